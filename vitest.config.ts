@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { COMPILED_MODULES, compiledModules } from './test/harness/product.ts';
-import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/suites.ts';
+import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.ts';
+import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/engine-matrix.ts';
 
 const shared = {
   testTimeout: 60_000,
@@ -15,7 +15,7 @@ const shared = {
   server: { deps: { external: [COMPILED_MODULES] } },
 };
 const plugins = [compiledModules];
-const PRODUCT_SETUP = 'test/harness/product.ts';
+const PRODUCT_SETUP = 'test/harness/build-product.ts';
 
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
   plugins,
@@ -33,7 +33,7 @@ const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, global
 
 export default defineConfig({
   test: {
-    // A file that no list names is in both of the first two; `test/house.test.ts` holds the lists to what is there.
+    // A file that no list names is in both of the first two; `test/architecture.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
     globalSetup: 'test/harness/browser-notice.ts',
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.

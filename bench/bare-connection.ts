@@ -16,7 +16,7 @@ export interface Connection extends Statements {
   /** `column in (…)` for a list in one parameter. */
   isOneOf(column: string): string;
   /** What ends a select whose rows nobody else may change until the transaction ends. */
-  holding: string;
+  lockClause: string;
 }
 
 const POOL_SIZE = 20;
@@ -48,7 +48,7 @@ export function connectSqlite(dataDirectory: string): Connection {
   return {
     all: reader.all,
     isOneOf: (column) => `${column} in (select value from json_each(?))`,
-    holding: '',
+    lockClause: '',
     write(unit) {
       const run = async () => {
         writer.exec('begin immediate');
@@ -81,7 +81,7 @@ export function connectPostgres(url: string): Connection {
   return {
     all: on(pool).all,
     isOneOf: (column) => `${column} = any(?)`,
-    holding: ' for no key update',
+    lockClause: ' for no key update',
     async write(unit) {
       const client = await pool.connect();
       try {

@@ -13,7 +13,7 @@ const databaseUrl = process.env['ASSAY_DATABASE_URL'];
 const { privateKey: signingKey } = await generateKeyPair('ES256');
 const connection = databaseUrl === undefined ? connectSqlite(dataDirectory) : connectPostgres(databaseUrl);
 
-const { isOneOf, holding } = connection;
+const { isOneOf, lockClause: holding } = connection;
 
 const GROUP = `select g.organization_id, m.role as caller_role, c.role, c.members from assessment_groups g
   left join group_members m on m.group_id = g.id and m.user_id = ?

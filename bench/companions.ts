@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { Engine } from '../src/db/engine.ts';
 import type { LargeOrganization } from './large-dataset.ts';
-import { median, progress, type Row } from './measure.ts';
+import { median, progress, type BenchmarkResult } from './measure.ts';
 import type { Server } from './processes.ts';
 
 const REQUESTS = 60;
@@ -9,13 +9,13 @@ const WARM_UP = 10;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
 /** What a request is, and what it wants of the first. */
-interface Asked {
+interface RequestSpec {
   method?: string;
   body?: unknown;
   headers?: Record<string, string>;
 }
 
-interface Answered {
+interface TimedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** Absent where the body is only counted. */
@@ -30,9 +30,9 @@ function send(
   server: Server,
   { token }: LargeOrganization,
   path: string,
-  { method = 'GET', body, headers = {} }: Asked = {},
+  { method = 'GET', body, headers = {} }: RequestSpec = {},
   keep = true,
-): Promise<Answered> {
+): Promise<TimedResponse> {
   const began = performance.now();
   const content = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -88,7 +88,7 @@ async function timeOf(
   server: Server,
   organization: LargeOrganization,
   path: string,
-  asked: Asked = {},
+  asked: RequestSpec = {},
 ): Promise<number> {
   const times: number[] = [];
   for (let number = 0; number < WARM_UP + REQUESTS; number += 1) {
@@ -133,8 +133,8 @@ export async function measureCompanions(
   server: Server,
   { large, small }: { large: LargeOrganization; small: LargeOrganization },
   wanted: (name: string) => boolean,
-): Promise<Row[]> {
-  const rows: Row[] = [];
+): Promise<BenchmarkResult[]> {
+  const rows: BenchmarkResult[] = [];
   const row = (workload: string, p50: number, ratio: number, target: string, holds: boolean): void => {
     rows.push({ engine, workload, p50, ratio, target, holds });
   };
@@ -190,7 +190,11 @@ async function cursorAt(server: Server, organization: LargeOrganization, share: 
   return path.replace('page[size]=200', 'page[size]=10').replace('&fields=id', '');
 }
 
-async function measureDownload(engine: Engine, server: Server, large: LargeOrganization): Promise<Row> {
+async function measureDownload(
+  engine: Engine,
+  server: Server,
+  large: LargeOrganization,
+): Promise<BenchmarkResult> {
   progress(`${engine}: op15-csv`);
   const before = server.peakMemory();
   const { lines, milliseconds } = await send(server, large, LIST, { headers: { accept: 'text/csv' } }, false);
@@ -210,7 +214,11 @@ async function measureDownload(engine: Engine, server: Server, large: LargeOrgan
 const BULK = 10_000;
 
 /** Changes status and two tags of many, while somebody else changes one thing after the other. */
-async function measureBulk(engine: Engine, server: Server, large: LargeOrganization): Promise<Row[]> {
+async function measureBulk(
+  engine: Engine,
+  server: Server,
+  large: LargeOrganization,
+): Promise<BenchmarkResult[]> {
   progress(`${engine}: op30-bulk`);
   const waits: number[] = [];
   let running = true;

@@ -1,8 +1,8 @@
 import { hashPassword } from '../src/auth/passwords.ts';
-import { commandLine } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import { openDatabase } from '../src/db/open-database.ts';
 import { createUser } from '../src/domain/users/users.ts';
-import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { fillLarge } from './large-dataset.ts';
 import { progress } from './measure.ts';
 
@@ -13,9 +13,9 @@ export const PERSON = { email: 'ada@large0.example', password: 'correct horse ba
 export async function fillForConsole(dataDirectory: string): Promise<number> {
   const db = await openDatabase({ databaseUrl: undefined, dataDirectory, timeout: 600_000 });
   await db.migrate();
-  const { keys } = await openKeys(
+  const { keys } = await loadKeys(
     db,
-    { masterKey: undefined, dataDirectory, makesMasterKey: true },
+    { masterKey: undefined, dataDirectory, createsMasterKey: true },
     { current: () => ISSUER, accepts: (name) => name === ISSUER },
   );
   const known = await db.read.selectFrom('users').select('id').where('email', '=', PERSON.email).execute();
@@ -23,7 +23,7 @@ export async function fillForConsole(dataDirectory: string): Promise<number> {
     await fillLarge(db, 'sqlite', keys, progress);
     const passwordHash = await hashPassword(PERSON.password);
     await db.write((tx) =>
-      createUser(tx, commandLine(Date.now()), {
+      createUser(tx, cliAttribution(Date.now()), {
         email: PERSON.email,
         name: 'Ada',
         organization: 'large0',

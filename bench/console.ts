@@ -13,7 +13,7 @@ const CHANGES = 9;
 const PATH = '/vulnerabilities';
 
 /** One line of the report. */
-interface Figure {
+interface Measurement {
   what: string;
   value: number;
   unit: 'ms' | 'kB' | 'rows';
@@ -21,7 +21,7 @@ interface Figure {
   aim: number;
 }
 
-const figures: Figure[] = [];
+const figures: Measurement[] = [];
 
 async function main(): Promise<void> {
   const executablePath = findBrowser();
@@ -54,7 +54,7 @@ async function main(): Promise<void> {
 }
 
 /** Keeps figures for the report, and shows them already. */
-function note(...more: readonly Figure[]): void {
+function note(...more: readonly Measurement[]): void {
   figures.push(...more);
   for (const { what, value, unit } of more) progress(`  ${what}: ${value.toFixed(1)} ${unit}`);
 }

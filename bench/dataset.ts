@@ -1,10 +1,10 @@
-import { commandLine } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import { hashPassword } from '../src/auth/passwords.ts';
-import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
-import { createOrganization } from '../src/domain/organizations/organizations.ts';
+import { insertOrganization } from '../src/domain/organizations/organizations.ts';
 import { createClient } from '../src/domain/tokens/oauth-clients.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 import { createUser } from '../src/domain/users/users.ts';
@@ -24,15 +24,15 @@ export async function fillDatabase(
   dataDirectory: string,
   issuer: string,
 ): Promise<{ dataset: Dataset; token: string }> {
-  const { keys } = await openKeys(
+  const { keys } = await loadKeys(
     db,
-    { masterKey: undefined, dataDirectory, makesMasterKey: true },
+    { masterKey: undefined, dataDirectory, createsMasterKey: true },
     { current: () => issuer, accepts: (name) => name === issuer },
   );
-  const act = commandLine(START);
+  const act = cliAttribution(START);
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>
-    createOrganization(tx, act, { uid: organization, name: 'Bench' }),
+    insertOrganization(tx, act, { uid: organization, name: 'Bench' }),
   );
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: 'admin@bench.example', organization, admin: true }),

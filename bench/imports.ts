@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../src/db/engine.ts';
 import { writeNucleiReport, writeSarifReport } from './finding-reports.ts';
-import { progress, type Row } from './measure.ts';
+import { progress, type BenchmarkResult } from './measure.ts';
 import { writeNmapReport } from './nmap-report.ts';
 import { runCommand, type Server, startAssay } from './processes.ts';
 import type { Dataset } from './workloads.ts';
@@ -41,9 +41,12 @@ interface Imports {
 }
 
 /** Imports large reports by a server of its own each, while others read and write there. */
-export async function measureImports(imports: Imports, wanted: (name: string) => boolean): Promise<Row[]> {
+export async function measureImports(
+  imports: Imports,
+  wanted: (name: string) => boolean,
+): Promise<BenchmarkResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-report-'));
-  const rows: Row[] = [];
+  const rows: BenchmarkResult[] = [];
   try {
     if (wanted('import-nuclei')) rows.push(...(await measureNuclei(imports, folder)));
     if (wanted('import-sarif')) rows.push(...(await measureSarif(imports, folder)));
@@ -54,7 +57,7 @@ export async function measureImports(imports: Imports, wanted: (name: string) =>
   }
 }
 
-async function measureNuclei(imports: Imports, folder: string): Promise<Row[]> {
+async function measureNuclei(imports: Imports, folder: string): Promise<BenchmarkResult[]> {
   const { engine, dataset } = imports;
   const file = join(folder, 'nuclei.jsonl');
   await writeNucleiReport(file, NUCLEI_FINDINGS);
@@ -83,7 +86,7 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Row[]> {
   ];
 }
 
-async function measureSarif(imports: Imports, folder: string): Promise<Row[]> {
+async function measureSarif(imports: Imports, folder: string): Promise<BenchmarkResult[]> {
   const file = join(folder, 'one-line.sarif');
   const bytes = await writeSarifReport(file, SARIF_BYTES);
   const name = `import-sarif of ${Math.round(bytes / 1e6)} MB`;
@@ -93,7 +96,7 @@ async function measureSarif(imports: Imports, folder: string): Promise<Row[]> {
   return [{ engine: imports.engine, workload, ratio: speed, target: '', holds: true }, ...rows];
 }
 
-async function measureNmap(imports: Imports, folder: string): Promise<Row[]> {
+async function measureNmap(imports: Imports, folder: string): Promise<BenchmarkResult[]> {
   const { engine } = imports;
   const file = join(folder, 'report.xml');
   const bytes = await writeNmapReport(file, NMAP_BYTES);
@@ -121,7 +124,7 @@ async function importBesideOthers(
   file: string,
   name: string,
   assessment?: string,
-): Promise<{ seconds: number; rows: Row[] }> {
+): Promise<{ seconds: number; rows: BenchmarkResult[] }> {
   progress(`${engine}: ${name}`);
   const server = await startAssay(env, dataDirectory);
   try {
@@ -174,14 +177,18 @@ async function importBesideOthers(
   }
 }
 
-interface Asked {
+interface ImportRequest {
   server: Server;
   dataset: Dataset;
   token: string;
 }
 
 /** @throws Error when it is refused */
-async function send({ server, token }: Asked, path: string, init: RequestInit = {}): Promise<unknown> {
+async function send(
+  { server, token }: ImportRequest,
+  path: string,
+  init: RequestInit = {},
+): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, ...init.headers };
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...init, headers });
   const text = await answer.text();
@@ -196,7 +203,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** A page of ports. @returns milliseconds */
-function read(asked: Asked): Promise<number> {
+function read(asked: ImportRequest): Promise<number> {
   const { organization, hosts } = asked.dataset;
   return timed(() =>
     send(asked, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
@@ -204,7 +211,7 @@ function read(asked: Asked): Promise<number> {
 }
 
 /** A change of one vulnerability. @returns milliseconds */
-function write(asked: Asked, number: number): Promise<number> {
+function write(asked: ImportRequest, number: number): Promise<number> {
   const { vulnerabilities } = asked.dataset;
   const path = `/v1/vulnerabilities/${vulnerabilities[number % vulnerabilities.length]}`;
   const body = JSON.stringify({ status_id: 1 + (number % 9) });
@@ -231,7 +238,7 @@ function p99Of(times: readonly number[]): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? Number.NaN;
 }
 
-interface ToldImport {
+interface ImportResponse {
   id: number;
   state: string;
   error: { message: string } | null;
@@ -239,17 +246,21 @@ interface ToldImport {
   finished_at: string | null;
 }
 
-async function startImport(asked: Asked, file: string, assessment: string | undefined): Promise<number> {
+async function startImport(
+  asked: ImportRequest,
+  file: string,
+  assessment: string | undefined,
+): Promise<number> {
   const form = new FormData();
   if (assessment !== undefined) form.append('assessment_id', assessment);
   form.append('file', await openAsBlob(file), 'report');
-  return ((await send(asked, '/v1/imports', { method: 'POST', body: form })) as ToldImport).id;
+  return ((await send(asked, '/v1/imports', { method: 'POST', body: form })) as ImportResponse).id;
 }
 
 /** @returns the seconds from its start to its end, without the upload */
-async function endOfImport(asked: Asked, id: number): Promise<number> {
+async function endOfImport(asked: ImportRequest, id: number): Promise<number> {
   for (;;) {
-    const told = (await send(asked, `/v1/imports/${id}`)) as ToldImport;
+    const told = (await send(asked, `/v1/imports/${id}`)) as ImportResponse;
     if (told.finished_at !== null) {
       if (told.state !== 'succeeded') throw new Error(`The import ${told.state}: ${told.error?.message}`);
       return (Date.parse(told.finished_at) - Date.parse(told.started_at ?? '')) / 1_000;

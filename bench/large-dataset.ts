@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { commandLine } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/engine.ts';
-import { createAssessment } from '../src/domain/assessments/assessments.ts';
-import { createOrganization } from '../src/domain/organizations/organizations.ts';
+import { createAssessmentUnchecked } from '../src/domain/assessments/assessments.ts';
+import { insertOrganization } from '../src/domain/organizations/organizations.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import type { Keys } from '../src/auth/keys.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
@@ -78,8 +78,8 @@ async function fillOrganization(
   uid: string,
   size: Size,
 ): Promise<LargeOrganization> {
-  const act = commandLine(START);
-  const { id: organization } = await db.write((tx) => createOrganization(tx, act, { uid, name: uid }));
+  const act = cliAttribution(START);
+  const { id: organization } = await db.write((tx) => insertOrganization(tx, act, { uid, name: uid }));
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: `admin@${uid}.example`, organization: uid, admin: true }),
   );
@@ -88,7 +88,11 @@ async function fillOrganization(
   );
   for (let number = 0; number < size.assessments; number += 1) {
     await db.write((tx) =>
-      createAssessment(tx, act, { uid: `${uid}-${number}`, name: `${uid} ${number}`, organization: uid }),
+      createAssessmentUnchecked(tx, act, {
+        uid: `${uid}-${number}`,
+        name: `${uid} ${number}`,
+        organization: uid,
+      }),
     );
   }
   const assessments = await db.read

@@ -8,7 +8,7 @@ export const ROUNDS = 3;
 export const CONNECTIONS = 64;
 
 /** One line of the report. */
-export interface Row {
+export interface BenchmarkResult {
   engine: Engine;
   workload: string;
   requestsPerSecond?: number;

@@ -3,7 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Engine } from '../src/db/engine.ts';
 import { openDatabase } from '../src/db/open-database.ts';
-import { openKeys } from '../src/domain/tokens/deployment-keys.ts';
+import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
 import { startPostgres } from '../test/harness/postgres.ts';
 import { COMPANION_WORKLOADS, measureCompanions } from './companions.ts';
 import { analyze, createDatabase, fill } from './databases.ts';
@@ -16,7 +16,7 @@ import {
   type Measurement,
   median,
   progress,
-  type Row,
+  type BenchmarkResult,
   ROUNDS,
   summary,
 } from './measure.ts';
@@ -106,7 +106,7 @@ const SCALES: readonly [small: WorkloadName, large: WorkloadName][] = [
 const SCALE_TARGET = 1.5;
 const SCALE_REQUESTS = 2_000;
 
-const rows: Row[] = [];
+const rows: BenchmarkResult[] = [];
 
 const ENGINES = ['sqlite', 'postgres'] as const;
 const named = process.argv.slice(2);
@@ -168,9 +168,9 @@ async function companions(
   where: { databaseUrl: string | undefined; dataDirectory: string },
 ): Promise<void> {
   const db = await openDatabase({ ...where, timeout: 600_000 });
-  const { keys } = await openKeys(
+  const { keys } = await loadKeys(
     db,
-    { masterKey: undefined, dataDirectory: where.dataDirectory, makesMasterKey: true },
+    { masterKey: undefined, dataDirectory: where.dataDirectory, createsMasterKey: true },
     { current: () => ISSUER, accepts: (name) => name === ISSUER },
   );
   const organizations = await fillLarge(db, engine, keys, progress);

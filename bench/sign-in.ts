@@ -6,7 +6,7 @@ import {
   type Measurement,
   median,
   progress,
-  type Row,
+  type BenchmarkResult,
   ROUNDS,
   summary,
 } from './measure.ts';
@@ -82,11 +82,11 @@ async function passwordsPerSecond(count: number): Promise<number> {
 }
 
 /** What other requests feel while eight people sign in, and how fast those are. */
-export async function signIns(bench: Bench): Promise<Row[]> {
+export async function signIns(bench: Bench): Promise<BenchmarkResult[]> {
   progress(`${bench.engine}: sign-in`);
   const { engine, assay, dataset } = bench;
   const bound = await passwordsPerSecond(PASSWORDS);
-  const rows: Row[] = [];
+  const rows: BenchmarkResult[] = [];
   for (const connections of [1, CONNECTIONS]) {
     const quiet: Measurement[] = [];
     const busy: Measurement[] = [];

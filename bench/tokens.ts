@@ -4,7 +4,7 @@ import {
   measure,
   type Measurement,
   progress,
-  type Row,
+  type BenchmarkResult,
   ROUNDS,
   summary,
 } from './measure.ts';
@@ -12,7 +12,7 @@ import {
 const FRESH_TOKENS = 4_000;
 
 /** Calls with a token that was never seen before against calls with one that is remembered. */
-export async function freshTokens(bench: Bench): Promise<Row[]> {
+export async function freshTokens(bench: Bench): Promise<BenchmarkResult[]> {
   progress(`${bench.engine}: fresh-tokens`);
   const workload = 'op12-members';
   const measured = { cached: [] as Measurement[], fresh: [] as Measurement[] };

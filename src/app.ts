@@ -13,18 +13,18 @@ import { OPERATIONS } from './api/operations.ts';
 import { ExternalIssuer } from './auth/external-issuer.ts';
 import type { AreaName } from './config/config.ts';
 import type { Context } from './runtime/context.ts';
-import { answerErrors, guardRoutes, letOperatorIn, registerArea } from './http/register-area.ts';
-import { areaAt, AREAS, SERVER_AREA } from './http/areas.ts';
-import { refuseBrokenRequest } from './http/malformed-requests.ts';
-import { readAddresses } from './http/client-address.ts';
-import { enforceDeadline } from './http/request-timeout.ts';
-import { runImports, runJobs } from './jobs/start-jobs.ts';
-import { acceptBodies } from './http/json-bodies.ts';
+import { handleErrors, enforceAccess, allowOperator, registerArea } from './http/register-area.ts';
+import { areaOfPath, AREAS, SERVER_AREA } from './http/areas.ts';
+import { handleMalformedRequest } from './http/malformed-requests.ts';
+import { setClientAddress } from './http/client-address.ts';
+import { enforceRequestTimeout } from './http/request-timeout.ts';
+import { startImports, registerJobs } from './jobs/start-jobs.ts';
+import { registerBodyParsers } from './http/json-bodies.ts';
 import { registerMetrics } from './http/metrics.ts';
-import { openDocumentation, registerDescription } from './http/openapi/openapi.ts';
+import { allowDocumentation, registerOpenApi } from './http/openapi/openapi.ts';
 import { sendProblem, toProblem } from './http/problems.ts';
 import { RateLimiter } from './http/rate-limit.ts';
-import { tellClosing } from './http/streams.ts';
+import { closeStreamsOnShutdown } from './http/streams.ts';
 import { compileSerializer } from './http/serialization.ts';
 import { registerServerRoutes } from './http/server-routes.ts';
 import { securityHeaders } from './http/security-headers.ts';
@@ -36,7 +36,7 @@ import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 
 /** An app without routes, which reads requests and refuses bad ones as all of ours do. */
-function newApp(context: Context): FastifyInstance {
+function createApp(context: Context): FastifyInstance {
   const { config, log } = context;
   const headers = securityHeaders(config);
   const app = fastify({
@@ -59,24 +59,24 @@ function newApp(context: Context): FastifyInstance {
       void sendProblem(
         reply,
         request,
-        areaAt(request.url),
+        areaOfPath(request.url),
         toProblem(error),
         context.addresses.errorTypeBase,
       );
     },
     // A request to a proxy names the whole address (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*\/?/i, '/')),
-    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, headers, context),
+    clientErrorHandler: (error, socket) => handleMalformedRequest(error, socket, headers, context),
   });
   // Whatever Node can read is a method, and so answered with 405 where the path has others.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
-  acceptBodies(app, config.bodyLimit);
+  registerBodyParsers(app, config.bodyLimit);
   app.decorateRequest('caller', null);
-  app.decorateRequest('expected', undefined);
-  app.decorateRequest('bodyText', '');
-  app.decorateRequest('repeat', undefined);
+  app.decorateRequest('ifMatch', undefined);
+  app.decorateRequest('rawBody', '');
+  app.decorateRequest('idempotentRequest', undefined);
   app.decorateRequest('change', undefined);
   return app;
 }
@@ -91,11 +91,11 @@ export async function buildApp(
 ): Promise<FastifyInstance> {
   const { config, db, keys, log } = context;
   const headers = securityHeaders(config);
-  const app = newApp(context);
+  const app = createApp(context);
   app.decorateRequest('rateHeaders', null);
   app.decorateRequest('isLive', async () => true);
   app.decorateRequest('session', undefined);
-  app.addHook('onRoute', openDocumentation);
+  app.addHook('onRoute', allowDocumentation);
   app.addHook('onRoute', onRoute);
   app.addHook('onRoute', (route) => {
     if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
@@ -104,16 +104,16 @@ export async function buildApp(
   const { externalIssuer } = config;
   const external = externalIssuer && new ExternalIssuer(externalIssuer, () => context.addresses.issuer);
   const tokens = new TokenCache(db, keys, external);
-  app.addHook('onClose', () => Promise.all([tokens.close(), context.refusals.close()]));
-  runJobs(app, context);
+  app.addHook('onClose', () => Promise.all([tokens.close(), context.deniedAttempts.close()]));
+  registerJobs(app, context);
 
-  readAddresses(app, config.trustedProxies);
+  setClientAddress(app, config.trustedProxies);
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers).header('x-request-id', request.id);
     done();
   });
-  enforceDeadline(app, config.requestTimeout);
-  tellClosing(app);
+  enforceRequestTimeout(app, config.requestTimeout);
+  closeStreamsOnShutdown(app);
   app.addHook('onResponse', async (request, reply) => {
     log.info(
       {
@@ -130,10 +130,10 @@ export async function buildApp(
     );
   });
 
-  guardRoutes(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
-  answerErrors(app, SERVER_AREA, context);
+  enforceAccess(app, { tokens, limiter: new RateLimiter(config.rateLimit), context });
+  handleErrors(app, SERVER_AREA, context);
   registerMetrics(app, context, tokens);
-  await registerDescription(app, context);
+  await registerOpenApi(app, context);
   registerServerRoutes(app, context);
   registerAssets(app);
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
@@ -144,11 +144,11 @@ export async function buildApp(
 }
 
 /** The operations of every area, as a command calls them that works on the data folder itself. */
-export interface OperationsInProcess {
+export interface InProcessOperations {
   /** Answers a request as a server would, to a caller who reaches everything; no token is looked at and no limit kept. */
   request(options: InjectOptions): Promise<LightMyRequestResponse>;
   /** Does imports that wait, those of others too, until it is closed: there may be no server that does. */
-  doImports(): { close(): Promise<void> };
+  startImports(): { close(): Promise<void> };
   close(): Promise<void>;
 }
 
@@ -156,17 +156,17 @@ export interface OperationsInProcess {
  * Builds the operations for the process that calls them: whoever can open the data folder can do anything with it. The app
  * itself is not given away, so that it never listens.
  */
-export async function openOperations(context: Context): Promise<OperationsInProcess> {
-  const app = newApp(context);
+export async function openOperations(context: Context): Promise<InProcessOperations> {
+  const app = createApp(context);
   app.decorateRequest('address', '');
-  letOperatorIn(app);
-  answerErrors(app, SERVER_AREA, context);
+  allowOperator(app);
+  handleErrors(app, SERVER_AREA, context);
   for (const area of Object.values(AREAS))
     registerArea(app, area, OPERATIONS[area.name as AreaName], context);
   await app.ready();
   return {
     request: (options) => app.inject(options),
-    doImports: () => runImports(context),
+    startImports: () => startImports(context),
     close: () => app.close(),
   };
 }

@@ -1,4 +1,4 @@
-import { run } from './cli/program.ts';
+import { runCli } from './cli/program.ts';
 
 // `assay user list | head -1` is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -6,4 +6,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-process.exitCode = await run(process.argv.slice(2));
+process.exitCode = await runCli(process.argv.slice(2));

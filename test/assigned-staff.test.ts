@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import { assignStaff } from '../src/domain/users/users.ts';
 import { applicationsOf } from './oauth/applications.ts';
 import { type TestServer, useSharedServer } from './harness/server.ts';
-import { type TestUser, worldOf } from './harness/world.ts';
+import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 /** Staff who are assigned to `mine`. */
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   for (const uid of ['mine', 'other']) await world.organization(uid);
   staff = await world.user({ assignedTo: ['mine'] });
 });
@@ -111,7 +111,7 @@ describe('Staff who are assigned to organizations', () => {
     const [before, after] = [await estate('other'), await estate('other')];
     expect(await refused(before, late.token)).toEqual([]);
     const { db, clock } = server.context;
-    await db.write((tx) => assignStaff(tx, commandLine(clock()), late.id, ['mine', 'third']));
+    await db.write((tx) => assignStaff(tx, cliAttribution(clock()), late.id, ['mine', 'third']));
     expect((await refused(after, late.token)).length).toBe(14);
     expect(await refused(await estate('third'), late.token)).toEqual([]);
     const global = await as(
@@ -121,7 +121,7 @@ describe('Staff who are assigned to organizations', () => {
       late.token,
     );
     expect(global.status).toBe(422);
-    await db.write((tx) => assignStaff(tx, commandLine(clock()), late.id, []));
+    await db.write((tx) => assignStaff(tx, cliAttribution(clock()), late.id, []));
     expect(await refused(after, late.token)).toEqual([]);
     const assigned = (await world.auditEvents()).filter(({ action }) => action === 'user.assign');
     expect(assigned.map((event) => [event.before, event.after])).toEqual([
@@ -186,7 +186,7 @@ describe('Staff who are assigned to organizations', () => {
     const client = await world.user({ organization: 'mine' });
     const { db, clock } = server.context;
     await expect(
-      db.write((tx) => assignStaff(tx, commandLine(clock()), client.id, ['other'])),
+      db.write((tx) => assignStaff(tx, cliAttribution(clock()), client.id, ['other'])),
     ).rejects.toThrow(/platform staff/);
     await expect(world.user({ organization: 'mine', assignedTo: ['other'] })).rejects.toThrow(
       /platform staff/,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endedImport, type FormPart, formOf, insertImport, startImport } from './harness/imports.ts';
+import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import {
   type RequestOptions,
@@ -7,7 +7,7 @@ import {
   type TestServer,
   useSharedServer,
 } from './harness/server.ts';
-import { type TestUser, worldOf } from './harness/world.ts';
+import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
 /** What the audit log tells of each operation that changes something, and to whom (operation 60). */
 
@@ -35,7 +35,7 @@ interface Deed {
 }
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let operations: RoutedOperation[];
 let organization: { id: number; uid: string };
 let assessment: string;
@@ -49,7 +49,7 @@ let otherStaff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
   operations = await operationsOf(server);
-  world = worldOf(server);
+  world = createFixtures(server);
   organization = await world.organization();
   const other = await world.organization();
   ({ uid: assessment } = await world.assessment(organization.uid));
@@ -510,8 +510,8 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     tells: ['asset.delete'],
   }),
   '82 undo an import': async () => {
-    const { body } = await startImport(server, admin.token, REPORT[1], { assessment_id: assessment });
-    await endedImport(server, admin.token, body.id);
+    const { body } = await uploadReport(server, admin.token, REPORT[1], { assessment_id: assessment });
+    await waitForImport(server, admin.token, body.id);
     return {
       request: { method: 'POST', path: `/v1/imports/${body.id}/undo` },
       tells: ['import.undo'],

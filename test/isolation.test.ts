@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
-import { commandLine } from '../src/auth/callers.ts';
-import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
+import { createVulnerabilityTagUnchecked } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import {
-  endedImport,
+  waitForImport,
   type FormPart,
   formOf,
   insertImport,
-  markGone,
-  startImport,
+  insertGoneFindings,
+  uploadReport,
 } from './harness/imports.ts';
 import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
-import { worldOf } from './harness/world.ts';
+import { createFixtures } from './harness/fixtures.ts';
 
 /** What a request can name: of one tenant, or of none. */
 interface Names {
@@ -700,7 +700,7 @@ interface Credential {
 }
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let own: Names;
 let other: Names;
 const credentials: Credential[] = [];
@@ -713,7 +713,7 @@ beforeAll(async () => {
   // Everything that there is is looked at after each test: of a server that has more, that would take longer.
   server = await startTestServer();
   operations = await operationsOf(server);
-  world = worldOf(server);
+  world = createFixtures(server);
   const one = await tenant('one');
   const two = await tenant('two');
   own = one.names;
@@ -741,7 +741,7 @@ afterAll(() => server.close());
 /** A tenant with one of everything, and its users by role. */
 async function tenant(uid: string) {
   const { db, clock } = server.context;
-  const act = () => commandLine(clock());
+  const act = () => cliAttribution(clock());
   const { id: organizationId } = await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });
@@ -761,7 +761,7 @@ async function tenant(uid: string) {
     body: { add: [{ assetUid: asset.uid, scopeRules: [{ rule: 'everything' }] }] },
   });
   const vulnerabilityTag = await db.write((tx) =>
-    createVulnerabilityTag(tx, act(), { organization: uid, name: 'own' }),
+    createVulnerabilityTagUnchecked(tx, act(), { organization: uid, name: 'own' }),
   );
   const vulnerability = await world.vulnerability(assessment.uid, {
     title: 'Finding',
@@ -784,9 +784,9 @@ async function tenant(uid: string) {
     token: admin.token,
     body: { name: 'own', assessment_id: assessment.uid },
   });
-  const started = await startImport(server, token, REPORT[1], { assessment_id: assessment.uid });
-  await endedImport(server, token, started.body.id);
-  await markGone(server, { ids: [vulnerability.id], by: started.body.id, at: 2 });
+  const started = await uploadReport(server, token, REPORT[1], { assessment_id: assessment.uid });
+  await waitForImport(server, token, started.body.id);
+  await insertGoneFindings(server, { ids: [vulnerability.id], by: started.body.id, at: 2 });
   const names: Names = {
     organization: uid,
     organizationId,

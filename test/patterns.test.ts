@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAst } from 'vitest/node';
 import { describe, expect, it } from 'vitest';
-import { networkOf, toAddress } from '../src/auth/ip-addresses.ts';
-import { invitedUid } from '../src/auth/account-links.ts';
+import { networkPrefix, parseAddress } from '../src/auth/ip-addresses.ts';
+import { readInvitationUid } from '../src/auth/account-links.ts';
 import { isPersonalToken } from '../src/auth/secrets.ts';
-import { isDeeperThan } from '../src/http/json-bodies.ts';
-import { BoundedXml } from '../src/importers/parsing/limited-xml-parser.ts';
+import { isNestedDeeperThan } from '../src/http/json-bodies.ts';
+import { LimitedXmlParser } from '../src/importers/parsing/limited-xml-parser.ts';
 import { ReportError } from '../src/importers/report.ts';
-import { formParameters } from '../src/oauth/form-parameters.ts';
+import { parseFormParameters } from '../src/oauth/form-parameters.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 
@@ -139,12 +139,12 @@ describe('A pattern takes a time in proportion to what it reads', () => {
 
 describe('What reads hostile text takes a time in proportion to it', () => {
   const READERS: [string, (text: string) => unknown][] = [
-    ['an address', toAddress],
-    ['a network', networkOf],
+    ['an address', parseAddress],
+    ['a network', networkPrefix],
     ['a personal access token', isPersonalToken],
-    ['an invitation', invitedUid],
-    ['a form', (text) => formParameters(text.replace(/[^\x20-\x7e]/g, ''), ['code'])],
-    ['a nested body', (text) => isDeeperThan(32, text)],
+    ['an invitation', readInvitationUid],
+    ['a form', (text) => parseFormParameters(text.replace(/[^\x20-\x7e]/g, ''), ['code'])],
+    ['a nested body', (text) => isNestedDeeperThan(32, text)],
   ];
   it.each(READERS)('%s', (_name, read) => {
     const work = (text: string): void => {
@@ -169,7 +169,7 @@ describe('What reads hostile text takes a time in proportion to it', () => {
   ])('a report with %s', (_what, text) => {
     const started = performance.now();
     const handler = { open: () => undefined, close: () => undefined, text: () => undefined };
-    const xml = new BoundedXml(handler, ['nmaprun'], '');
+    const xml = new LimitedXmlParser(handler, ['nmaprun'], '');
     expect(() => {
       xml.write(Buffer.from(text));
       xml.end();

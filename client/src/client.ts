@@ -4,13 +4,13 @@ import createFetchClient, {
   type MaybeOptionalInit,
 } from 'openapi-fetch';
 import { readError } from './errors.ts';
-import { firstQuery, nextQuery, type RowOf, rowsOf } from './paging.ts';
-import { type SendingOptions, sendingWith } from './sending.ts';
+import { firstPageQuery, nextPageQuery, type RowOf, extractRows } from './pagination.ts';
+import { type TransportOptions, createTransport } from './transport.ts';
 
-export { AssayError, type Fault } from './errors.ts';
-export type { Transport } from './sending.ts';
+export { AssayError, type FieldError } from './errors.ts';
+export type { Transport } from './transport.ts';
 
-export interface ClientOptions extends SendingOptions {
+export interface ClientOptions extends TransportOptions {
   /** The address of the server: `https://assay.example.com`. */
   server: string;
 }
@@ -58,10 +58,10 @@ export interface Client<Paths extends {}> {
 }
 
 /** A client of the operations that `Paths` has, as openapi-typescript writes them. */
-export function createClientOf<Paths extends {}>(options: ClientOptions): Client<Paths> {
+export function createTypedClient<Paths extends {}>(options: ClientOptions): Client<Paths> {
   const client = createFetchClient<AnyPaths, Json>({
     baseUrl: options.server.replace(/\/+$/, ''),
-    fetch: sendingWith(options),
+    fetch: createTransport(options),
   });
   client.use({
     async onResponse({ response }) {
@@ -71,14 +71,14 @@ export function createClientOf<Paths extends {}>(options: ClientOptions): Client
   return {
     ...client,
     POST: (path: string, init?: { body?: unknown }) =>
-      client.POST(path as never, uploading(options, init) as never),
-    rows: (path: string, init?: AnyInit) => rows(client, path, init),
+      client.POST(path as never, asUpload(options, init) as never),
+    rows: (path: string, init?: AnyInit) => paginate(client, path, init),
   } as object as Client<Paths>;
 }
 
 /** A form goes by a transport of its own. */
-function uploading(options: SendingOptions, init?: { body?: unknown }): object | undefined {
-  return init?.body instanceof FormData ? { fetch: sendingWith(options, init.body), ...init } : init;
+function asUpload(options: TransportOptions, init?: { body?: unknown }): object | undefined {
+  return init?.body instanceof FormData ? { fetch: createTransport(options, init.body), ...init } : init;
 }
 
 /** Operations as this file calls them, whatever the description says of them. */
@@ -91,12 +91,12 @@ interface AnyInit {
   params?: AnyOperation['parameters'];
 }
 
-async function* rows(
+async function* paginate(
   client: FetchClient<AnyPaths, Json>,
   path: string,
   init: AnyInit = {},
 ): AsyncGenerator<unknown, void, undefined> {
-  const query = firstQuery(path, init.params?.query ?? {});
+  const query = firstPageQuery(path, init.params?.query ?? {});
   let next: string | undefined;
   do {
     const written = next;
@@ -105,7 +105,7 @@ async function* rows(
       params: { ...init.params, query },
       ...(written === undefined ? {} : { querySerializer: () => written }),
     });
-    yield* rowsOf(data);
-    next = nextQuery(response, data);
+    yield* extractRows(data);
+    next = nextPageQuery(response, data);
   } while (next !== undefined);
 }

@@ -1,5 +1,5 @@
 /** What is wrong with one member of a request. */
-export interface Fault {
+export interface FieldError {
   /** The path to it, with dots: `title`, `assessments.1`. */
   property: string;
   message: string;
@@ -12,7 +12,7 @@ export class AssayError extends Error {
   readonly status: number;
   /** The last part of the problem's `type`, as `/problems` lists them: `not-found`; empty where the area has none. */
   readonly kind: string;
-  readonly faults: readonly Fault[];
+  readonly fieldErrors: readonly FieldError[];
   /** As the server's log has it. */
   readonly requestId: string;
   /** In seconds: how long to wait before it is tried again; `undefined` where the server does not say. */
@@ -21,17 +21,17 @@ export class AssayError extends Error {
   constructor(response: Response, body: unknown) {
     const told = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
     const told14 = told.errors?.[0] ?? {};
-    super(told.detail ?? told14.detail ?? told.error ?? told.title ?? wordsOf(response.status));
+    super(told.detail ?? told14.detail ?? told.error ?? told.title ?? statusText(response.status));
     this.status = response.status;
     this.kind = /\/([a-z-]+)$/.exec(told.type ?? '')?.[1] ?? '';
-    this.faults = faultsOf(told);
+    this.fieldErrors = fieldErrorsOf(told);
     this.requestId = told.instance ?? told.id ?? told14.id ?? response.headers.get('x-request-id') ?? '';
     this.retryAfter = retryAfterOf(response);
   }
 }
 
 /** @returns what an answer without a body says: operation 6 has such */
-function wordsOf(status: number): string {
+function statusText(status: number): string {
   if (status === 403) return 'You may not do that.';
   if (status === 404) return 'There is no such thing, or you cannot reach it.';
   return `The server answered ${status}.`;
@@ -45,12 +45,12 @@ interface ErrorBody {
   error?: string;
   instance?: string;
   id?: string;
-  failedValidation?: Fault[];
-  failedValidations?: { index: number; failedValidation: Fault[] }[];
+  failedValidation?: FieldError[];
+  failedValidations?: { index: number; failedValidation: FieldError[] }[];
   errors?: ErrorBody[];
 }
 
-function faultsOf({ failedValidation = [], failedValidations = [] }: ErrorBody): Fault[] {
+function fieldErrorsOf({ failedValidation = [], failedValidations = [] }: ErrorBody): FieldError[] {
   return [...failedValidation, ...failedValidations.flatMap((item) => item.failedValidation)];
 }
 

@@ -1,4 +1,4 @@
-import { type Client, type ClientOptions, createClientOf } from './client.ts';
+import { type Client, type ClientOptions, createTypedClient } from './client.ts';
 import type { paths } from './description.ts';
 
 export * from './client.ts';
@@ -9,5 +9,5 @@ export type Assay = Client<paths>;
 
 /** @returns a client of the server; nothing is sent before its first call */
 export function createClient(options: ClientOptions): Assay {
-  return createClientOf<paths>(options);
+  return createTypedClient<paths>(options);
 }

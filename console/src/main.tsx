@@ -13,7 +13,7 @@ import { router } from './app/router.tsx';
 import { ShortcutsProvider } from './app/shortcuts.tsx';
 import { theme } from './app/theme.ts';
 
-const queries = new QueryClient({
+const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       // The server told what is wrong; asking again would change nothing.
@@ -35,7 +35,7 @@ createRoot(document.getElementById('root') as HTMLElement).render(
       withCssVariables={false}
       withGlobalClasses={false}
     >
-      <QueryClientProvider client={queries}>
+      <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
         <ShortcutsProvider>
           <RouterProvider router={router} />

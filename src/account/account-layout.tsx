@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
-import { administersOthers } from '../domain/users/invite-user.ts';
-import { Page, SignedIn } from '../pages/layout.tsx';
+import { canManageUsers } from '../domain/users/invite-user.ts';
+import { Page, SessionContext } from '../pages/layout.tsx';
 
 const PAGES = {
   '/account': 'Overview',
@@ -29,8 +29,8 @@ export function AccountPage({ path, title, scripts = [], children }: AccountPage
 }
 
 function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
-  const session = useContext(SignedIn);
-  const looksAfterPeople = session !== null && administersOthers(session);
+  const session = useContext(SessionContext);
+  const looksAfterPeople = session !== null && canManageUsers(session);
   const pages = Object.entries(PAGES).filter(([href]) => href !== '/account/people' || looksAfterPeople);
   return (
     <nav class="tabs" aria-label="Account">

@@ -2,21 +2,21 @@ import { Type } from 'typebox';
 import { isScope, SCOPES } from '../auth/scopes.ts';
 import {
   type ConnectedApplication,
-  connectedApplications,
-  withdrawConsent,
+  listConnectedApplications,
+  revokeConsent,
 } from '../domain/tokens/consents.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 
 const PATH = '/account/applications';
 const MAX_CLIENT_ID_LENGTH = 100;
 
 /** The applications that one has allowed something, each with a way to take it back. */
-export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
+export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
   app.get(
     PATH,
     {
@@ -27,7 +27,7 @@ export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
       },
     },
     async (request, reply) => {
-      const applications = await connectedApplications(db.read, sessionOf(request).userId);
+      const applications = await listConnectedApplications(db.read, signedInSession(request).userId);
       return sendPage(
         request,
         reply,
@@ -64,15 +64,15 @@ export const registerApplications: RegisterRoutes = (app, { db, clock }) => {
       },
     },
     async (request, reply) => {
-      const { userId, organizationId } = sessionOf(request);
+      const { userId, organizationId } = signedInSession(request);
       const consenter = { userId, organizationId, clientId: request.body.client };
-      await db.write((tx) => withdrawConsent(tx, actOf(request, clock()), consenter));
+      await db.write((tx) => revokeConsent(tx, attributionOf(request, clock()), consenter));
       return reply.redirect(`${PATH}?done=withdrawn`, 303);
     },
   );
 };
 
-function Application({ clientId, name, scopes, since, lastUse }: ConnectedApplication) {
+function Application({ clientId, name, scopes, connectedAt, lastUse }: ConnectedApplication) {
   return (
     <li>
       <div class="what">
@@ -85,12 +85,12 @@ function Application({ clientId, name, scopes, since, lastUse }: ConnectedApplic
           ))}
         </ul>
         <p class="hint">
-          Allowed <Time at={since} />.{' '}
+          Allowed <RelativeTime at={connectedAt} />.{' '}
           {lastUse === null ? (
             'No recent use.'
           ) : (
             <>
-              Last used <Time at={lastUse.at} />
+              Last used <RelativeTime at={lastUse.at} />
               {lastUse.address !== null && ` from ${lastUse.address}`}.
             </>
           )}

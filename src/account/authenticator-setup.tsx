@@ -4,19 +4,19 @@ import { encode } from 'uqr';
 import { seal, unseal } from '../auth/sealing.ts';
 import type { Context } from '../runtime/context.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { MAX_CODE_LENGTH, newTotpSecret, totpAddress } from '../domain/sign-in/totp.ts';
-import { Secret } from '../pages/copy-field.tsx';
+import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
+import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Field, Form } from '../pages/forms.tsx';
 
 const SEALED_FOR = 'totp set-up';
 /** How long it may take from the QR code to the first code. */
 const LIFETIME = 900_000;
 
-export const SetUpField = Type.String({ maxLength: 512 });
-export const CodeField = Type.String({ maxLength: MAX_CODE_LENGTH });
+export const SetupSchema = Type.String({ maxLength: 512 });
+export const CodeSchema = Type.String({ maxLength: MAX_CODE_LENGTH });
 
 /** A secret that is on its way into an app. The form that asks for the first code carries it, sealed. */
-export interface SetUp {
+export interface AuthenticatorSetup {
   field: string;
   secret: string;
 }
@@ -28,14 +28,18 @@ interface Sealed {
 }
 
 /** @returns a new secret, good in this session for a quarter of an hour */
-export function newSetUp({ keys, clock }: Context, session: Session): SetUp {
-  const secret = newTotpSecret();
+export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
+  const secret = generateTotpSecret();
   const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
   return { secret, field: seal(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
 }
 
 /** @returns the secret of a set-up field; `undefined` when it is of another session, or too old */
-export function secretOf({ keys, clock }: Context, session: Session, field: string): string | undefined {
+export function openAuthenticatorSetup(
+  { keys, clock }: Context,
+  session: Session,
+  field: string,
+): string | undefined {
   const text = unseal(keys.secret, SEALED_FOR, field);
   if (text === undefined) return undefined;
   const { secret, session: id, endsAt } = JSON.parse(text) as Sealed;
@@ -45,7 +49,7 @@ export function secretOf({ keys, clock }: Context, session: Session, field: stri
 interface AuthenticatorFormProps {
   action: string;
   /** A new one, or the one that the form had. */
-  setUp: SetUp;
+  setup: AuthenticatorSetup;
   email: string;
   /** Whether a code was wrong. */
   refused: boolean;
@@ -54,15 +58,19 @@ interface AuthenticatorFormProps {
 }
 
 /** The form that puts a secret into an authenticator app and asks for the first code. */
-export function AuthenticatorForm({ action, setUp, email, refused, children }: AuthenticatorFormProps) {
+export function AuthenticatorForm({ action, setup, email, refused, children }: AuthenticatorFormProps) {
   return (
     <Form action={action}>
       <p>Scan this with an authenticator app, then type the code that the app shows.</p>
-      <QrCode text={totpAddress(setUp.secret, email)} />
+      <QrCode text={totpUri(setup.secret, email)} />
       <p>If you cannot scan it, type this key into the app, for a time-based code:</p>
-      <Secret text={(setUp.secret.match(/.{1,4}/g) ?? []).join(' ')} label="Copy the key" id="totp-secret" />
+      <SecretField
+        text={(setup.secret.match(/.{1,4}/g) ?? []).join(' ')}
+        label="Copy the key"
+        id="totp-secret"
+      />
       {children}
-      <input type="hidden" name="set_up" value={setUp.field} />
+      <input type="hidden" name="set_up" value={setup.field} />
       <Field
         name="code"
         label="Code"

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { missing } from '../domain/shared/errors.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
+import { notFound } from '../domain/shared/errors.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
 import { Problem } from '../http/problems.ts';
-import { PLACES, signInAddress } from '../pages/paths.ts';
+import { CONSOLE_PATHS, signInPath } from '../pages/paths.ts';
 import { DIST } from '../paths.ts';
 import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
 
@@ -28,20 +28,20 @@ interface BuiltFile {
   type: string;
   content: Buffer;
   /** The same by Brotli (RFC 7932). */
-  packed: Buffer;
+  compressed: Buffer;
 }
 
 /**
  * The console: one page for every address of it, for who signed in. What it shows it reads from the API, with a token that
  * it gets as an application of this server (`CONSOLE_CLIENT`).
  */
-export const registerConsole: RegisterRoutes = (app) => {
+export const registerConsole: RouteRegistrar = (app) => {
   const page = existsSync(join(FOLDER, 'index.html'))
     ? readFileSync(join(FOLDER, 'index.html'), 'utf8')
     : undefined;
   const files = page === undefined ? new Map<string, BuiltFile>() : readFiles(join(FOLDER, 'files'));
   const show = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    if (request.session?.state !== 'complete') return reply.redirect(signInAddress(request.url), 303);
+    if (request.session?.state !== 'complete') return reply.redirect(signInPath(request.url), 303);
     if (page === undefined)
       throw new Problem('unavailable', 'The console is not built. Run "npm run build", and start again.');
     return reply
@@ -51,7 +51,7 @@ export const registerConsole: RegisterRoutes = (app) => {
   };
   const shown = { config: { operation: 'console-page', access: 'open' }, schema: { hide: true } } as const;
   app.get('/', shown, show);
-  for (const place of PLACES) {
+  for (const place of CONSOLE_PATHS) {
     app.get(`/${place}`, shown, show);
     app.get(`/${place}/*`, shown, show);
   }
@@ -68,7 +68,7 @@ export const registerConsole: RegisterRoutes = (app) => {
     { config: { operation: 'console-file', access: 'unlimited' }, schema: { hide: true } },
     async (request, reply) => {
       const file = files.get(request.params.name);
-      if (file === undefined) throw missing('file');
+      if (file === undefined) throw notFound('file');
       const isPacked = /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
       if (isPacked) reply.header('content-encoding', 'br');
       return (
@@ -77,7 +77,7 @@ export const registerConsole: RegisterRoutes = (app) => {
           // Its name has a digest of its content.
           .header('cache-control', 'public, max-age=31536000, immutable')
           .type(file.type)
-          .send(isPacked ? file.packed : file.content)
+          .send(isPacked ? file.compressed : file.content)
       );
     },
   );
@@ -89,7 +89,7 @@ function readFiles(folder: string): Map<string, BuiltFile> {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
     const path = join(folder, name);
-    files.set(name, { type, content: readFileSync(path), packed: readFileSync(`${path}.br`) });
+    files.set(name, { type, content: readFileSync(path), compressed: readFileSync(`${path}.br`) });
   }
   return files;
 }

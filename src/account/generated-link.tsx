@@ -1,9 +1,9 @@
-import { Secret } from '../pages/copy-field.tsx';
+import { SecretField } from '../pages/copy-field.tsx';
 import { Notice } from '../pages/forms.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 
 /** A link for someone else that was just made. */
-export interface MadeLink {
+export interface GeneratedLinkProps {
   email: string;
   /** What was done. */
   done: string;
@@ -13,15 +13,15 @@ export interface MadeLink {
 }
 
 /** The link, the one time that it is shown. */
-export function Made({ email, done, url, expiresAt }: MadeLink) {
+export function GeneratedLink({ email, done, url, expiresAt }: GeneratedLinkProps) {
   return (
     <section>
       <Notice kind="success">{done} It is shown this once.</Notice>
       <p>
         Hand it to <strong>{email}</strong> in a way that nobody else reads: whoever has it can use it. It
-        ends <Time at={expiresAt} />.
+        ends <RelativeTime at={expiresAt} />.
       </p>
-      <Secret text={url} label="Copy the link" />
+      <SecretField text={url} label="Copy the link" />
     </section>
   );
 }

@@ -8,7 +8,7 @@ export const MAX_LINK_TOKEN_LENGTH = 200;
 export const LINK_SCRIPTS = ['clean-address.js'] as const;
 
 /** What someone sees whose link cannot be used, whatever the reason. */
-export function DeadLink({ title, children }: { title: string; children: ComponentChildren }) {
+export function InvalidLink({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <Page title={title} scripts={LINK_SCRIPTS}>
       {children}

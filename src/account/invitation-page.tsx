@@ -1,56 +1,56 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { passwordFault } from '../auth/password-strength.ts';
+import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { Failure } from '../domain/shared/errors.ts';
-import { acceptInvitation, type Invitation, readInvitation } from '../domain/users/invitations.ts';
-import { personNameFault } from '../domain/users/user-names.ts';
+import { DomainError } from '../domain/shared/errors.ts';
+import { acceptInvitation, type Invitation, resolveInvitation } from '../domain/users/invitations.ts';
+import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
-import { NewPassword } from './new-password-field.tsx';
+import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 const PATH = '/invitation';
 /** The longest name that a form takes, to say of it that it is too long. */
 const MAX_TYPED_NAME_LENGTH = 1_024;
 
-const Token = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
-const InvitationForm = Type.Object({
-  token: Token,
+const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
+const InvitationFormSchema = Type.Object({
+  token: TokenSchema,
   name: Type.String({ maxLength: MAX_TYPED_NAME_LENGTH }),
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
 });
 
 /** What was wrong with a form, and what was in it. */
-interface Rejected {
+interface RejectedForm {
   name: string;
   nameError: string | undefined;
   passwordError: string | undefined;
 }
 
 /** The page that an invitation link opens: a name and a password, once. */
-export const registerInvitation: RegisterRoutes = (app, context) => {
+export const registerInvitation: RouteRegistrar = (app, context) => {
   const { db, keys, config, clock } = context;
 
   const read = (token: string) =>
-    readInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
+    resolveInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
     sendPage(
       request,
       reply,
-      <DeadLink title="This invitation cannot be used">
+      <InvalidLink title="This invitation cannot be used">
         <p>
           Somebody has accepted it already, or it is too old, or there is a newer one. If you have set your
           password before, sign in with it.
         </p>
         <p>Otherwise ask an admin of your organization to invite you again.</p>
-      </DeadLink>,
+      </InvalidLink>,
       { status },
     );
 
@@ -59,7 +59,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
     reply: FastifyReply,
     token: string,
     { email, name, organization }: Invitation,
-    rejected?: Rejected,
+    rejected?: RejectedForm,
   ) =>
     sendPage(
       request,
@@ -87,7 +87,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
             maxLength={MAX_NAME_LENGTH}
             autofocus={rejected === undefined || rejected.nameError !== undefined}
           />
-          <NewPassword
+          <NewPasswordField
             email={email}
             label="Choose a password"
             error={rejected?.passwordError}
@@ -118,7 +118,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'invitation-page', access: 'open' },
-      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(Token) }) },
+      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(TokenSchema) }) },
     },
     async (request, reply) => {
       const { token = '' } = request.query;
@@ -134,7 +134,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'accept-invitation', access: 'open' },
-      schema: { hide: true, body: InvitationForm },
+      schema: { hide: true, body: InvitationFormSchema },
     },
     async (request, reply) => {
       const { token, name, password } = request.body;
@@ -144,8 +144,8 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 
-      const nameError = personNameFault('Your name', name);
-      const passwordError = await passwordFault(password, [
+      const nameError = validateUserName('Your name', name);
+      const passwordError = await validatePassword(password, [
         invitation.email,
         name,
         invitation.organization ?? '',
@@ -160,11 +160,11 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
       const passwordHash = await hashPassword(password);
       try {
         await db.write((tx) =>
-          acceptInvitation(tx, actOf(request, clock()), invitation, { name, passwordHash }),
+          acceptInvitation(tx, attributionOf(request, clock()), invitation, { name, passwordHash }),
         );
       } catch (error) {
         // Another one was faster.
-        if (error instanceof Failure && error.kind === 'conflict') return refuse(request, reply, 410);
+        if (error instanceof DomainError && error.kind === 'conflict') return refuse(request, reply, 410);
         throw error;
       }
       const { userId, organizationId } = invitation;
@@ -172,7 +172,7 @@ export const registerInvitation: RegisterRoutes = (app, context) => {
         context,
         request,
         reply,
-        { userId, organizationId, method: 'invitation', passwordHash, strong: false },
+        { userId, organizationId, method: 'invitation', passwordHash, isMultiFactor: false },
         undefined,
       );
     },

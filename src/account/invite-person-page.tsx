@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { invitationUrl } from '../auth/account-links.ts';
-import { invitePerson } from '../domain/users/invite-user.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { inviteUser } from '../domain/users/invite-user.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf } from '../http/browser-sessions.ts';
-import { Button, Choice, Field, Form } from '../pages/forms.tsx';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
+import { Button, Checkbox, Field, Form } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { Made, type MadeLink } from './generated-link.tsx';
+import { GeneratedLink, type GeneratedLinkProps } from './generated-link.tsx';
 import { PEOPLE_PATH, requireAdministrator } from './people-page.tsx';
 import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
 
@@ -33,22 +33,22 @@ interface Fields {
 const EMPTY: Fields = { email: '', name: '', organization: '', admin: false };
 
 interface PageState {
-  made?: MadeLink;
-  rejected?: { fields: Fields; failure: Failure };
+  made?: GeneratedLinkProps;
+  rejected?: { fields: Fields; failure: DomainError };
 }
 
 /** Where an admin invites people into the organization, and staff into those that they look after. */
-export const registerInvitePerson: RegisterRoutes = (app, context) => {
+export const registerInvitePerson: RouteRegistrar = (app, context) => {
   const { db, keys, config, addresses, clock } = context;
 
   const show = (request: FastifyRequest, reply: FastifyReply, { made, rejected }: PageState = {}) => {
-    const { staff } = sessionOf(request);
+    const { staff } = signedInSession(request);
     const fields = rejected?.fields ?? EMPTY;
     return sendPage(
       request,
       reply,
       <AccountPage path={PEOPLE_PATH} title="Invite someone">
-        {made !== undefined && <Made {...made} />}
+        {made !== undefined && <GeneratedLink {...made} />}
         <section>
           {made !== undefined && <h2>Invite somebody else</h2>}
           <p>You get a link to hand to them, by which they choose a name and a password.</p>
@@ -84,10 +84,10 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
               />
             )}
             <div class="field">
-              <Choice name="admin" value="yes" checked={fields.admin}>
+              <Checkbox name="admin" value="yes" checked={fields.admin}>
                 Admin of the organization
                 <span class="hint">Looks after its people, and reaches all of its assessments.</span>
-              </Choice>
+              </Checkbox>
             </div>
             <Button>Invite</Button>
           </Form>
@@ -104,7 +104,7 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
     PATH,
     { config: { operation: 'invite-person-page', access: 'session' }, schema: { hide: true } },
     async (request, reply) => {
-      requireAdministrator(sessionOf(request));
+      requireAdministrator(signedInSession(request));
       return show(request, reply);
     },
   );
@@ -116,13 +116,13 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
       schema: { hide: true, body: InvitationForm },
     },
     async (request, reply) => {
-      const session = sessionOf(request);
+      const session = signedInSession(request);
       requireAdministrator(session);
       const { email, name = '', organization = '', admin } = request.body;
       const fields = { email, name, organization, admin: admin !== undefined };
       try {
         const invited = await db.write((tx) =>
-          invitePerson(tx, actOf(request, clock()), session, {
+          inviteUser(tx, attributionOf(request, clock()), session, {
             ...fields,
             name: name.trim() === '' ? undefined : name,
             organization: session.staff ? organization : undefined,
@@ -136,7 +136,7 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
         };
         return await show(request, reply, { made });
       } catch (failure) {
-        if (!(failure instanceof Failure)) throw failure;
+        if (!(failure instanceof DomainError)) throw failure;
         return show(request, reply, { rejected: { fields, failure } });
       }
     },
@@ -144,11 +144,11 @@ export const registerInvitePerson: RegisterRoutes = (app, context) => {
 };
 
 /** @returns what is wrong with a field; what is wrong with no other stands at the address */
-function errorOf(failure: Failure | undefined, property: string, what: string): string | undefined {
+function errorOf(failure: DomainError | undefined, property: string, what: string): string | undefined {
   if (failure === undefined) return undefined;
   // The page has no other field that can be taken.
   if (failure.kind === 'conflict') return property === 'email' ? failure.message : undefined;
-  const fault = failure.faults.find((candidate) => candidate.property === property);
+  const fault = failure.fieldErrors.find((candidate) => candidate.property === property);
   if (fault !== undefined) return `${what} ${fault.message}.`;
-  return property === 'email' && failure.faults.length === 0 ? failure.message : undefined;
+  return property === 'email' && failure.fieldErrors.length === 0 ? failure.message : undefined;
 }

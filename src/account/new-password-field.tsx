@@ -1,7 +1,7 @@
 import { MAX_TYPED_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { Field } from '../pages/forms.tsx';
 
-interface NewPasswordProps {
+interface NewPasswordFieldProps {
   /** Whose it is, for the browser that keeps it. */
   email: string;
   label: string;
@@ -10,7 +10,7 @@ interface NewPasswordProps {
 }
 
 /** The field of a new password. The words beside it are all the rules that a person can follow. */
-export function NewPassword({ email, label, error, autofocus = false }: NewPasswordProps) {
+export function NewPasswordField({ email, label, error, autofocus = false }: NewPasswordFieldProps) {
   return (
     <>
       <input type="text" name="username" value={email} autocomplete="username" readonly hidden />

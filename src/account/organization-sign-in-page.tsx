@@ -1,41 +1,45 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { emailHost, MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { consumeChallenge } from '../domain/sign-in/challenges.ts';
-import { recordRefusedIdentity, signInWithIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
-import { type IdentityProvider, providerByEmail, providerOf } from '../domain/sign-in/identity-providers.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
-import { isFromElsewhere } from '../http/fetch-metadata.ts';
+import { recordDeniedIdentity, signInWithProvider } from '../domain/sign-in/sign-in-with-provider.ts';
+import {
+  type IdentityProvider,
+  providerByEmail,
+  providerByOrganization,
+} from '../domain/sign-in/identity-providers.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
+import { isCrossSite } from '../http/fetch-metadata.ts';
 import { Problem } from '../http/problems.ts';
-import { returnPath } from '../pages/paths.ts';
+import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { MAX_WAY_BACK, rememberAttempt, takeAttempt } from '../sso/pending-sign-in.ts';
-import { beginSignIn, finishSignIn, ProviderProblem } from '../sso/provider.ts';
+import { MAX_RETURN_TO, savePendingSignIn, takePendingSignIn } from '../sso/pending-sign-in.ts';
+import { beginSignIn, finishSignIn, ProviderError } from '../sso/provider.ts';
 import { ProviderCache } from '../sso/provider-cache.ts';
-import { callbackAddress } from '../sso/registration.ts';
+import { callbackUrl } from '../sso/registration.ts';
 import { continueSignIn } from './sign-in-flow.ts';
-import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
+import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
 
-const Email = Type.String({ maxLength: MAX_EMAIL_LENGTH });
-const WayBack = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
-const EmailForm = Type.Object({ email: Email, to: WayBack });
-const OrganizationPath = Type.Object({ organization: Type.String({ maxLength: 50 }) });
+const EmailSchema = Type.String({ maxLength: MAX_EMAIL_LENGTH });
+const ReturnTo = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
+const EmailFormSchema = Type.Object({ email: EmailSchema, to: ReturnTo });
+const OrganizationPathSchema = Type.Object({ organization: Type.String({ maxLength: 50 }) });
 
-const Parameter = Type.Optional(Type.String({ maxLength: 4_096 }));
+const ParameterSchema = Type.Optional(Type.String({ maxLength: 4_096 }));
 /** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. What else a provider adds is ignored. */
-const Answer = Type.Object({
-  code: Parameter,
-  state: Parameter,
-  iss: Parameter,
-  error: Parameter,
-  error_description: Parameter,
+const AuthorizationResponseSchema = Type.Object({
+  code: ParameterSchema,
+  state: ParameterSchema,
+  iss: ParameterSchema,
+  error: ParameterSchema,
+  error_description: ParameterSchema,
 });
 
-const WORDS: Readonly<Record<ProviderProblem['kind'], { status: number; message: string }>> = {
+const WORDS: Readonly<Record<ProviderError['kind'], { status: number; message: string }>> = {
   denied: {
     status: 403,
     message: 'Your provider did not sign you in. If you did not cancel, ask your organization.',
@@ -56,20 +60,20 @@ const WORDS: Readonly<Record<ProviderProblem['kind'], { status: number; message:
 };
 
 /** Sign-in through the OpenID Connect provider of one's organization. */
-export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
-  const { db, clock, log, refusals } = context;
+export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
+  const { db, clock, log, deniedAttempts } = context;
   const providers = new ProviderCache(context);
 
   app.get(
     '/sign-in/organization',
     {
       config: { operation: 'organization-sign-in-page', access: 'open' },
-      schema: { hide: true, querystring: ReturnQuery },
+      schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
       const { to } = request.query;
-      if (request.session?.state === 'complete') return reply.redirect(returnPath(to), 303);
-      return sendPage(request, reply, <EmailPage to={returnPath(to)} />);
+      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(to), 303);
+      return sendPage(request, reply, <EmailPage to={safeReturnPath(to)} />);
     },
   );
 
@@ -77,16 +81,20 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     '/sign-in/organization',
     {
       config: { operation: 'organization-sign-in', access: 'open' },
-      schema: { hide: true, body: EmailForm },
+      schema: { hide: true, body: EmailFormSchema },
     },
     async (request, reply) => {
       const { email, to } = request.body;
       const provider = await providerByEmail(db.read, email);
       if (provider === undefined) {
-        const page = <EmailPage to={returnPath(to)} unknown={email} />;
+        const page = <EmailPage to={safeReturnPath(to)} unknown={email} />;
         return sendPage(request, reply, page, { status: 422 });
       }
-      return sendPage(request, reply, <ContinuePage provider={provider} email={email} to={returnPath(to)} />);
+      return sendPage(
+        request,
+        reply,
+        <ContinuePage provider={provider} email={email} to={safeReturnPath(to)} />,
+      );
     },
   );
 
@@ -94,32 +102,32 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     '/sign-in/organization/start',
     {
       config: { operation: 'organization-sign-in-start', access: 'open' },
-      schema: { hide: true, querystring: EmailForm },
+      schema: { hide: true, querystring: EmailFormSchema },
     },
     async (request, reply) => {
       const { email } = request.query;
-      const to = returnPath(request.query.to);
-      if (to.length > MAX_WAY_BACK) {
+      const returnTo = safeReturnPath(request.query.to);
+      if (returnTo.length > MAX_RETURN_TO) {
         throw new Problem(
           'invalid-request',
-          `The application asks for more than fits through a provider: ${MAX_WAY_BACK} characters. Sign in first, and then go back to the application.`,
+          `The application asks for more than fits through a provider: ${MAX_RETURN_TO} characters. Sign in first, and then go back to the application.`,
         );
       }
       const provider = await providerByEmail(db.read, email);
       // Another site signs nobody in: the person has to follow the link here (OWASP ASVS 5, 7.6.2).
-      if (provider === undefined || isFromElsewhere(request))
-        return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to })}`, 303);
+      if (provider === undefined || isCrossSite(request))
+        return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
         const { organization, issuer, clientId, groupsClaim } = provider;
-        const { url, challenge } = await beginSignIn(await providers.configurationOf(provider), {
-          redirectUri: callbackAddress(context.addresses, organization),
+        const { url, challenge } = await beginSignIn(await providers.getConfiguration(provider), {
+          redirectUri: callbackUrl(context.addresses, organization),
           loginHint: email,
           groupsClaim,
         });
-        rememberAttempt(context, reply, { ...challenge, organization, issuer, clientId, to });
+        savePendingSignIn(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
         return reply.redirect(url.href, 303);
       } catch (error) {
-        return tellProblem(request, reply, provider, error, to);
+        return tellProblem(request, reply, provider, error, returnTo);
       }
     },
   );
@@ -128,11 +136,11 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     '/sign-in/organization/callback/:organization',
     {
       config: { operation: 'organization-sign-in-callback', access: 'open' },
-      schema: { hide: true, params: OrganizationPath, querystring: Answer },
+      schema: { hide: true, params: OrganizationPathSchema, querystring: AuthorizationResponseSchema },
     },
     async (request, reply) => {
-      const attempt = takeAttempt(context, request, reply);
-      const provider = attempt && (await providerOf(db.read, attempt.organization));
+      const attempt = takePendingSignIn(context, request, reply);
+      const provider = attempt && (await providerByOrganization(db.read, attempt.organization));
       if (
         attempt === undefined ||
         provider === undefined ||
@@ -147,30 +155,30 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
         return sendPage(request, reply, <NotStartedPage />, { status: 400 });
       }
       try {
-        const answer = new URL(callbackAddress(context.addresses, provider.organization));
+        const answer = new URL(callbackUrl(context.addresses, provider.organization));
         answer.search = new URL(request.url, answer).search;
         const identity = await finishSignIn(
-          await providers.configurationOf(provider),
+          await providers.getConfiguration(provider),
           answer,
           attempt,
           provider.groupsClaim,
         );
-        const act = actOf(request, clock());
+        const act = attributionOf(request, clock());
         const account = await db.write(async (tx) => {
           if (!(await consumeChallenge(tx, attempt.state, attempt.expiresAt, act.now)))
-            throw new ProviderProblem('foreign', 'the attempt has signed somebody in before');
-          return signInWithIdentity(tx, act, provider, identity);
+            throw new ProviderError('foreign', 'the attempt has signed somebody in before');
+          return signInWithProvider(tx, act, provider, identity);
         });
         // The organization chose its provider, and with it how many factors there are.
         return await continueSignIn(
           context,
           request,
           reply,
-          { ...account, method: 'sso', strong: true },
-          attempt.to,
+          { ...account, method: 'sso', isMultiFactor: true },
+          attempt.returnTo,
         );
       } catch (error) {
-        return tellProblem(request, reply, provider, error, attempt.to);
+        return tellProblem(request, reply, provider, error, attempt.returnTo);
       }
     },
   );
@@ -186,7 +194,7 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
     const { status, message, reason } = outcomeOf(error);
     const { organization, issuer } = provider;
     log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
-    recordRefusedIdentity(refusals, actOf(request, clock()), provider, reason);
+    recordDeniedIdentity(deniedAttempts, attributionOf(request, clock()), provider, reason);
     return sendPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
       status,
     });
@@ -195,8 +203,8 @@ export const registerOrganizationSignIn: RegisterRoutes = (app, context) => {
 
 /** @throws whatever is neither a refusal of ours nor a problem with the provider */
 function outcomeOf(error: unknown): { status: number; message: string; reason: string } {
-  if (error instanceof ProviderProblem) return { ...WORDS[error.kind], reason: error.reason };
-  if (error instanceof Failure && error.kind === 'forbidden')
+  if (error instanceof ProviderError) return { ...WORDS[error.kind], reason: error.reason };
+  if (error instanceof DomainError && error.kind === 'forbidden')
     return { status: 403, message: error.message, reason: error.message };
   throw error;
 }

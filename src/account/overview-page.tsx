@@ -1,23 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
-import { personNameFault } from '../domain/users/user-names.ts';
+import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import { renameUser } from '../domain/users/users.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, sessionLimits, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { methodWords } from './sessions-page.tsx';
+import { signInMethodLabel } from './sessions-page.tsx';
 
 const PATH = '/account';
 
 /** Who one is here, and what can act for the account. */
-export const registerOverview: RegisterRoutes = (app, context) => {
+export const registerOverview: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
   const show = async (
@@ -25,12 +25,12 @@ export const registerOverview: RegisterRoutes = (app, context) => {
     reply: FastifyReply,
     { renamed = false, rejected }: { renamed?: boolean; rejected?: { name: string; error: string } } = {},
   ) => {
-    const session = sessionOf(request);
+    const session = signedInSession(request);
     const { userId, organizationId } = session;
     const organization = organizationId === null ? null : await organizationNameOf(db.read, organizationId);
     const factors = await secondFactorsOf(db.read, userId);
     const password = await hasPassword(db.read, userId);
-    const counts = await summarizeAccount(db.read, userId, limitsOf(context), clock());
+    const counts = await summarizeAccount(db.read, userId, sessionLimits(context), clock());
     return sendPage(
       request,
       reply,
@@ -47,7 +47,7 @@ export const registerOverview: RegisterRoutes = (app, context) => {
             <dd>{session.staff ? 'Staff' : session.admin ? 'Admin' : 'User'}</dd>
             <dt>Signed in</dt>
             <dd>
-              <Time at={session.createdAt} /> {methodWords(session.method)}
+              <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
             </dd>
           </dl>
           <Form action={`${PATH}/name`}>
@@ -79,15 +79,15 @@ export const registerOverview: RegisterRoutes = (app, context) => {
             <dt>
               <a href="/account/sessions">Sessions</a>
             </dt>
-            <dd>{counted(counts.sessions, 'browser', 'browsers')}</dd>
+            <dd>{pluralize(counts.sessions, 'browser', 'browsers')}</dd>
             <dt>
               <a href="/account/tokens">Tokens</a>
             </dt>
-            <dd>{counted(counts.tokens, 'token', 'tokens')}</dd>
+            <dd>{pluralize(counts.tokens, 'token', 'tokens')}</dd>
             <dt>
               <a href="/account/applications">Applications</a>
             </dt>
-            <dd>{counted(counts.applications, 'application', 'applications')}</dd>
+            <dd>{pluralize(counts.applications, 'application', 'applications')}</dd>
           </dl>
         </section>
       </AccountPage>,
@@ -114,17 +114,17 @@ export const registerOverview: RegisterRoutes = (app, context) => {
       schema: { hide: true, body: Type.Object({ name: Type.String({ maxLength: 1_024 }) }) },
     },
     async (request, reply) => {
-      const { userId } = sessionOf(request);
+      const { userId } = signedInSession(request);
       const { name } = request.body;
-      const fault = personNameFault('The name', name);
+      const fault = validateUserName('The name', name);
       if (fault !== undefined)
         return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
-      await db.write((tx) => renameUser(tx, actOf(request, clock()), userId, name));
+      await db.write((tx) => renameUser(tx, attributionOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);
     },
   );
 };
 
-function counted(count: number, one: string, several: string): string {
+function pluralize(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { seal, unseal } from '../auth/sealing.ts';
-import { MAX_ANSWER_LENGTH, relyingPartyOf, verifyMadePasskey } from '../auth/webauthn.ts';
+import { MAX_RESPONSE_LENGTH, relyingPartyOf, verifyPasskeyRegistration } from '../auth/webauthn.ts';
 import type { Context } from '../runtime/context.ts';
-import type { PasskeyAnswer } from '../domain/sign-in/verify-passkey.ts';
+import type { PasskeyAssertion } from '../domain/sign-in/verify-passkey.ts';
 import { type NewPasskey, passkeyDescriptors } from '../domain/sign-in/passkeys.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { cookieNamed, cookieOptions, SignInNeeded } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { prefixedCookieName, cookieOptions, SignInRequired } from '../http/browser-sessions.ts';
 
 /** How long a browser may take to answer: people look for their key first. */
 const CHALLENGE_LIFETIME = 300_000;
@@ -17,21 +17,21 @@ const SEALED_FOR = 'passkey challenge';
  * What a browser is asked for: a passkey to sign in with alone, to prove a second factor, to prove again who someone is,
  * or a new one.
  */
-export type Purpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
+export type PasskeyPurpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
 
 /** What a browser keeps, sealed, while it talks to the authenticator. */
 interface Challenge {
   challenge: string;
-  purpose: Purpose;
+  purpose: PasskeyPurpose;
   /** The session that asked; `null` where nobody has signed in. */
   session: string | null;
   endsAt: number;
 }
 
 /** The field by which `assets/passkeys.js` sends what the authenticator said. */
-export const CredentialField = Type.String({ maxLength: MAX_ANSWER_LENGTH });
+export const CredentialSchema = Type.String({ maxLength: MAX_RESPONSE_LENGTH });
 
-const Query = Type.Object({
+const QuerySchema = Type.Object({
   for: Type.Union([
     Type.Literal('sign-in'),
     Type.Literal('second-factor'),
@@ -41,14 +41,17 @@ const Query = Type.Object({
 });
 
 /** Gives scripts what they ask the browser with, and the browser a cookie that the answer is compared with. */
-export const registerPasskeyOptions: RegisterRoutes = (app, context) => {
+export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
   app.get(
     '/passkeys/options',
-    { config: { operation: 'passkey-options', access: 'open' }, schema: { hide: true, querystring: Query } },
+    {
+      config: { operation: 'passkey-options', access: 'open' },
+      schema: { hide: true, querystring: QuerySchema },
+    },
     async (request, reply) => {
       const purpose = request.query.for;
-      const session = askerFor(purpose, request);
-      const options = await optionsFor(context, purpose, session);
+      const session = sessionFor(purpose, request);
+      const options = await createOptions(context, purpose, session);
       const challenge: Challenge = {
         challenge: options.challenge,
         purpose,
@@ -69,13 +72,13 @@ export const registerPasskeyOptions: RegisterRoutes = (app, context) => {
  * @returns the answer with its challenge; `undefined` when this browser was not asked, for something else, by another
  *   session, or too long ago
  */
-export function takeAnswer(
+export function parsePasskeyAssertion(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  purpose: Purpose,
+  purpose: PasskeyPurpose,
   credential: string,
-): PasskeyAnswer | undefined {
+): PasskeyAssertion | undefined {
   const sealed = request.cookies[cookieName(context)];
   reply.clearCookie(cookieName(context), cookieOptions(context));
   const text = sealed === undefined ? undefined : unseal(context.keys.secret, SEALED_FOR, sealed);
@@ -87,31 +90,32 @@ export function takeAnswer(
 }
 
 /** @returns the passkey that a browser was asked to make; `undefined` for whatever is wrong with the answer */
-export async function takeNewPasskey(
+export async function parseNewPasskey(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
   credential: string,
   name: string,
 ): Promise<NewPasskey | undefined> {
-  const answer = takeAnswer(context, request, reply, 'add', credential);
+  const answer = parsePasskeyAssertion(context, request, reply, 'add', credential);
   if (answer === undefined) return undefined;
   const { relyingParty, challenge, endsAt } = answer;
-  const made = await verifyMadePasskey(relyingParty, challenge, credential);
+  const made = await verifyPasskeyRegistration(relyingParty, challenge, credential);
   return made && { ...made, name, challenge, endsAt };
 }
 
 /** Who may ask for it. A new passkey is also for people who have to add one before their sign-in is complete. */
-function askerFor(purpose: Purpose, { session }: FastifyRequest): Session | null {
+function sessionFor(purpose: PasskeyPurpose, { session }: FastifyRequest): Session | null {
   if (purpose === 'sign-in') return null;
   const state = { 'second-factor': ['pending'], confirm: ['complete'], add: ['pending', 'complete'] }[
     purpose
   ];
-  if (!session || !state.includes(session.state)) throw new SignInNeeded('This is for people who signed in.');
+  if (!session || !state.includes(session.state))
+    throw new SignInRequired('This is for people who signed in.');
   return session;
 }
 
-async function optionsFor({ db, addresses }: Context, purpose: Purpose, session: Session | null) {
+async function createOptions({ db, addresses }: Context, purpose: PasskeyPurpose, session: Session | null) {
   const { generateAuthenticationOptions, generateRegistrationOptions } =
     await import('@simplewebauthn/server');
   const { id: rpID } = relyingPartyOf(addresses.clientBaseUrl);
@@ -138,5 +142,5 @@ async function optionsFor({ db, addresses }: Context, purpose: Purpose, session:
 }
 
 function cookieName(context: Context): string {
-  return cookieNamed(context, 'passkey');
+  return prefixedCookieName(context, 'passkey');
 }

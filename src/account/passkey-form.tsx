@@ -1,16 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { relyingPartyOf } from '../auth/webauthn.ts';
 import type { Context } from '../runtime/context.ts';
-import { returnPath } from '../pages/paths.ts';
+import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Form } from '../pages/forms.tsx';
-import type { Purpose } from './passkey-endpoints.ts';
+import type { PasskeyPurpose } from './passkey-endpoints.ts';
 
 /** What a page with one of these runs. */
 export const PASSKEY_SCRIPTS = ['passkeys.js'] as const;
 
 interface PasskeyFormProps {
   context: Context;
-  purpose: Purpose;
+  purpose: PasskeyPurpose;
   /** Where the answer is sent. */
   action: string;
   /** The button's words. */
@@ -59,7 +59,7 @@ export function PasskeySignIn({ context, to }: { context: Context; to: string | 
       label="Sign in with a passkey"
       kind="plain"
     >
-      <input type="hidden" name="to" value={returnPath(to)} />
+      <input type="hidden" name="to" value={safeReturnPath(to)} />
     </PasskeyForm>
   );
 }

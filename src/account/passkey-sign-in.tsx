@@ -1,34 +1,41 @@
 import { Type } from 'typebox';
 import { signInWithPasskey } from '../domain/sign-in/verify-passkey.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
-import { HOME, signInAddress } from '../pages/paths.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
+import { CONSOLE_HOME, signInPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { CredentialField, takeAnswer } from './passkey-endpoints.ts';
+import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
 
-const PasskeySignInForm = Type.Object({
-  credential: CredentialField,
+const PasskeySignInFormSchema = Type.Object({
+  credential: CredentialSchema,
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
 /** Sign-in with a passkey alone: it holds a key and has verified its user, which is two factors. */
-export const registerPasskeySignIn: RegisterRoutes = (app, context) => {
+export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
   app.post(
     '/sign-in/passkey',
     {
       config: { operation: 'sign-in-with-passkey', access: 'open' },
-      schema: { hide: true, body: PasskeySignInForm },
+      schema: { hide: true, body: PasskeySignInFormSchema },
     },
     async (request, reply) => {
       const { credential, to } = request.body;
-      const answer = takeAnswer(context, request, reply, 'sign-in', credential);
-      const owner = answer && (await signInWithPasskey(context, actOf(request, context.clock()), answer));
+      const answer = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
+      const owner =
+        answer && (await signInWithPasskey(context, attributionOf(request, context.clock()), answer));
       if (owner !== undefined)
-        return continueSignIn(context, request, reply, { ...owner, method: 'passkey', strong: true }, to);
+        return continueSignIn(
+          context,
+          request,
+          reply,
+          { ...owner, method: 'passkey', isMultiFactor: true },
+          to,
+        );
       reply.header('www-authenticate', 'Form realm="assay"');
       return sendPage(
         request,
@@ -39,7 +46,7 @@ export const registerPasskeySignIn: RegisterRoutes = (app, context) => {
             This passkey cannot sign you in here, or you took too long. Try again, or use your password.
           </Notice>
           <div>
-            <a class="button primary" href={signInAddress(to ?? HOME)}>
+            <a class="button primary" href={signInPath(to ?? CONSOLE_HOME)}>
               Back to sign-in
             </a>
           </div>

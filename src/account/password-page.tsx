@@ -1,41 +1,41 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { passwordFault } from '../auth/password-strength.ts';
+import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { organizationNameOf } from '../domain/organizations/organizations.ts';
-import { changePassword, passwordUseOf } from '../domain/sign-in/passwords.ts';
+import { changePassword, passwordStatus } from '../domain/sign-in/passwords.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { NewPassword } from './new-password-field.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
 
 const PATH = '/account/password';
 
-const PasswordForm = Type.Object({
+const PasswordFormSchema = Type.Object({
   current: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
 });
 
-interface Rejected {
+interface RejectedForm {
   status: 422 | 429;
   currentError?: string;
   passwordError?: string;
 }
 
 /** Changing one's own password. */
-export const registerPassword: RegisterRoutes = (app, context) => {
+export const registerPassword: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
   const showForm = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    { changed = false, rejected }: { changed?: boolean; rejected?: Rejected } = {},
+    { changed = false, rejected }: { changed?: boolean; rejected?: RejectedForm } = {},
   ) => {
-    const { userId, email } = sessionOf(request);
-    const use = await passwordUseOf(db.read, userId);
+    const { userId, email } = signedInSession(request);
+    const use = await passwordStatus(db.read, userId);
     return sendPage(
       request,
       reply,
@@ -62,7 +62,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
                 maxLength={MAX_TYPED_PASSWORD_LENGTH}
                 autofocus={rejected?.currentError !== undefined}
               />
-              <NewPassword
+              <NewPasswordField
                 email={email}
                 label="New password"
                 error={rejected?.passwordError}
@@ -96,25 +96,25 @@ export const registerPassword: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'change-password', access: 'session' },
-      schema: { hide: true, body: PasswordForm },
+      schema: { hide: true, body: PasswordFormSchema },
     },
     async (request, reply) => {
-      const session = sessionOf(request);
+      const session = signedInSession(request);
       const { current, password } = request.body;
-      if ((await passwordUseOf(db.read, session.userId)) !== 'password') return showForm(request, reply);
+      if ((await passwordStatus(db.read, session.userId)) !== 'password') return showForm(request, reply);
 
       const organization =
         session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);
       const passwordError =
         password === current
           ? 'This is your current password. Choose another one.'
-          : await passwordFault(password, [session.email, session.name ?? '', organization ?? '']);
+          : await validatePassword(password, [session.email, session.name ?? '', organization ?? '']);
       if (passwordError !== undefined)
         return showForm(request, reply, { rejected: { status: 422, passwordError } });
 
       // Guessing here is guessing at the sign-in page: the same lock holds.
       const attempt = { email: session.email, password: current, address: request.address };
-      const checked = await signInWithPassword(context, actOf(request, clock()), attempt);
+      const checked = await signInWithPassword(context, attributionOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
         const currentError = 'There were too many attempts. Try again in ten minutes.';
@@ -126,7 +126,7 @@ export const registerPassword: RegisterRoutes = (app, context) => {
       }
       const passwordHash = await hashPassword(password);
       const secret = await db.write((tx) =>
-        changePassword(tx, actOf(request, clock()), session, passwordHash),
+        changePassword(tx, attributionOf(request, clock()), session, passwordHash),
       );
       setSessionCookie(context, reply, secret);
       return reply.redirect(`${PATH}?done=changed`, 303);

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { administersOthers, listPeople, type Person } from '../domain/users/invite-user.ts';
-import { missing } from '../domain/shared/errors.ts';
+import { canManageUsers, listManagedUsers, type ManagedUser } from '../domain/users/invite-user.ts';
+import { notFound } from '../domain/shared/errors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { signedInSession } from '../http/browser-sessions.ts';
 import { Button, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 
 export const PEOPLE_PATH = '/account/people';
@@ -26,7 +26,7 @@ const ListQuery = Type.Object({
 });
 
 /** The people whom an admin, or staff, look after. */
-export const registerPeople: RegisterRoutes = (app, { db }) => {
+export const registerPeople: RouteRegistrar = (app, { db }) => {
   app.get(
     PEOPLE_PATH,
     {
@@ -34,10 +34,10 @@ export const registerPeople: RegisterRoutes = (app, { db }) => {
       schema: { hide: true, querystring: ListQuery },
     },
     async (request, reply) => {
-      const session = sessionOf(request);
+      const session = signedInSession(request);
       requireAdministrator(session);
       const { q: search = '', page = 1, done = '' } = request.query;
-      const { people, total } = await listPeople(db.read, session, { search, page, perPage: PER_PAGE });
+      const { people, total } = await listManagedUsers(db.read, session, { search, page, perPage: PER_PAGE });
       return sendPage(
         request,
         reply,
@@ -74,16 +74,16 @@ export const registerPeople: RegisterRoutes = (app, { db }) => {
 
 /** @throws Failure `missing` for everybody who looks after nobody */
 export function requireAdministrator(session: Session): void {
-  if (!administersOthers(session)) throw missing('page');
+  if (!canManageUsers(session)) throw notFound('page');
 }
 
 /** @returns what someone is, in words */
-export function stateWords(state: Person['state']): string {
+export function userStateLabel(state: ManagedUser['state']): string {
   return { active: 'Active', invited: 'Invited', banned: 'Banned' }[state];
 }
 
 interface PeopleProps {
-  people: readonly Person[];
+  people: readonly ManagedUser[];
   /** Whether they are of several organizations. */
   staff: boolean;
   /** The uid of whoever looks. */
@@ -127,10 +127,10 @@ function People({ people, staff, self, search }: PeopleProps) {
             <td data-label="Role">{person.admin ? 'Admin' : 'User'}</td>
             <td data-label="Second factor">{person.secondFactor ? 'On' : 'Off'}</td>
             <td data-label="State">
-              <span class={`state ${person.state}`}>{stateWords(person.state)}</span>
+              <span class={`state ${person.state}`}>{userStateLabel(person.state)}</span>
             </td>
             <td data-label="Last seen">
-              {person.lastSeenAt === null ? 'Never' : <Time at={person.lastSeenAt} />}
+              {person.lastSeenAt === null ? 'Never' : <RelativeTime at={person.lastSeenAt} />}
             </td>
           </tr>
         ))}

@@ -1,48 +1,48 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { invitationUrl } from '../auth/account-links.ts';
-import { resetUrl } from '../auth/reset-links.ts';
-import { banUserAs } from '../domain/users/ban-user.ts';
+import { passwordResetUrl } from '../auth/reset-links.ts';
+import { banUser } from '../domain/users/ban-user.ts';
 import { renewInvitation } from '../domain/users/invitations.ts';
-import { type Person, personByUid } from '../domain/users/invite-user.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { type ManagedUser, managedUserByUid } from '../domain/users/invite-user.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { Made, type MadeLink } from './generated-link.tsx';
-import { PEOPLE_PATH, requireAdministrator, stateWords } from './people-page.tsx';
+import { GeneratedLink, type GeneratedLinkProps } from './generated-link.tsx';
+import { PEOPLE_PATH, requireAdministrator, userStateLabel } from './people-page.tsx';
 
 const PATH = `${PEOPLE_PATH}/:uid`;
 const PersonPath = Type.Object({ uid: Type.String({ maxLength: 64 }) });
 
 /** What stands on the page beside the person. */
 interface PageState {
-  made?: MadeLink;
+  made?: GeneratedLinkProps;
   /** Why something was not done. */
   refused?: string;
 }
 
 /** One of the people whom an admin, or staff, look after, with what can be done for them. */
-export const registerPerson: RegisterRoutes = (app, context) => {
+export const registerPerson: RouteRegistrar = (app, context) => {
   const { db, keys, config, addresses, clock } = context;
 
   const show = (
     request: FastifyRequest,
     reply: FastifyReply,
-    person: Person,
+    person: ManagedUser,
     { made, refused }: PageState = {},
   ) => {
-    const { uid, staff } = sessionOf(request);
+    const { uid, staff } = signedInSession(request);
     return sendPage(
       request,
       reply,
       <AccountPage path={PEOPLE_PATH} title={person.name ?? person.email}>
         {refused !== undefined && <Notice kind="error">{refused}</Notice>}
-        {made !== undefined && <Made {...made} />}
+        {made !== undefined && <GeneratedLink {...made} />}
         <About person={person} withOrganization={staff} />
         {person.uid === uid ? (
           <section>
@@ -71,17 +71,17 @@ export const registerPerson: RegisterRoutes = (app, context) => {
   const doFor = async (
     request: FastifyRequest<{ Params: { uid: string } }>,
     reply: FastifyReply,
-    action: (person: Person) => Promise<FastifyReply>,
+    action: (person: ManagedUser) => Promise<FastifyReply>,
   ) => {
-    const session = sessionOf(request);
+    const session = signedInSession(request);
     requireAdministrator(session);
-    const person = await personByUid(db.read, session, request.params.uid);
+    const person = await managedUserByUid(db.read, session, request.params.uid);
     try {
       if (person.id === session.userId)
-        throw new Failure('forbidden', 'This is your own account. Change its password under Security.');
+        throw new DomainError('forbidden', 'This is your own account. Change its password under Security.');
       return await action(person);
     } catch (error) {
-      if (!(error instanceof Failure) || error.kind === 'missing') throw error;
+      if (!(error instanceof DomainError) || error.kind === 'missing') throw error;
       return show(request, reply, person, { refused: error.message });
     }
   };
@@ -90,9 +90,9 @@ export const registerPerson: RegisterRoutes = (app, context) => {
     PATH,
     { config: { operation: 'person-page', access: 'session' }, schema: { hide: true, params: PersonPath } },
     async (request, reply) => {
-      const session = sessionOf(request);
+      const session = signedInSession(request);
       requireAdministrator(session);
-      return show(request, reply, await personByUid(db.read, session, request.params.uid));
+      return show(request, reply, await managedUserByUid(db.read, session, request.params.uid));
     },
   );
 
@@ -105,9 +105,9 @@ export const registerPerson: RegisterRoutes = (app, context) => {
     async (request, reply) =>
       doFor(request, reply, async (person) => {
         const { secret, expiresAt } = await db.write((tx) =>
-          createPasswordReset(tx, actOf(request, clock()), person.id),
+          createPasswordReset(tx, attributionOf(request, clock()), person.id),
         );
-        const url = resetUrl(addresses.clientBaseUrl, secret);
+        const url = passwordResetUrl(addresses.clientBaseUrl, secret);
         const made = { email: person.email, done: 'A link for a new password is made.', url, expiresAt };
         return show(request, reply, person, { made });
       }),
@@ -121,7 +121,9 @@ export const registerPerson: RegisterRoutes = (app, context) => {
     },
     async (request, reply) =>
       doFor(request, reply, async (person) => {
-        const invited = await db.write((tx) => renewInvitation(tx, actOf(request, clock()), person.id));
+        const invited = await db.write((tx) =>
+          renewInvitation(tx, attributionOf(request, clock()), person.id),
+        );
         const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
         const expiresAt = invited.invitedAt + config.invitationLifetime;
         const made = { email: person.email, done: 'The invitation is renewed.', url, expiresAt };
@@ -134,16 +136,19 @@ export const registerPerson: RegisterRoutes = (app, context) => {
     { config: { operation: 'ban-person', access: 'session' }, schema: { hide: true, params: PersonPath } },
     async (request, reply) =>
       doFor(request, reply, async (person) => {
-        const { actor, now } = actOf(request, clock());
-        const { organizationId, admin, staff, assigned } = sessionOf(request);
-        const act = { actor: { ...actor, organizationId, admin, staff, assigned }, now };
-        const { deleted } = await db.write((tx) => banUserAs(tx, act, person.id));
+        const { actor, now } = attributionOf(request, clock());
+        const { organizationId, admin, staff, assignedOrganizations } = signedInSession(request);
+        const act = {
+          actor: { ...actor, organizationId, admin, staff, assignedOrganizations },
+          now,
+        };
+        const { deleted } = await db.write((tx) => banUser(tx, act, person.id));
         return reply.redirect(`${PEOPLE_PATH}?done=${deleted ? 'deleted' : 'banned'}`, 303);
       }),
   );
 };
 
-function About({ person, withOrganization }: { person: Person; withOrganization: boolean }) {
+function About({ person, withOrganization }: { person: ManagedUser; withOrganization: boolean }) {
   return (
     <section>
       <dl>
@@ -161,20 +166,20 @@ function About({ person, withOrganization }: { person: Person; withOrganization:
         <dd>{person.secondFactor ? 'On' : 'Off'}</dd>
         <dt>State</dt>
         <dd>
-          <span class={`state ${person.state}`}>{stateWords(person.state)}</span>
+          <span class={`state ${person.state}`}>{userStateLabel(person.state)}</span>
         </dd>
         <dt>Last seen</dt>
-        <dd>{person.lastSeenAt === null ? 'Never' : <Time at={person.lastSeenAt} />}</dd>
+        <dd>{person.lastSeenAt === null ? 'Never' : <RelativeTime at={person.lastSeenAt} />}</dd>
         <dt>Account made</dt>
         <dd>
-          <Time at={person.createdAt} />
+          <RelativeTime at={person.createdAt} />
         </dd>
       </dl>
     </section>
   );
 }
 
-function LinkSection({ person: { uid, state } }: { person: Person }) {
+function LinkSection({ person: { uid, state } }: { person: ManagedUser }) {
   return state === 'invited' ? (
     <section>
       <h2>Invitation</h2>
@@ -197,7 +202,7 @@ function LinkSection({ person: { uid, state } }: { person: Person }) {
   );
 }
 
-function BanSection({ person: { uid, state } }: { person: Person }) {
+function BanSection({ person: { uid, state } }: { person: ManagedUser }) {
   return (
     <section>
       <h2>Ban</h2>

@@ -1,4 +1,4 @@
-import { Copyable } from '../pages/copy-field.tsx';
+import { CopyField } from '../pages/copy-field.tsx';
 import { Notice } from '../pages/forms.tsx';
 
 /** Recovery codes, the one time that they are shown. */
@@ -21,7 +21,7 @@ export function RecoveryCodes({
           Each of these codes gets you in once when you do not have your second factor at hand. Print them or
           put them into a password manager now: they are not shown again.
         </p>
-        <Copyable text={codes.join('\n')} label="Copy the recovery codes">
+        <CopyField text={codes.join('\n')} label="Copy the recovery codes">
           <ol class="codes" id="recovery-codes">
             {codes.map((code) => (
               <li key={code}>
@@ -29,7 +29,7 @@ export function RecoveryCodes({
               </li>
             ))}
           </ol>
-        </Copyable>
+        </CopyField>
         <p>
           <a class="button primary" href={next.href}>
             {next.label}

@@ -1,30 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_EMAIL_LENGTH } from '../auth/email-addresses.ts';
-import { passwordFault } from '../auth/password-strength.ts';
+import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import {
   type PasswordReset,
-  readPasswordReset,
-  usePasswordReset,
+  findPasswordReset,
+  redeemPasswordReset,
 } from '../domain/sign-in/password-resets.ts';
-import { requestResetMail, type ResetRequest } from '../domain/sign-in/request-password-reset.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
+import { queueResetMail, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { DeadLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
-import { NewPassword } from './new-password-field.tsx';
+import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
+import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 
 const PATH = '/reset-password';
 
-const Token = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
+const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
 
 /** A new password by a link: the page that asks for one by mail, and the page that it opens. */
-export const registerReset: RegisterRoutes = (app, context) => {
+export const registerReset: RouteRegistrar = (app, context) => {
   registerRequest(app, context);
   const { db, clock } = context;
 
@@ -32,12 +32,12 @@ export const registerReset: RegisterRoutes = (app, context) => {
     sendPage(
       request,
       reply,
-      <DeadLink title="This link cannot be used">
+      <InvalidLink title="This link cannot be used">
         <p>It is good for one hour and for one new password, and a newer link replaces it.</p>
         <p>
           <a href="/reset-password/request">Ask for a new one</a>, or ask an admin of your organization.
         </p>
-      </DeadLink>,
+      </InvalidLink>,
       { status },
     );
 
@@ -58,7 +58,7 @@ export const registerReset: RegisterRoutes = (app, context) => {
         </p>
         <Form action={PATH}>
           <input type="hidden" name="token" value={token} />
-          <NewPassword email={email} label="New password" error={error} autofocus />
+          <NewPasswordField email={email} label="New password" error={error} autofocus />
           <Button>Set the password and sign in</Button>
         </Form>
       </Page>,
@@ -69,11 +69,11 @@ export const registerReset: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'reset-password-page', access: 'open' },
-      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(Token) }) },
+      schema: { hide: true, querystring: Type.Object({ token: Type.Optional(TokenSchema) }) },
     },
     async (request, reply) => {
       const { token = '' } = request.query;
-      const reset = await readPasswordReset(db.read, token, clock());
+      const reset = await findPasswordReset(db.read, token, clock());
       if (reset === undefined || reset === 'over')
         return refuse(request, reply, reset === undefined ? 404 : 410);
       return showForm(request, reply, token, reset);
@@ -87,32 +87,34 @@ export const registerReset: RegisterRoutes = (app, context) => {
       schema: {
         hide: true,
         body: Type.Object({
-          token: Token,
+          token: TokenSchema,
           password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
         }),
       },
     },
     async (request, reply) => {
       const { token, password } = request.body;
-      const reset = await readPasswordReset(db.read, token, clock());
+      const reset = await findPasswordReset(db.read, token, clock());
       if (reset === undefined || reset === 'over')
         return refuse(request, reply, reset === undefined ? 404 : 410);
       const { userId, organizationId, email, name, organization } = reset;
-      const error = await passwordFault(password, [email, name ?? '', organization ?? '']);
+      const error = await validatePassword(password, [email, name ?? '', organization ?? '']);
       if (error !== undefined) return showForm(request, reply, token, reset, error);
       const passwordHash = await hashPassword(password);
       try {
-        await db.write((tx) => usePasswordReset(tx, actOf(request, clock()), token, reset, passwordHash));
+        await db.write((tx) =>
+          redeemPasswordReset(tx, attributionOf(request, clock()), token, reset, passwordHash),
+        );
       } catch (failure) {
         // Another one was faster, or the user was banned.
-        if (failure instanceof Failure && failure.kind === 'missing') return refuse(request, reply, 410);
+        if (failure instanceof DomainError && failure.kind === 'missing') return refuse(request, reply, 410);
         throw failure;
       }
       return continueSignIn(
         context,
         request,
         reply,
-        { userId, organizationId, method: 'reset', passwordHash, strong: false },
+        { userId, organizationId, method: 'reset', passwordHash, isMultiFactor: false },
         undefined,
       );
     },
@@ -120,12 +122,12 @@ export const registerReset: RegisterRoutes = (app, context) => {
 };
 
 /** The page that has a link sent. It answers the same, and as fast, whether there is such an account or not. */
-const registerRequest: RegisterRoutes = (app, context) => {
+const registerRequest: RouteRegistrar = (app, context) => {
   const sendsMail = context.config.smtpUrl !== undefined;
 
-  const ask = async (asked: ResetRequest) => {
+  const ask = async (asked: PasswordResetRequest) => {
     const { db, jobs, log } = context;
-    if (await db.write((tx) => requestResetMail(tx, asked))) jobs.added();
+    if (await db.write((tx) => queueResetMail(tx, asked))) jobs.notify();
     else log.warn({ requestId: asked.requestId }, 'too many mails wait: one is dropped');
   };
 

@@ -1,4 +1,4 @@
-import type { RegisterRoutes } from '../http/register-area.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
 import { registerApplications } from './applications-page.tsx';
 import { registerConsole } from './console-page.ts';
 import { registerInvitation } from './invitation-page.tsx';
@@ -11,18 +11,18 @@ import { registerPassword } from './password-page.tsx';
 import { registerPeople } from './people-page.tsx';
 import { registerPerson } from './person-page.tsx';
 import { registerReset } from './reset-page.tsx';
-import { registerSecondFactorSetUp } from './second-factor-setup-page.tsx';
+import { registerSecondFactorSetup } from './second-factor-setup-page.tsx';
 import { registerSecondFactor } from './second-factor-page.tsx';
-import { registerSecurityChanges } from './security-actions.tsx';
+import { registerSecurityActions } from './security-actions.tsx';
 import { registerConfirmIdentity } from './security-confirm-page.tsx';
 import { registerSecurity } from './security-page.tsx';
 import { registerSessions } from './sessions-page.tsx';
 import { registerSignIn } from './sign-in-page.tsx';
 import { registerTokens } from './tokens-page.tsx';
-import { registerUnknownPages } from './not-found.ts';
+import { registerNotFound } from './not-found.ts';
 
 /** The pages by which people sign in and look after their account. */
-export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
+export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerConsole,
   registerSignIn,
   registerOrganizationSignIn,
@@ -39,9 +39,9 @@ export const ACCOUNT_ROUTES: readonly RegisterRoutes[] = [
   registerPasskeyOptions,
   registerPasskeySignIn,
   registerSecondFactor,
-  registerSecondFactorSetUp,
+  registerSecondFactorSetup,
   registerSecurity,
   registerConfirmIdentity,
-  registerSecurityChanges,
-  registerUnknownPages,
+  registerSecurityActions,
+  registerNotFound,
 ];

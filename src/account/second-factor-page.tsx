@@ -1,34 +1,34 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { usePasskey } from '../domain/sign-in/verify-passkey.ts';
-import { MAX_RECOVERY_CODE_LENGTH, useRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
-import { attemptSecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
+import { verifyPasskey } from '../domain/sign-in/verify-passkey.ts';
+import { MAX_RECOVERY_CODE_LENGTH, redeemRecoveryCode } from '../domain/sign-in/recovery-codes.ts';
+import { verifySecondFactor, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { MAX_CODE_LENGTH, useTotp } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
-import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { HOME, returnPath, signInAddress } from '../pages/paths.ts';
+import { MAX_CODE_LENGTH, verifyTotp } from '../domain/sign-in/totp.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
+import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { CONSOLE_HOME, safeReturnPath, signInPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { CodeField } from './authenticator-setup.tsx';
+import { CodeSchema } from './authenticator-setup.tsx';
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
-import { CredentialField, takeAnswer } from './passkey-endpoints.ts';
+import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { completeSignIn } from './sign-in-flow.ts';
-import { MAX_RETURN_LENGTH, ReturnQuery } from './sign-in-page.tsx';
+import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
 
 const PATH = '/sign-in/second-factor';
 /** How long after the first factor the second one may come. */
 const PENDING_LIFETIME = 900_000;
 
-export const WayBack = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
-const CodeForm = Type.Object({ code: CodeField, to: WayBack });
-const RecoveryForm = Type.Object({
+export const ReturnTo = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
+const CodeFormSchema = Type.Object({ code: CodeSchema, to: ReturnTo });
+const RecoveryFormSchema = Type.Object({
   recovery_code: Type.String({ maxLength: MAX_RECOVERY_CODE_LENGTH }),
-  to: WayBack,
+  to: ReturnTo,
 });
-const PasskeyAnswerForm = Type.Object({ credential: CredentialField, to: WayBack });
+const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
 type Factor = 'totp' | 'recovery' | 'passkey';
 
@@ -40,7 +40,7 @@ const REFUSED: Readonly<Record<Factor, string>> = {
 };
 
 /** The second half of a sign-in: a code of an authenticator app, a recovery code or a passkey. */
-export const registerSecondFactor: RegisterRoutes = (app, context) => {
+export const registerSecondFactor: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
   const showForms = async (
@@ -51,7 +51,7 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     refused?: { factor: Factor; status: 401 | 429 },
   ) => {
     const factors = await secondFactorsOf(db.read, session.userId);
-    const wayBack = <input type="hidden" name="to" value={returnPath(to)} />;
+    const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
     return sendPage(
       request,
       reply,
@@ -110,7 +110,10 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
           <Button kind="plain">Cancel</Button>
         </Form>
       </Page>,
-      { status: refused?.status ?? 200, formTargets: await formTargetsOf(context, returnPath(to)) },
+      {
+        status: refused?.status ?? 200,
+        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
+      },
     );
   };
 
@@ -124,11 +127,13 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
   ) => {
     const now = clock();
     const session = pendingSession(request, now);
-    if (session === null) return leave(request, reply, to);
-    const proof = await attemptSecondFactor(context, actOf(request, now), session, () => check(session, now));
+    if (session === null) return abandonSignIn(request, reply, to);
+    const proof = await verifySecondFactor(context, attributionOf(request, now), session, () =>
+      check(session, now),
+    );
     if (proof.outcome === 'right') {
       await completeSignIn(context, request, reply, session, factor);
-      return reply.redirect(returnPath(to), 303);
+      return reply.redirect(safeReturnPath(to), 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
@@ -140,25 +145,25 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'second-factor-page', access: 'open' },
-      schema: { hide: true, querystring: ReturnQuery },
+      schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
       const { to } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return leave(request, reply, to);
+      if (session === null) return abandonSignIn(request, reply, to);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
         return showForms(request, reply, session, to);
-      return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(returnPath(to))}`, 303);
+      return reply.redirect(`${PATH}/set-up?to=${encodeURIComponent(safeReturnPath(to))}`, 303);
     },
   );
 
   app.post(
     PATH,
-    { config: { operation: 'second-factor', access: 'open' }, schema: { hide: true, body: CodeForm } },
+    { config: { operation: 'second-factor', access: 'open' }, schema: { hide: true, body: CodeFormSchema } },
     async (request, reply) => {
       const { code, to } = request.body;
       return prove(request, reply, 'totp', to, ({ userId }, now) =>
-        useTotp(db, keys.secret, userId, code, now),
+        verifyTotp(db, keys.secret, userId, code, now),
       );
     },
   );
@@ -167,12 +172,12 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     `${PATH}/recovery`,
     {
       config: { operation: 'second-factor-recovery', access: 'open' },
-      schema: { hide: true, body: RecoveryForm },
+      schema: { hide: true, body: RecoveryFormSchema },
     },
     async (request, reply) => {
       const { recovery_code: code, to } = request.body;
       return prove(request, reply, 'recovery', to, (session, now) =>
-        useRecoveryCode(db, actOf(request, now), session, code),
+        redeemRecoveryCode(db, attributionOf(request, now), session, code),
       );
     },
   );
@@ -181,18 +186,18 @@ export const registerSecondFactor: RegisterRoutes = (app, context) => {
     `${PATH}/passkey`,
     {
       config: { operation: 'second-factor-passkey', access: 'open' },
-      schema: { hide: true, body: PasskeyAnswerForm },
+      schema: { hide: true, body: PasskeyFormSchema },
     },
     async (request, reply) => {
       const { credential, to } = request.body;
-      const answer = takeAnswer(context, request, reply, 'second-factor', credential);
+      const answer = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
       return prove(
         request,
         reply,
         'passkey',
         to,
         async (session, now) =>
-          answer !== undefined && usePasskey(context, actOf(request, now), session, answer),
+          answer !== undefined && verifyPasskey(context, attributionOf(request, now), session, answer),
       );
     },
   );
@@ -204,7 +209,11 @@ export function pendingSession({ session }: FastifyRequest, now: number): Sessio
 }
 
 /** Sends on whoever has no business at the second factor: they are through, or have to begin again. */
-export function leave(request: FastifyRequest, reply: FastifyReply, to: string | undefined): FastifyReply {
+export function abandonSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  to: string | undefined,
+): FastifyReply {
   const through = request.session?.state === 'complete';
-  return reply.redirect(through ? returnPath(to) : signInAddress(to ?? HOME), 303);
+  return reply.redirect(through ? safeReturnPath(to) : signInPath(to ?? CONSOLE_HOME), 303);
 }

@@ -1,32 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { addFirstFactor } from '../domain/sign-in/enrol-second-factor.ts';
+import { enrolFirstSecondFactor } from '../domain/sign-in/enrol-second-factor.ts';
 import { addPasskey } from '../domain/sign-in/passkeys.ts';
-import { newRecoveryCodes } from '../domain/sign-in/recovery-codes.ts';
+import { generateRecoveryCodes } from '../domain/sign-in/recovery-codes.ts';
 import { hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { addTotp, totpStep } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf } from '../http/browser-sessions.ts';
-import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { returnPath } from '../pages/paths.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
+import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { safeReturnPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { AuthenticatorForm, CodeField, newSetUp, secretOf, SetUpField } from './authenticator-setup.tsx';
+import {
+  AuthenticatorForm,
+  CodeSchema,
+  createAuthenticatorSetup,
+  openAuthenticatorSetup,
+  SetupSchema,
+} from './authenticator-setup.tsx';
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
-import { CredentialField, takeNewPasskey } from './passkey-endpoints.ts';
+import { CredentialSchema, parseNewPasskey } from './passkey-endpoints.ts';
 import { RecoveryCodes } from './recovery-codes-list.tsx';
-import { leave, pendingSession, WayBack } from './second-factor-page.tsx';
+import { abandonSignIn, pendingSession, ReturnTo } from './second-factor-page.tsx';
 import { completeSignIn } from './sign-in-flow.ts';
-import { ReturnQuery } from './sign-in-page.tsx';
+import { ReturnToQuery } from './sign-in-page.tsx';
 
 const PATH = '/sign-in/second-factor/set-up';
-const CodeForm = Type.Object({ set_up: SetUpField, code: CodeField, to: WayBack });
-const PasskeyAnswerForm = Type.Object({ credential: CredentialField, to: WayBack });
+const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
+const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
 /** For people whose organization wants a second factor that they do not have yet: their sign-in is complete with one. */
-export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
+export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
   const showForms = async (
@@ -37,10 +43,13 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
     refused?: { setUp?: string; message?: string },
   ) => {
     // The secret stays when a code was wrong, as the app has it already.
-    const kept = refused?.setUp === undefined ? undefined : secretOf(context, session, refused.setUp);
+    const kept =
+      refused?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, refused.setUp);
     const setUp =
-      kept === undefined ? newSetUp(context, session) : { field: refused?.setUp ?? '', secret: kept };
-    const wayBack = <input type="hidden" name="to" value={returnPath(to)} />;
+      kept === undefined
+        ? createAuthenticatorSetup(context, session)
+        : { field: refused?.setUp ?? '', secret: kept };
+    const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
     return sendPage(
       request,
       reply,
@@ -52,7 +61,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
         </p>
         <AuthenticatorForm
           action={PATH}
-          setUp={setUp}
+          setup={setUp}
           email={session.email}
           refused={refused?.setUp !== undefined}
         >
@@ -70,7 +79,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
       </Page>,
       {
         status: refused === undefined ? 200 : 422,
-        formTargets: await formTargetsOf(context, returnPath(to)),
+        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
       },
     );
   };
@@ -92,7 +101,7 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
         <RecoveryCodes
           done="Your second factor is set up, and you are signed in."
           codes={codes}
-          next={{ href: returnPath(to), label: 'Continue' }}
+          next={{ href: safeReturnPath(to), label: 'Continue' }}
         />
       </Page>,
     );
@@ -102,14 +111,14 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'second-factor-set-up-page', access: 'open' },
-      schema: { hide: true, querystring: ReturnQuery },
+      schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
       const { to } = request.query;
       const session = pendingSession(request, clock());
-      if (session === null) return leave(request, reply, to);
+      if (session === null) return abandonSignIn(request, reply, to);
       if (hasSecondFactor(await secondFactorsOf(db.read, session.userId)))
-        return reply.redirect(`/sign-in/second-factor?to=${encodeURIComponent(returnPath(to))}`, 303);
+        return reply.redirect(`/sign-in/second-factor?to=${encodeURIComponent(safeReturnPath(to))}`, 303);
       return showForms(request, reply, session, to);
     },
   );
@@ -118,21 +127,21 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
     PATH,
     {
       config: { operation: 'second-factor-set-up', access: 'open' },
-      schema: { hide: true, body: CodeForm },
+      schema: { hide: true, body: CodeFormSchema },
     },
     async (request, reply) => {
       const { set_up: setUp, code, to } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return leave(request, reply, to);
-      const secret = secretOf(context, session, setUp);
+      if (session === null) return abandonSignIn(request, reply, to);
+      const secret = openAuthenticatorSetup(context, session, setUp);
       const step = secret === undefined ? undefined : totpStep(secret, code, now);
       if (secret === undefined || step === undefined)
         return showForms(request, reply, session, to, { setUp });
-      const codes = newRecoveryCodes();
-      const act = actOf(request, now);
+      const codes = generateRecoveryCodes();
+      const act = attributionOf(request, now);
       await db.write((tx) =>
-        addFirstFactor(tx, act, session, codes, () =>
+        enrolFirstSecondFactor(tx, act, session, codes, () =>
           addTotp(tx, act, session, keys.secret, { secret, step }),
         ),
       );
@@ -144,22 +153,22 @@ export const registerSecondFactorSetUp: RegisterRoutes = (app, context) => {
     `${PATH}/passkey`,
     {
       config: { operation: 'second-factor-set-up-passkey', access: 'open' },
-      schema: { hide: true, body: PasskeyAnswerForm },
+      schema: { hide: true, body: PasskeyFormSchema },
     },
     async (request, reply) => {
       const { credential, to } = request.body;
       const now = clock();
       const session = pendingSession(request, now);
-      if (session === null) return leave(request, reply, to);
-      const passkey = await takeNewPasskey(context, request, reply, credential, 'Passkey');
+      if (session === null) return abandonSignIn(request, reply, to);
+      const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
         return showForms(request, reply, session, to, {
           message: 'This passkey could not be added. Try again, or use an authenticator app.',
         });
-      const codes = newRecoveryCodes();
-      const act = actOf(request, now);
+      const codes = generateRecoveryCodes();
+      const act = attributionOf(request, now);
       await db.write((tx) =>
-        addFirstFactor(tx, act, session, codes, () => addPasskey(tx, act, session, passkey)),
+        enrolFirstSecondFactor(tx, act, session, codes, () => addPasskey(tx, act, session, passkey)),
       );
       return finish(request, reply, session, 'passkey', codes, to);
     },

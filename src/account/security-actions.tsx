@@ -1,24 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_CREDENTIAL_ID_LENGTH } from '../auth/webauthn.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { addPasskey, removePasskey } from '../domain/sign-in/passkeys.ts';
 import {
-  giveRecoveryCodes,
-  newRecoveryCodes,
+  issueFirstRecoveryCodes,
+  generateRecoveryCodes,
   replaceRecoveryCodes,
 } from '../domain/sign-in/recovery-codes.ts';
-import { claimRecoveryCodes, settleSessions } from '../domain/sign-in/second-factors.ts';
+import { lockForRecoveryCodes, endOtherSessionsAndRotate } from '../domain/sign-in/second-factors.ts';
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf, setSessionCookie } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { AuthenticatorForm, CodeField, newSetUp, secretOf, SetUpField } from './authenticator-setup.tsx';
-import { CredentialField, takeNewPasskey } from './passkey-endpoints.ts';
+import {
+  AuthenticatorForm,
+  CodeSchema,
+  createAuthenticatorSetup,
+  openAuthenticatorSetup,
+  SetupSchema,
+} from './authenticator-setup.tsx';
+import { CredentialSchema, parseNewPasskey } from './passkey-endpoints.ts';
 import { RecoveryCodes } from './recovery-codes-list.tsx';
-import { MAX_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
-import { isRecent, showSecurity } from './security-page.tsx';
+import { MAX_PASSKEY_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
+import { isRecentlyConfirmed, sendSecurityPage } from './security-page.tsx';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
 const STATUS = {
@@ -32,7 +38,7 @@ const STATUS = {
 const TOO_LATE = 'You signed in more than ten minutes ago. Confirm that it is you, then do this again.';
 
 /** The changes to one's own factors. Each ends the other sessions and gives this one another secret. */
-export const registerSecurityChanges: RegisterRoutes = (app, context) => {
+export const registerSecurityActions: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
   /** Does a change for someone who signed in a short while ago; what the rules refuse is told on the page. */
@@ -42,20 +48,26 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     work: (now: number) => Promise<FastifyReply>,
   ) => {
     const now = clock();
-    if (!isRecent(sessionOf(request), now))
-      return showSecurity(context, request, reply, { status: 403, refused: TOO_LATE });
+    if (!isRecentlyConfirmed(signedInSession(request), now))
+      return sendSecurityPage(context, request, reply, { status: 403, refused: TOO_LATE });
     try {
       return await work(now);
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      return showSecurity(context, request, reply, { status: STATUS[error.kind], refused: error.message });
+      if (!(error instanceof DomainError)) throw error;
+      return sendSecurityPage(context, request, reply, {
+        status: STATUS[error.kind],
+        refused: error.message,
+      });
     }
   };
 
   const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, refused?: string) => {
-    const session = sessionOf(request);
-    const kept = refused === undefined ? undefined : secretOf(context, session, refused);
-    const setUp = kept === undefined ? newSetUp(context, session) : { field: refused ?? '', secret: kept };
+    const session = signedInSession(request);
+    const kept = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
+    const setUp =
+      kept === undefined
+        ? createAuthenticatorSetup(context, session)
+        : { field: refused ?? '', secret: kept };
     return sendPage(
       request,
       reply,
@@ -63,7 +75,7 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
         <section>
           <AuthenticatorForm
             action={AUTHENTICATOR}
-            setUp={setUp}
+            setup={setUp}
             email={session.email}
             refused={refused !== undefined}
           />
@@ -86,7 +98,7 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     AUTHENTICATOR,
     { config: { operation: 'authenticator-page', access: 'session' }, schema: { hide: true } },
     async (request, reply) =>
-      isRecent(sessionOf(request), clock())
+      isRecentlyConfirmed(signedInSession(request), clock())
         ? showAuthenticator(request, reply)
         : reply.redirect(SECURITY_PATH, 303),
   );
@@ -95,22 +107,22 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     AUTHENTICATOR,
     {
       config: { operation: 'add-authenticator', access: 'session' },
-      schema: { hide: true, body: Type.Object({ set_up: SetUpField, code: CodeField }) },
+      schema: { hide: true, body: Type.Object({ set_up: SetupSchema, code: CodeSchema }) },
     },
     (request, reply) =>
       change(request, reply, async (now) => {
         const { set_up: setUp, code } = request.body;
-        const session = sessionOf(request);
-        const act = actOf(request, now);
-        const secret = secretOf(context, session, setUp);
+        const session = signedInSession(request);
+        const act = attributionOf(request, now);
+        const secret = openAuthenticatorSetup(context, session, setUp);
         const step = secret === undefined ? undefined : totpStep(secret, code, now);
         if (secret === undefined || step === undefined) return showAuthenticator(request, reply, setUp);
-        const codes = newRecoveryCodes();
+        const codes = generateRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
           await addTotp(tx, act, session, keys.secret, { secret, step });
           return {
-            given: await giveRecoveryCodes(tx, act, session, codes),
-            cookie: await settleSessions(tx, act, session),
+            given: await issueFirstRecoveryCodes(tx, act, session, codes),
+            cookie: await endOtherSessionsAndRotate(tx, act, session),
           };
         });
         setSessionCookie(context, reply, cookie);
@@ -124,10 +136,10 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     { config: { operation: 'remove-authenticator', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = sessionOf(request);
+        const session = signedInSession(request);
         const cookie = await db.write(async (tx) => {
-          await removeTotp(tx, actOf(request, now), session);
-          return settleSessions(tx, actOf(request, now), session);
+          await removeTotp(tx, attributionOf(request, now), session);
+          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-removed`, 303);
@@ -140,23 +152,29 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
       config: { operation: 'add-passkey', access: 'session' },
       schema: {
         hide: true,
-        body: Type.Object({ credential: CredentialField, name: Type.String({ maxLength: MAX_NAME_LENGTH }) }),
+        body: Type.Object({
+          credential: CredentialSchema,
+          name: Type.String({ maxLength: MAX_PASSKEY_NAME_LENGTH }),
+        }),
       },
     },
     (request, reply) =>
       change(request, reply, async (now) => {
         const { credential, name } = request.body;
-        const session = sessionOf(request);
-        const act = actOf(request, now);
-        const passkey = await takeNewPasskey(context, request, reply, credential, name);
+        const session = signedInSession(request);
+        const act = attributionOf(request, now);
+        const passkey = await parseNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined)
-          throw new Failure('conflict', 'This passkey could not be added, or you took too long. Try again.');
-        const codes = newRecoveryCodes();
+          throw new DomainError(
+            'conflict',
+            'This passkey could not be added, or you took too long. Try again.',
+          );
+        const codes = generateRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
           await addPasskey(tx, act, session, passkey);
           return {
-            given: await giveRecoveryCodes(tx, act, session, codes),
-            cookie: await settleSessions(tx, act, session),
+            given: await issueFirstRecoveryCodes(tx, act, session, codes),
+            cookie: await endOtherSessionsAndRotate(tx, act, session),
           };
         });
         setSessionCookie(context, reply, cookie);
@@ -176,10 +194,10 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = sessionOf(request);
+        const session = signedInSession(request);
         const cookie = await db.write(async (tx) => {
-          await removePasskey(tx, actOf(request, now), session, request.body.passkey);
-          return settleSessions(tx, actOf(request, now), session);
+          await removePasskey(tx, attributionOf(request, now), session, request.body.passkey);
+          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-removed`, 303);
@@ -191,12 +209,12 @@ export const registerSecurityChanges: RegisterRoutes = (app, context) => {
     { config: { operation: 'make-recovery-codes', access: 'session' }, schema: { hide: true } },
     (request, reply) =>
       change(request, reply, async (now) => {
-        const session = sessionOf(request);
-        const codes = newRecoveryCodes();
+        const session = signedInSession(request);
+        const codes = generateRecoveryCodes();
         const cookie = await db.write(async (tx) => {
-          await claimRecoveryCodes(tx, session.userId);
-          await replaceRecoveryCodes(tx, actOf(request, now), session, codes);
-          return settleSessions(tx, actOf(request, now), session);
+          await lockForRecoveryCodes(tx, session.userId);
+          await replaceRecoveryCodes(tx, attributionOf(request, now), session, codes);
+          return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
         return showCodes(

@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { MAX_TYPED_PASSWORD_LENGTH, requirePasswordTurn } from '../auth/passwords.ts';
-import { usePasskey } from '../domain/sign-in/verify-passkey.ts';
-import { attemptSecondFactor, isPasswordOf } from '../domain/sign-in/second-factors.ts';
+import { MAX_TYPED_PASSWORD_LENGTH, requireHashCapacity } from '../auth/passwords.ts';
+import { verifyPasskey } from '../domain/sign-in/verify-passkey.ts';
+import { verifySecondFactor, isPasswordOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { useTotp } from '../domain/sign-in/totp.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, openSession, sessionOf } from '../http/browser-sessions.ts';
-import { CredentialField, takeAnswer } from './passkey-endpoints.ts';
+import { verifyTotp } from '../domain/sign-in/totp.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, openSession, signedInSession } from '../http/browser-sessions.ts';
+import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
-import { showSecurity } from './security-page.tsx';
+import { sendSecurityPage } from './security-page.tsx';
 
 const CODE = /^\s*\d{3}\s*\d{3}\s*$/;
 const REFUSED = 'This is not right, or there were too many attempts.';
@@ -18,7 +18,7 @@ const REFUSED = 'This is not right, or there were too many attempts.';
  * Whoever proves again who they are gets a new session in place of the one they had, as with any sign-in: how long ago
  * that was is all that the page of factors looks at.
  */
-export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
+export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
   const confirm = async (
@@ -26,9 +26,11 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     reply: FastifyReply,
     check: (session: Session, now: number) => Promise<boolean>,
   ) => {
-    const session = sessionOf(request);
+    const session = signedInSession(request);
     const now = clock();
-    const proof = await attemptSecondFactor(context, actOf(request, now), session, () => check(session, now));
+    const proof = await verifySecondFactor(context, attributionOf(request, now), session, () =>
+      check(session, now),
+    );
     if (proof.outcome === 'right') {
       const { userId, organizationId, method } = session;
       await openSession(context, request, reply, {
@@ -36,14 +38,14 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
         organizationId,
         state: 'complete',
         method,
-        continues: true,
+        replacesCurrent: true,
       });
       return reply.redirect(`${SECURITY_PATH}?done=confirmed`, 303);
     }
     if (proof.outcome === 'locked') reply.header('retry-after', proof.retryAfter);
     else reply.header('www-authenticate', 'Form realm="assay"');
     const status = proof.outcome === 'locked' ? 429 : 401;
-    return showSecurity(context, request, reply, { status, unconfirmed: REFUSED });
+    return sendSecurityPage(context, request, reply, { status, unconfirmed: REFUSED });
   };
 
   app.post(
@@ -57,11 +59,11 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     },
     async (request, reply) => {
       const { proof } = request.body;
-      requirePasswordTurn();
+      requireHashCapacity();
       // A password is longer than a code.
       return confirm(request, reply, ({ userId }, now) =>
         CODE.test(proof)
-          ? useTotp(db, keys.secret, userId, proof, now)
+          ? verifyTotp(db, keys.secret, userId, proof, now)
           : isPasswordOf(db.read, userId, proof),
       );
     },
@@ -71,15 +73,15 @@ export const registerConfirmIdentity: RegisterRoutes = (app, context) => {
     `${CONFIRM_PATH}/passkey`,
     {
       config: { operation: 'confirm-identity-passkey', access: 'session' },
-      schema: { hide: true, body: Type.Object({ credential: CredentialField }) },
+      schema: { hide: true, body: Type.Object({ credential: CredentialSchema }) },
     },
     async (request, reply) => {
-      const answer = takeAnswer(context, request, reply, 'confirm', request.body.credential);
+      const answer = parsePasskeyAssertion(context, request, reply, 'confirm', request.body.credential);
       return confirm(
         request,
         reply,
         async (session, now) =>
-          answer !== undefined && usePasskey(context, actOf(request, now), session, answer),
+          answer !== undefined && verifyPasskey(context, attributionOf(request, now), session, answer),
       );
     },
   );

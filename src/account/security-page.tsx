@@ -4,22 +4,22 @@ import type { Context } from '../runtime/context.ts';
 import { listPasskeys } from '../domain/sign-in/passkeys.ts';
 import { hasPassword, hasSecondFactor, secondFactorsOf } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { signedInSession } from '../http/browser-sessions.ts';
 import { Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
 import {
-  Authenticator,
-  ConfirmIdentity,
-  Passkeys,
-  RecoveryCodesLeft,
+  AuthenticatorSection,
+  ConfirmIdentityForm,
+  PasskeysSection,
+  RecoveryCodesSection,
   SECURITY_PATH,
 } from './security-sections.tsx';
 
 /** How long after a sign-in, or after proving again who one is, factors can be changed. */
-const RECENT = 600_000;
+const RECENT_CONFIRMATION = 600_000;
 
 /** What was done, for the page that a form leads back to. */
 const DONE: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ const DONE: Readonly<Record<string, string>> = {
 };
 
 /** Password, second factors and recovery codes of one's own account. */
-export const registerSecurity: RegisterRoutes = (app, context) => {
+export const registerSecurity: RouteRegistrar = (app, context) => {
   app.get(
     SECURITY_PATH,
     {
@@ -43,7 +43,7 @@ export const registerSecurity: RegisterRoutes = (app, context) => {
     },
     async (request, reply) => {
       const { done = '' } = request.query;
-      return showSecurity(context, request, reply, {
+      return sendSecurityPage(context, request, reply, {
         done: Object.hasOwn(DONE, done) ? DONE[done] : undefined,
       });
     },
@@ -51,11 +51,11 @@ export const registerSecurity: RegisterRoutes = (app, context) => {
 };
 
 /** @returns whether someone proved who they are so short a while ago that they may change their factors */
-export function isRecent(session: Session, now: number): boolean {
-  return now < session.createdAt + RECENT;
+export function isRecentlyConfirmed(session: Session, now: number): boolean {
+  return now < session.createdAt + RECENT_CONFIRMATION;
 }
 
-interface Shown {
+interface SecurityPageState {
   status?: number;
   done?: string | undefined;
   /** What went wrong with the form that led here. */
@@ -65,20 +65,20 @@ interface Shown {
 }
 
 /** Sends the page of one's factors; those who signed in a while ago see there how to prove again who they are. */
-export async function showSecurity(
+export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { status = 200, done, refused, unconfirmed }: Shown = {},
+  { status = 200, done, refused, unconfirmed }: SecurityPageState = {},
 ): Promise<FastifyReply> {
   const { db, clock } = context;
-  const session = sessionOf(request);
+  const session = signedInSession(request);
   const [factors, passkeys, password] = await Promise.all([
     secondFactorsOf(db.read, session.userId),
     listPasskeys(db.read, session.userId),
     hasPassword(db.read, session.userId),
   ]);
-  const recent = isRecent(session, clock());
+  const recent = isRecentlyConfirmed(session, clock());
   return sendPage(
     request,
     reply,
@@ -86,7 +86,7 @@ export async function showSecurity(
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {refused !== undefined && <Notice kind="error">{refused}</Notice>}
       {!recent && (
-        <ConfirmIdentity context={context} factors={factors} password={password} refused={unconfirmed} />
+        <ConfirmIdentityForm context={context} factors={factors} password={password} refused={unconfirmed} />
       )}
       {password && (
         <section>
@@ -96,9 +96,9 @@ export async function showSecurity(
           </a>
         </section>
       )}
-      <Authenticator factors={factors} recent={recent} />
-      <Passkeys context={context} passkeys={passkeys} recent={recent} />
-      {hasSecondFactor(factors) && <RecoveryCodesLeft factors={factors} recent={recent} />}
+      <AuthenticatorSection factors={factors} recent={recent} />
+      <PasskeysSection context={context} passkeys={passkeys} recent={recent} />
+      {hasSecondFactor(factors) && <RecoveryCodesSection factors={factors} recent={recent} />}
     </AccountPage>,
     { status },
   );

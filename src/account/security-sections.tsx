@@ -3,14 +3,14 @@ import type { Context } from '../runtime/context.ts';
 import type { ListedPasskey } from '../domain/sign-in/passkeys.ts';
 import type { SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
 
 export const SECURITY_PATH = '/account/security';
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;
-export const MAX_NAME_LENGTH = 60;
+export const MAX_PASSKEY_NAME_LENGTH = 60;
 
-interface ConfirmIdentityProps {
+interface ConfirmIdentityFormProps {
   context: Context;
   factors: SecondFactors;
   /** Whether the account has a password. */
@@ -19,7 +19,7 @@ interface ConfirmIdentityProps {
 }
 
 /** Asks whoever signed in a while ago to prove again who they are: by a password, a code or a passkey. */
-export function ConfirmIdentity({ context, factors, password, refused }: ConfirmIdentityProps) {
+export function ConfirmIdentityForm({ context, factors, password, refused }: ConfirmIdentityFormProps) {
   const labels = [...(password ? ['your password'] : []), ...(factors.totp ? ['a code of your app'] : [])];
   return (
     <section>
@@ -55,7 +55,7 @@ export function ConfirmIdentity({ context, factors, password, refused }: Confirm
 }
 
 /** The authenticator app: whether there is one, and what can be done about it. */
-export function Authenticator({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
+export function AuthenticatorSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   return (
     <section>
       <h2>Authenticator app</h2>
@@ -88,7 +88,7 @@ export function Authenticator({ factors, recent }: { factors: SecondFactors; rec
 }
 
 /** The passkeys, and a form for another one. */
-export function Passkeys({
+export function PasskeysSection({
   context,
   passkeys,
   recent,
@@ -126,7 +126,7 @@ export function Passkeys({
               hint="So that you recognise it: where it is kept, for example."
               value="Passkey"
               autocomplete="off"
-              maxLength={MAX_NAME_LENGTH}
+              maxLength={MAX_PASSKEY_NAME_LENGTH}
             />
           </PasskeyForm>
           <noscript>
@@ -153,12 +153,12 @@ function Passkey({
           <strong>{name}</strong>
         </p>
         <p class="hint">
-          Added <Time at={createdAt} />.{' '}
+          Added <RelativeTime at={createdAt} />.{' '}
           {lastUsedAt === null ? (
             'Not used yet.'
           ) : (
             <>
-              Last used <Time at={lastUsedAt} />
+              Last used <RelativeTime at={lastUsedAt} />
               {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
             </>
           )}
@@ -177,7 +177,7 @@ function Passkey({
 }
 
 /** How many recovery codes are left. */
-export function RecoveryCodesLeft({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
+export function RecoveryCodesSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   const { recoveryCodes: left } = factors;
   return (
     <section>

@@ -1,11 +1,16 @@
 import { Type } from 'typebox';
 import { endSession, endSessions } from '../domain/sign-in/end-sessions.ts';
 import { type ListedSession, listSessions } from '../domain/sign-in/sessions.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, clearSessionCookie, limitsOf, sessionOf } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import {
+  attributionOf,
+  clearSessionCookie,
+  sessionLimits,
+  signedInSession,
+} from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { browserName } from './browser-names.ts';
 
@@ -27,7 +32,7 @@ const METHODS: Readonly<Record<string, string>> = {
 };
 
 /** The browsers that one is signed in with, each with a way to sign it out. */
-export const registerSessions: RegisterRoutes = (app, context) => {
+export const registerSessions: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
   app.get(
@@ -40,8 +45,8 @@ export const registerSessions: RegisterRoutes = (app, context) => {
       },
     },
     async (request, reply) => {
-      const { id: here, userId } = sessionOf(request);
-      const sessions = await listSessions(db.read, userId, limitsOf(context), clock());
+      const { id: here, userId } = signedInSession(request);
+      const sessions = await listSessions(db.read, userId, sessionLimits(context), clock());
       const done = Object.hasOwn(DONE, request.query.done ?? '') ? DONE[request.query.done ?? ''] : undefined;
       return sendPage(
         request,
@@ -87,9 +92,9 @@ export const registerSessions: RegisterRoutes = (app, context) => {
       schema: { hide: true, body: Type.Object({ session: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
     },
     async (request, reply) => {
-      const own = sessionOf(request);
+      const own = signedInSession(request);
       const { session } = request.body;
-      await db.write((tx) => endSession(tx, actOf(request, clock()), own, session));
+      await db.write((tx) => endSession(tx, attributionOf(request, clock()), own, session));
       if (session !== own.id) return reply.redirect(`${PATH}?done=ended`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
@@ -106,9 +111,9 @@ export const registerSessions: RegisterRoutes = (app, context) => {
       },
     },
     async (request, reply) => {
-      const own = sessionOf(request);
+      const own = signedInSession(request);
       const all = request.body.which === 'all';
-      await db.write((tx) => endSessions(tx, actOf(request, clock()), own, all ? null : own.id));
+      await db.write((tx) => endSessions(tx, attributionOf(request, clock()), own, all ? null : own.id));
       if (!all) return reply.redirect(`${PATH}?done=elsewhere`, 303);
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
@@ -125,10 +130,10 @@ function SessionRow({ session, here }: { session: ListedSession; here: boolean }
           {browser} {here && <span class="tag">This one</span>}
         </h2>
         <p>
-          Last used <Time at={session.lastUsedAt} /> from {session.lastUsedFrom}
+          Last used <RelativeTime at={session.lastUsedAt} /> from {session.lastUsedFrom}
         </p>
         <p class="hint">
-          Signed in <Time at={session.createdAt} /> {methodWords(session.method)}
+          Signed in <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
         </p>
       </div>
       <Form action={`${PATH}/end`}>
@@ -142,7 +147,7 @@ function SessionRow({ session, here }: { session: ListedSession; here: boolean }
 }
 
 /** @returns how someone signed in, in words */
-export function methodWords(method: string): string {
+export function signInMethodLabel(method: string): string {
   const [first = '', ...others] = method.split('+');
   const words = Object.hasOwn(METHODS, first) ? METHODS[first] : `with ${first}`;
   return others.length === 0 ? `${words}` : `${words} and a second factor`;

@@ -3,10 +3,10 @@ import type { Context } from '../runtime/context.ts';
 import { needsSecondFactor } from '../domain/sign-in/second-factors.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
-import { returnPath } from '../pages/paths.ts';
+import { safeReturnPath } from '../pages/paths.ts';
 
 /** How someone has just proved who they are. */
-export interface Proof {
+export interface SignInProof {
   userId: number;
   organizationId: number | null;
   /** As sessions and the audit log show it. */
@@ -14,7 +14,7 @@ export interface Proof {
   /** What the password was compared with, where there was one. */
   passwordHash?: string;
   /** Whether it is as good as two factors: a passkey with user verification, or a provider that is trusted for it. */
-  strong: boolean;
+  isMultiFactor: boolean;
 }
 
 /**
@@ -27,12 +27,12 @@ export async function continueSignIn(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { strong, ...proof }: Proof,
+  { isMultiFactor, ...proof }: SignInProof,
   to: string | undefined,
 ): Promise<FastifyReply> {
-  const pending = !strong && (await needsSecondFactor(context.db.read, proof.userId));
+  const pending = !isMultiFactor && (await needsSecondFactor(context.db.read, proof.userId));
   await openSession(context, request, reply, { ...proof, state: pending ? 'pending' : 'complete' });
-  const target = returnPath(to);
+  const target = safeReturnPath(to);
   return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
 }
 
@@ -49,6 +49,6 @@ export async function completeSignIn(
     organizationId,
     state: 'complete',
     method: `${method}+${factor}`,
-    continues: true,
+    replacesCurrent: true,
   });
 }

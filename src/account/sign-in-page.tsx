@@ -5,10 +5,10 @@ import { MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { hasIdentityProviders } from '../domain/sign-in/identity-providers.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
-import { formTargetsOf } from '../oauth/authorization-request.ts';
-import { returnPath } from '../pages/paths.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, clearSessionCookie, readSession } from '../http/browser-sessions.ts';
+import { formActionSourcesFor } from '../oauth/authorization-request.ts';
+import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
@@ -18,9 +18,11 @@ import { continueSignIn } from './sign-in-flow.ts';
 /** The longest address that a sign-in leads back to: an authorization request. */
 export const MAX_RETURN_LENGTH = 16_384;
 
-export const ReturnQuery = Type.Object({ to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })) });
+export const ReturnToQuery = Type.Object({
+  to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
+});
 
-const SignInForm = Type.Object({
+const SignInFormSchema = Type.Object({
   email: Type.String({ maxLength: MAX_EMAIL_LENGTH }),
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
@@ -31,7 +33,7 @@ const REFUSED =
   'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
 
 /** Sign-in with a password, and sign-out. */
-export const registerSignIn: RegisterRoutes = (app, context) => {
+export const registerSignIn: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
   const showForm = async (
@@ -47,7 +49,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
       <Page title="Sign in" scripts={PASSKEY_SCRIPTS}>
         {refused !== undefined && <Notice kind="error">{REFUSED}</Notice>}
         <Form action="/sign-in">
-          <input type="hidden" name="to" value={returnPath(to)} />
+          <input type="hidden" name="to" value={safeReturnPath(to)} />
           <Field
             name="email"
             label="E-mail address"
@@ -73,13 +75,16 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
         <PasskeySignIn context={context} to={to} />
         {organizations && (
           <p class="aside">
-            <a href={`/sign-in/organization?${new URLSearchParams({ to: returnPath(to) })}`}>
+            <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(to) })}`}>
               Sign in through your organization
             </a>
           </p>
         )}
       </Page>,
-      { status: refused?.status ?? 200, formTargets: await formTargetsOf(context, returnPath(to)) },
+      {
+        status: refused?.status ?? 200,
+        formTargets: await formActionSourcesFor(context, safeReturnPath(to)),
+      },
     );
   };
 
@@ -87,29 +92,29 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     '/sign-in',
     {
       config: { operation: 'sign-in-page', access: 'open' },
-      schema: { hide: true, querystring: ReturnQuery },
+      schema: { hide: true, querystring: ReturnToQuery },
     },
     async (request, reply) => {
       const { to } = request.query;
-      if (request.session?.state === 'complete') return reply.redirect(returnPath(to), 303);
+      if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(to), 303);
       return showForm(request, reply, to);
     },
   );
 
   app.post(
     '/sign-in',
-    { config: { operation: 'sign-in', access: 'open' }, schema: { hide: true, body: SignInForm } },
+    { config: { operation: 'sign-in', access: 'open' }, schema: { hide: true, body: SignInFormSchema } },
     async (request, reply) => {
       const { email, password, to } = request.body;
       const attempt = { email, password, address: request.address };
-      const signIn = await signInWithPassword(context, actOf(request, clock()), attempt);
+      const signIn = await signInWithPassword(context, attributionOf(request, clock()), attempt);
       if (signIn.outcome === 'signed-in') {
         const { userId, organizationId, passwordHash } = signIn;
         return continueSignIn(
           context,
           request,
           reply,
-          { userId, organizationId, method: 'password', passwordHash, strong: false },
+          { userId, organizationId, method: 'password', passwordHash, isMultiFactor: false },
           to,
         );
       }
@@ -126,7 +131,7 @@ export const registerSignIn: RegisterRoutes = (app, context) => {
     async (request, reply) => {
       const session = await readSession(context, request);
       if (session !== null)
-        await db.write((tx) => endSessionIfAny(tx, actOf(request, clock()), session, session.id));
+        await db.write((tx) => endSessionIfAny(tx, attributionOf(request, clock()), session, session.id));
       clearSessionCookie(context, reply);
       return reply.redirect('/sign-in', 303);
     },

@@ -1,7 +1,7 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
-import type { Fault } from '../domain/shared/errors.ts';
+import type { FieldError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import { Button, Choice, Field, Form, Select } from '../pages/forms.tsx';
+import { Button, Checkbox, Field, Form, Select } from '../pages/forms.tsx';
 
 /** Days, and their words. */
 export const EXPIRIES = {
@@ -14,13 +14,13 @@ export const EXPIRIES = {
 export const MAX_ADDRESSES_LENGTH = 2_500;
 
 /** What a token may do, before single scopes are chosen: those that only read, all that the account may, or the ticked. */
-export type Preset = 'read' | 'all' | 'chosen';
+export type ScopePreset = 'read' | 'all' | 'chosen';
 
 /** What was typed. */
 export interface TokenFields {
   name: string;
   /** `undefined` as long as nothing is chosen. */
-  preset: Preset | undefined;
+  preset: ScopePreset | undefined;
   scopes: readonly string[];
   expires: string;
   /** Separated by space or commas. */
@@ -32,7 +32,7 @@ interface TokenFormProps {
   /** What the account may hold. */
   held: readonly Scope[];
   fields: TokenFields;
-  faults: readonly Fault[];
+  faults: readonly FieldError[];
   /** Whether operations 8 and 9 take scopes that read, as the specification has it. */
   readingScopesTag: boolean;
 }
@@ -69,26 +69,26 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
             {scopesError}
           </p>
         )}
-        <Choice one name="preset" value="read" checked={fields.preset === 'read'}>
+        <Checkbox isRadio name="preset" value="read" checked={fields.preset === 'read'}>
           Read everything
           <span class="hint">
             The tags and assets that you may read. The rest of the API is not in this, as its one scope also
             changes things.
             {readingScopesTag && ' Scopes that read may also put tags on assets: the specification says so.'}
           </span>
-        </Choice>
-        <Choice one name="preset" value="all" checked={fields.preset === 'all'}>
+        </Checkbox>
+        <Checkbox isRadio name="preset" value="all" checked={fields.preset === 'all'}>
           All I may do
           <span class="hint">Whoever has the token can do what you can.</span>
-        </Choice>
-        <Choice one name="preset" value="chosen" checked={fields.preset === 'chosen'}>
+        </Checkbox>
+        <Checkbox isRadio name="preset" value="chosen" checked={fields.preset === 'chosen'}>
           Only what I choose
-        </Choice>
+        </Checkbox>
         <div class="chosen">
           {held.map((scope) => (
-            <Choice key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
+            <Checkbox key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
               {SCOPES[scope]} <code>{scope}</code>
-            </Choice>
+            </Checkbox>
           ))}
         </div>
       </fieldset>

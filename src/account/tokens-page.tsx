@@ -1,24 +1,30 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { isReadingScope, isScope, type Scope, SCOPES, scopesOf } from '../auth/scopes.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import {
   issueToken,
   type IssuedToken,
-  listOwnTokens,
-  MAX_OWN_TOKENS,
-  type OwnToken,
-  revokeOwnToken,
+  listUserTokens,
+  MAX_USER_TOKENS,
+  type UserToken,
+  revokeUserToken,
 } from '../domain/tokens/tokens.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, sessionOf } from '../http/browser-sessions.ts';
-import { Secret } from '../pages/copy-field.tsx';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
+import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { Time } from '../pages/relative-time.tsx';
+import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
-import { EXPIRIES, MAX_ADDRESSES_LENGTH, type Preset, type TokenFields, TokenForm } from './token-form.tsx';
+import {
+  EXPIRIES,
+  MAX_ADDRESSES_LENGTH,
+  type ScopePreset,
+  type TokenFields,
+  TokenForm,
+} from './token-form.tsx';
 
 const PATH = '/account/tokens';
 const DAY = 86_400_000;
@@ -26,12 +32,12 @@ const MAX_ID_LENGTH = 64;
 const MAX_ADDRESSES = 50;
 const MAX_SCOPES = 50;
 
-const ScopeField = Type.String({ maxLength: 40 });
-const NewTokenForm = Type.Object({
+const ScopeSchema = Type.String({ maxLength: 40 });
+const NewTokenFormSchema = Type.Object({
   name: Type.String({ maxLength: MAX_NAME_LENGTH }),
   preset: Type.Optional(Type.Union([Type.Literal('read'), Type.Literal('all'), Type.Literal('chosen')])),
   // A form sends one box as a text, several as a list, and none as nothing.
-  scopes: Type.Optional(Type.Union([ScopeField, Type.Array(ScopeField, { maxItems: MAX_SCOPES })])),
+  scopes: Type.Optional(Type.Union([ScopeSchema, Type.Array(ScopeSchema, { maxItems: MAX_SCOPES })])),
   expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
   addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
 });
@@ -40,19 +46,19 @@ const NewTokenForm = Type.Object({
 interface PageState {
   issued?: IssuedToken;
   revoked?: boolean;
-  rejected?: { fields: TokenFields; failure: Failure };
+  rejected?: { fields: TokenFields; failure: DomainError };
 }
 
 /** One's own tokens: making, listing and revoking them. */
-export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock }) => {
+export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock }) => {
   const show = async (
     request: FastifyRequest,
     reply: FastifyReply,
     { issued, revoked = false, rejected }: PageState = {},
   ) => {
-    const session = sessionOf(request);
-    const tokens = await listOwnTokens(db.read, session.userId, clock());
-    const held = scopesOf(session);
+    const session = signedInSession(request);
+    const tokens = await listUserTokens(db.read, session.userId, clock());
+    const held = grantableScopes(session);
     const fields = rejected?.fields ?? {
       name: '',
       preset: undefined,
@@ -65,7 +71,7 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
       reply,
       <AccountPage path={PATH} title="Tokens">
         {revoked && <Notice kind="success">The token is revoked, at once and everywhere.</Notice>}
-        {issued !== undefined && <Issued token={issued.token} />}
+        {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
         <section>
           <h2>Your tokens</h2>
           {tokens.length === 0 ? (
@@ -84,7 +90,7 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
             action={PATH}
             held={held}
             fields={fields}
-            faults={rejected?.failure.faults ?? []}
+            faults={rejected?.failure.fieldErrors ?? []}
             readingScopesTag={!config.strictScopes}
           />
         </section>
@@ -107,21 +113,24 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
 
   app.post(
     PATH,
-    { config: { operation: 'create-token', access: 'session' }, schema: { hide: true, body: NewTokenForm } },
+    {
+      config: { operation: 'create-token', access: 'session' },
+      schema: { hide: true, body: NewTokenFormSchema },
+    },
     async (request, reply) => {
-      const { userId } = sessionOf(request);
+      const { userId } = signedInSession(request);
       const { name, expires, addresses = '' } = request.body;
       const ticked = [request.body.scopes ?? []].flat();
       // Boxes that are ticked by a browser that shows no presets count as chosen.
       const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
       const fields = { name, preset, scopes: ticked, expires, addresses };
-      const scopes = scopesOfPreset(preset, ticked, scopesOf(sessionOf(request)));
+      const scopes = scopesOfPreset(preset, ticked, grantableScopes(signedInSession(request)));
       const now = clock();
       const expiresAt = expires === 'never' ? null : now + Number(expires) * DAY;
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
       try {
         if (allowedAddresses.length > MAX_ADDRESSES)
-          throw new Failure('invalid', 'Too many addresses', [
+          throw new DomainError('invalid', 'Too many addresses', [
             { property: 'allowedAddresses', message: `are more than ${MAX_ADDRESSES}` },
           ]);
         const wanted = {
@@ -131,12 +140,12 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
           scopes,
           expiresAt,
           allowedAddresses,
-          atMost: MAX_OWN_TOKENS,
+          atMost: MAX_USER_TOKENS,
         } as const;
-        const issued = await db.write((tx) => issueToken(tx, actOf(request, now), keys, wanted));
+        const issued = await db.write((tx) => issueToken(tx, attributionOf(request, now), keys, wanted));
         return await show(request, reply, { issued });
       } catch (failure) {
-        if (!(failure instanceof Failure) || failure.kind !== 'invalid') throw failure;
+        if (!(failure instanceof DomainError) || failure.kind !== 'invalid') throw failure;
         return show(request, reply, { rejected: { fields, failure } });
       }
     },
@@ -149,8 +158,10 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
       schema: { hide: true, body: Type.Object({ token: Type.String({ maxLength: MAX_ID_LENGTH }) }) },
     },
     async (request, reply) => {
-      const { userId } = sessionOf(request);
-      await db.write((tx) => revokeOwnToken(tx, actOf(request, clock()), userId, request.body.token));
+      const { userId } = signedInSession(request);
+      await db.write((tx) =>
+        revokeUserToken(tx, attributionOf(request, clock()), userId, request.body.token),
+      );
       return reply.redirect(`${PATH}?done=revoked`, 303);
     },
   );
@@ -158,19 +169,19 @@ export const registerTokens: RegisterRoutes = (app, { config, db, keys, clock })
 
 /** @returns the scopes of a token, by what was chosen of those that the account may hold */
 function scopesOfPreset(
-  preset: Preset | undefined,
+  preset: ScopePreset | undefined,
   ticked: readonly string[],
   held: readonly Scope[],
 ): readonly string[] {
   if (preset === 'all') return held;
-  return preset === 'read' ? held.filter(isReadingScope) : ticked;
+  return preset === 'read' ? held.filter(isReadOnlyScope) : ticked;
 }
 
-function Issued({ token }: { token: string }) {
+function IssuedTokenNotice({ token }: { token: string }) {
   return (
     <section>
       <Notice kind="success">The token is made. Copy it now: it cannot be shown again.</Notice>
-      <Secret text={token} label="Copy the token" />
+      <SecretField text={token} label="Copy the token" />
       <p class="hint">
         Send it as <code>Authorization: Bearer …</code>. Whoever has it can do what it may do.
       </p>
@@ -188,26 +199,26 @@ function TokenRow({
   expiresAt,
   lastUsedAt,
   lastUsedFrom,
-}: OwnToken) {
+}: UserToken) {
   const title = name ?? (kind === 'personal' ? 'Personal access token' : 'Access token');
   return (
     <li>
       <div class="what">
         <h3>{title}</h3>
         <p>
-          Made <Time at={createdAt} />.{' '}
+          Made <RelativeTime at={createdAt} />.{' '}
           {expiresAt === null ? (
             'Does not expire.'
           ) : (
             <>
-              Expires <Time at={expiresAt} />.
+              Expires <RelativeTime at={expiresAt} />.
             </>
           )}{' '}
           {lastUsedAt === null ? (
             'Not used yet.'
           ) : (
             <>
-              Last used <Time at={lastUsedAt} />
+              Last used <RelativeTime at={lastUsedAt} />
               {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
             </>
           )}

@@ -26,7 +26,7 @@ export interface Account {
   admin: boolean;
   staff: boolean;
   /** For staff who are assigned to organizations, the ids of those; `null` for staff of all, and for client users. */
-  assigned: readonly number[] | null;
+  assignedOrganizations: readonly number[] | null;
 }
 
 /** Who calls an operation, with what the credential of this request allows. */
@@ -47,7 +47,7 @@ export interface CredentialBounds {
 }
 
 /** Who changes something, and when: whatever changes anything takes one. */
-export interface Act<A extends Actor = Actor> {
+export interface Attribution<A extends Actor = Actor> {
   actor: A;
   /** Milliseconds since 1970. */
   now: number;
@@ -57,21 +57,21 @@ export interface Act<A extends Actor = Actor> {
  * @param organizationId `null` for what is of no organization, which nobody administers but staff who reach all
  * @returns whether the account administers the organization
  */
-export function administers(account: Account, organizationId: number | null): boolean {
-  return (account.staff || account.admin) && belongsTo(account, organizationId);
+export function isAdminOf(account: Account, organizationId: number | null): boolean {
+  return (account.staff || account.admin) && isMemberOf(account, organizationId);
 }
 
 /** @returns whether the account is of the organization, or of the staff who reach it */
-export function belongsTo(account: Account, organizationId: number | null): boolean {
-  if (account.staff && account.assigned === null) return true;
+export function isMemberOf(account: Account, organizationId: number | null): boolean {
+  if (account.staff && account.assignedOrganizations === null) return true;
   if (organizationId === null) return false;
   return account.staff
-    ? account.assigned?.includes(organizationId) === true
+    ? account.assignedOrganizations?.includes(organizationId) === true
     : account.organizationId === organizationId;
 }
 
 /** @returns the act of a command that someone with access to the machine gives */
-export function commandLine(now: number): Act {
+export function cliAttribution(now: number): Attribution {
   const actor: Actor = {
     kind: 'command_line',
     userId: null,
@@ -96,22 +96,26 @@ export function operatorCaller(requestId: string): Caller {
     organizationId: null,
     admin: true,
     staff: true,
-    assigned: null,
-    scopes: EVERY_SCOPE,
+    assignedOrganizations: null,
+    scopes: ALL_SCOPE_SET,
     bounds: { allowedAddresses: null, expiresAt: null },
     address: null,
     requestId,
   };
 }
 
-const EVERY_SCOPE: ReadonlySet<Scope> = new Set(ALL_SCOPES);
+const ALL_SCOPE_SET: ReadonlySet<Scope> = new Set(ALL_SCOPES);
 
 /** @returns what an operator does with rules that ask what their caller may do */
-export function operator(now: number): Act<Caller> {
+export function operatorAttribution(now: number): Attribution<Caller> {
   return { actor: operatorCaller(randomUUID()), now };
 }
 
 /** @returns the same act, done by the person themselves whom a link, a password or a provider has just proved */
-export function actOfPerson({ actor, now }: Act, userId: number, credentialId: string | null = null): Act {
+export function asUser(
+  { actor, now }: Attribution,
+  userId: number,
+  credentialId: string | null = null,
+): Attribution {
   return { actor: { ...actor, kind: 'user', userId, credentialId }, now };
 }

@@ -1,5 +1,5 @@
 // Without the flag `u`, no letter outside ASCII folds to one within it.
-const LOCAL = /^[a-z0-9!#$&'*+\-=?^_`{|}~]+(?:\.[a-z0-9!#$&'*+\-=?^_`{|}~]+)*$/i;
+const LOCAL_PART = /^[a-z0-9!#$&'*+\-=?^_`{|}~]+(?:\.[a-z0-9!#$&'*+\-=?^_`{|}~]+)*$/i;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 export const MAX_EMAIL_LENGTH = 254;
 const MAX_LOCAL_LENGTH = 64;
@@ -10,7 +10,7 @@ const MAX_LABEL_LENGTH = 63;
  * rule for the command line, the pages, tokens and identity providers.
  * @returns it; empty for what is no address, which no account has
  */
-export function emailKey(text: string): string {
+export function normalizeEmail(text: string): string {
   const address = text.trim();
   return isAddress(address) ? address.toLowerCase() : '';
 }
@@ -22,7 +22,7 @@ export function isEmail(text: string): boolean {
 
 /** @returns the host of an e-mail address, lower case; empty for what is no address */
 export function emailHost(text: string): string {
-  const key = emailKey(text);
+  const key = normalizeEmail(text);
   return key.slice(key.indexOf('@') + 1);
 }
 
@@ -34,5 +34,7 @@ export function isHostName(text: string): boolean {
 function isAddress(text: string): boolean {
   if (text.length > MAX_EMAIL_LENGTH) return false;
   const at = text.indexOf('@');
-  return at > 0 && at <= MAX_LOCAL_LENGTH && LOCAL.test(text.slice(0, at)) && isHostName(text.slice(at + 1));
+  return (
+    at > 0 && at <= MAX_LOCAL_LENGTH && LOCAL_PART.test(text.slice(0, at)) && isHostName(text.slice(at + 1))
+  );
 }

@@ -10,7 +10,7 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
-import { limitedFetch } from './fetch-with-limit.ts';
+import { fetchWithLimit } from './fetch-with-limit.ts';
 import { isPlainText } from './plain-text.ts';
 import { isScope, type Scope } from './scopes.ts';
 
@@ -28,15 +28,15 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-const TIMEOUT = 5_000;
+const FETCH_TIMEOUT = 5_000;
 /** How soon a key that is not there may be asked for again, and keys that could not be fetched. */
-const COOLDOWN = 30_000;
-const RETRY = 2_000;
+const FETCH_COOLDOWN = 30_000;
+const RETRY_DELAY = 2_000;
 /** How long keys are kept before they are fetched again. */
 const KEYS_LIFETIME = 600_000;
 /** Seconds that clocks may differ by. */
 const CLOCK_TOLERANCE = 5;
-const MAX_TEXT = 255;
+const MAX_CLAIM_LENGTH = 255;
 
 /** An issuer outside whose access tokens are accepted. */
 export interface ExternalIssuerSettings {
@@ -75,7 +75,7 @@ export class IssuerUnreachable extends Error {
 const PREFIX = 'external:';
 
 /** @returns whether the id of a credential is that of a token of an external issuer, which no table has */
-export function isExternal(credentialId: string): boolean {
+export function isExternalCredential(credentialId: string): boolean {
   return credentialId.startsWith(PREFIX);
 }
 
@@ -93,16 +93,16 @@ export class ExternalIssuer {
     this.#keys =
       settings.keys instanceof URL
         ? createRemoteJWKSet(settings.keys, {
-            timeoutDuration: TIMEOUT,
-            cooldownDuration: COOLDOWN,
+            timeoutDuration: FETCH_TIMEOUT,
+            cooldownDuration: FETCH_COOLDOWN,
             cacheMaxAge: KEYS_LIFETIME,
-            [customFetch]: limitedFetch,
+            [customFetch]: fetchWithLimit,
           })
         : createLocalJWKSet(settings.keys);
   }
 
   /** @returns whether a token says that it is of this issuer; nothing is fetched for one that does not */
-  claims(token: string): boolean {
+  issued(token: string): boolean {
     try {
       return decodeJwt(token).iss === this.#settings.issuer;
     } catch {
@@ -140,7 +140,7 @@ export class ExternalIssuer {
     ...input
   ) => {
     // While it does not answer, nobody waits for it, and it is not asked by every request.
-    if (now >= this.#failedAt && now < this.#failedAt + RETRY)
+    if (now >= this.#failedAt && now < this.#failedAt + RETRY_DELAY)
       throw new IssuerUnreachable(`The keys of ${this.#settings.issuer} could not be fetched a moment ago.`);
     try {
       return await this.#keys(...input);
@@ -160,17 +160,17 @@ export class ExternalIssuer {
   #read(token: string, payload: JWTPayload): ExternalToken | undefined {
     const { claims, scopes } = this.#settings;
     const user = payload[claims.user];
-    if (!isText(user) || payload.exp === undefined) return undefined;
+    if (!isClaimText(user) || payload.exp === undefined) return undefined;
     const byEmail = claims.user === 'email';
     if (byEmail && (payload['email_verified'] ?? true) !== true) return undefined;
     const organization =
       claims.organization === undefined ? undefined : (payload[claims.organization] ?? null);
-    if (organization !== undefined && organization !== null && !isText(organization)) return undefined;
+    if (organization !== undefined && organization !== null && !isClaimText(organization)) return undefined;
     return {
-      id: PREFIX + idOf(token, payload),
+      id: PREFIX + credentialIdOf(token, payload),
       user: byEmail ? { email: user } : { uid: user },
       organization,
-      scopes: wordsIn(payload[claims.scope]).flatMap((word) =>
+      scopes: parseScopeClaim(payload[claims.scope]).flatMap((word) =>
         scopes === undefined ? (isScope(word) ? [word] : []) : (scopes.get(word) ?? []),
       ),
       expiresAt: (payload.exp + CLOCK_TOLERANCE) * 1_000,
@@ -179,18 +179,18 @@ export class ExternalIssuer {
   }
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && isPlainText(value, MAX_TEXT);
+function isClaimText(value: unknown): value is string {
+  return typeof value === 'string' && isPlainText(value, MAX_CLAIM_LENGTH);
 }
 
 /** RFC 6749, section 3.3: words with spaces between; some issuers send a list. */
-function wordsIn(claim: unknown): string[] {
+function parseScopeClaim(claim: unknown): string[] {
   if (typeof claim === 'string') return claim.split(' ');
   return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
 }
 
 /** A `jti` is unique to its issuer; a token without a plain one is known by its hash. */
-function idOf(token: string, { jti }: JWTPayload): string {
+function credentialIdOf(token: string, { jti }: JWTPayload): string {
   if (jti !== undefined && /^[\x21-\x7e]{1,100}$/.test(jti)) return jti;
   return `sha256:${createHash('sha256').update(token).digest('hex')}`;
 }

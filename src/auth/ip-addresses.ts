@@ -13,18 +13,18 @@ export function isAddressBlock(block: string): boolean {
  * @returns the address alone, in one form of those that IPv6 has, an IPv4 address that arrived over IPv6 as what it is;
  *   `undefined` for what is none
  */
-export function toAddress(text: string): string | undefined {
+export function parseAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]:]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
   const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
   // What follows a percent sign names a network card of the machine that wrote it (RFC 4007, section 11).
-  const address = plainAddress((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
+  const address = unmapIpv4((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
   switch (isIP(address)) {
     case 0:
       return undefined;
     case 4:
       return address;
     default:
-      return plainAddress(new SocketAddress({ address, family: 'ipv6' }).address);
+      return unmapIpv4(new SocketAddress({ address, family: 'ipv6' }).address);
   }
 }
 
@@ -46,7 +46,7 @@ export class AddressSet {
 
   /** An IPv4 address that arrived over IPv6 counts as what it is. */
   has(address: string): boolean {
-    const plain = plainAddress(address);
+    const plain = unmapIpv4(address);
     return this.#list.check(plain, familyOf(plain));
   }
 }
@@ -55,7 +55,7 @@ export class AddressSet {
  * @param outer blocks that `isAddressBlock` accepts, as the others
  * @returns the first of the inner blocks that has an address which the outer ones lack; nothing when there is none
  */
-export function blockBeyond(outer: readonly string[], inner: readonly string[]): string | undefined {
+export function firstBlockOutside(outer: readonly string[], inner: readonly string[]): string | undefined {
   const ranges = outer.map(rangeOf).sort((one, other) => (one.first < other.first ? -1 : 1));
   return inner.find((block) => {
     const { first, last } = rangeOf(block);
@@ -71,9 +71,9 @@ export function blockBeyond(outer: readonly string[], inner: readonly string[]):
 /** The first and the last address of a block, as numbers; those of IPv4 where IPv6 has them (RFC 4291, section 2.5.5.2). */
 function rangeOf(block: string): { first: bigint; last: bigint } {
   const [address = '', prefix] = block.split('/');
-  const plain = plainAddress(address);
+  const plain = unmapIpv4(address);
   const isV4 = familyOf(plain) === 'ipv4';
-  const number = isV4 ? 0xffff_0000_0000n + numberOfV4(plain) : numberOfV6(plain);
+  const number = isV4 ? 0xffff_0000_0000n + ipv4ToNumber(plain) : ipv6ToNumber(plain);
   // The prefix of an IPv4 block that is written as IPv6 counts the bits of that.
   const bits = prefix === undefined ? 128 : Number(prefix) + (isV4 && plain === address ? 96 : 0);
   const size = 1n << BigInt(128 - bits);
@@ -81,15 +81,15 @@ function rangeOf(block: string): { first: bigint; last: bigint } {
   return { first, last: first + size - 1n };
 }
 
-function numberOfV4(address: string): bigint {
+function ipv4ToNumber(address: string): bigint {
   return address.split('.').reduce((number, part) => number * 256n + BigInt(part), 0n);
 }
 
-function numberOfV6(address: string): bigint {
+function ipv6ToNumber(address: string): bigint {
   const dotted = address.slice(address.lastIndexOf(':') + 1);
   const text = dotted.includes('.')
     ? address.slice(0, -dotted.length) +
-      [numberOfV4(dotted) >> 16n, numberOfV4(dotted) & 0xffffn].map((part) => part.toString(16)).join(':')
+      [ipv4ToNumber(dotted) >> 16n, ipv4ToNumber(dotted) & 0xffffn].map((part) => part.toString(16)).join(':')
     : address;
   const [head = [], tail = []] = text.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array<string>(8 - head.length - tail.length).fill('0');
@@ -101,8 +101,8 @@ function numberOfV6(address: string): bigint {
  * @returns what stands for whoever sends from there where attempts are counted: an IPv4 address itself, and of an IPv6
  *   address the network of 64 bits, as a single customer has at least all of that
  */
-export function networkOf(address: string): string {
-  const plain = plainAddress(address).replace(/%.*$/s, '');
+export function networkPrefix(address: string): string {
+  const plain = unmapIpv4(address).replace(/%.*$/s, '');
   if (familyOf(plain) === 'ipv4') return plain;
   const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const start = [...head];
@@ -115,7 +115,7 @@ export function networkOf(address: string): string {
   return `${groups.join(':')}::/64`;
 }
 
-function plainAddress(address: string): string {
+function unmapIpv4(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 

@@ -78,11 +78,15 @@ interface KeyRing {
  * @param current asked before each use: the signing keys as they are now, the same object for as long as none came or
  *   went
  */
-export function keysFrom(current: () => Promise<SigningKeys>, secret: Uint8Array, issuer: IssuerName): Keys {
+export function createKeys(
+  current: () => Promise<SigningKeys>,
+  secret: Uint8Array,
+  issuer: IssuerName,
+): Keys {
   let ring: KeyRing | undefined;
   const currentRing = async (): Promise<KeyRing> => {
     const keys = await current();
-    if (ring?.keys !== keys) ring = await toRing(keys);
+    if (ring?.keys !== keys) ring = await createKeyRing(keys);
     return ring;
   };
 
@@ -113,7 +117,7 @@ export function keysFrom(current: () => Promise<SigningKeys>, secret: Uint8Array
     async verify(token, now) {
       // Outside the try: when the keys cannot be had, that says nothing about the token.
       const { publicKeys, keys } = await currentRing();
-      const refusal = keys.sealed.size === 0 ? undefined : keys.sealed.get(kidOf(token));
+      const refusal = keys.sealed.size === 0 ? undefined : keys.sealed.get(readKid(token));
       if (refusal !== undefined) throw refusal;
       try {
         const { payload } = await jwtVerify(token, publicKeys, {
@@ -132,7 +136,7 @@ export function keysFrom(current: () => Promise<SigningKeys>, secret: Uint8Array
 }
 
 /** Makes a key pair that nothing was signed with yet, whose id a command line does not take for an option. */
-export async function newSigningKey(): Promise<PrivateKey> {
+export async function generateSigningKey(): Promise<PrivateKey> {
   for (;;) {
     const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
     const jwk = await exportJWK(privateKey);
@@ -141,9 +145,9 @@ export async function newSigningKey(): Promise<PrivateKey> {
   }
 }
 
-async function toRing(keys: SigningKeys): Promise<KeyRing> {
+async function createKeyRing(keys: SigningKeys): Promise<KeyRing> {
   const [newest] = keys.opened;
-  const jwks = { keys: keys.opened.map(publicHalf) };
+  const jwks = { keys: keys.opened.map(toPublicKey) };
   return {
     keys,
     signing: newest && {
@@ -160,7 +164,7 @@ async function toRing(keys: SigningKeys): Promise<KeyRing> {
 }
 
 /** @returns the key that a token says it was signed with; `''` for one that says none */
-function kidOf(token: string): string {
+function readKid(token: string): string {
   try {
     return decodeProtectedHeader(token).kid ?? '';
   } catch {
@@ -172,6 +176,6 @@ function base64url(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-function publicHalf({ d: _private, ...rest }: PrivateKey): JWK {
+function toPublicKey({ d: _private, ...rest }: PrivateKey): JWK {
   return rest;
 }

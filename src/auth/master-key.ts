@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-const LENGTH = 32;
-const FILE = 'master.key';
+const KEY_LENGTH = 32;
+const KEY_FILE = 'master.key';
 
 /** @returns the key that a text stands for: 32 bytes in base64, either alphabet; `undefined` when it is no such text */
 export function parseMasterKey(text: string): KeyObject | undefined {
@@ -21,7 +21,7 @@ export function parseMasterKey(text: string): KeyObject | undefined {
 }
 
 /** @returns by what people tell two master keys apart; nobody can find the key by it */
-export function fingerprintOf(masterKey: KeyObject): string {
+export function masterKeyFingerprint(masterKey: KeyObject): string {
   const digest = createHmac('sha256', masterKey).update('assay master key').digest('hex');
   return (digest.slice(0, 16).match(/.{4}/g) ?? []).join('-');
 }
@@ -30,8 +30,8 @@ export function fingerprintOf(masterKey: KeyObject): string {
  * @returns the master key of a data folder; `undefined` when it has none
  * @throws Error when the file is damaged, or the folder cannot be read
  */
-export function folderMasterKey(dataDirectory: string): KeyObject | undefined {
-  const file = join(dataDirectory, 'keys', FILE);
+export function readMasterKeyFile(dataDirectory: string): KeyObject | undefined {
+  const file = join(dataDirectory, 'keys', KEY_FILE);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -41,17 +41,17 @@ export function folderMasterKey(dataDirectory: string): KeyObject | undefined {
   }
   const key = parseMasterKey(text.trim());
   if (key === undefined)
-    throw new Error(`${file} is damaged: it must be ${LENGTH} bytes in base64. Restore it from a copy.`);
+    throw new Error(`${file} is damaged: it must be ${KEY_LENGTH} bytes in base64. Restore it from a copy.`);
   return key;
 }
 
 /** Makes the master key of a data folder, readable by its owner only; of two that try, one makes it for both. */
-export function makeFolderMasterKey(dataDirectory: string): KeyObject {
+export function createMasterKeyFile(dataDirectory: string): KeyObject {
   const folder = join(dataDirectory, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  createOnce(folder, FILE, `${randomBytes(LENGTH).toString('base64')}\n`);
-  const key = folderMasterKey(dataDirectory);
-  if (key === undefined) throw new Error(`${join(folder, FILE)} was taken away while it was made.`);
+  createOnce(folder, KEY_FILE, `${randomBytes(KEY_LENGTH).toString('base64')}\n`);
+  const key = readMasterKeyFile(dataDirectory);
+  if (key === undefined) throw new Error(`${join(folder, KEY_FILE)} was taken away while it was made.`);
   return key;
 }
 

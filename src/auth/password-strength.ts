@@ -7,7 +7,7 @@ const MIN_SCORE = 3;
  * Its cost grows with the square of the length, and nobody else is answered meanwhile. What is longer is strong by what
  * it begins with.
  */
-const MAX_CHECKED = 40;
+const MAX_CHECKED_LENGTH = 40;
 /** Ways to read digits as letters that are tried; each costs as much as the first. */
 const MAX_SUBSTITUTIONS = 16;
 
@@ -18,7 +18,7 @@ const MIN_WORD_LENGTH = 3;
 const SEPARATORS = /[^\p{L}\p{N}]+/gu;
 
 /** What stands for a letter in passwords; `1` is read as either of two, so these two are one here. */
-const READ_AS: Readonly<Record<string, string>> = {
+const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   0: 'o',
   1: 'i',
   '!': 'i',
@@ -44,7 +44,10 @@ let estimator: Promise<ZxcvbnFactory> | undefined;
  * @param words the person's own: e-mail address, name, organization
  * @returns what is wrong with it, to stand beside the field; `undefined` when nothing is
  */
-export async function passwordFault(password: string, words: readonly string[]): Promise<string | undefined> {
+export async function validatePassword(
+  password: string,
+  words: readonly string[],
+): Promise<string | undefined> {
   const length = [...password].length;
   if (length < MIN_PASSWORD_LENGTH) return `Use at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
@@ -53,8 +56,8 @@ export async function passwordFault(password: string, words: readonly string[]):
     (word) => [...word].length >= MIN_WORD_LENGTH,
   );
   const { score } = (await estimator).check(
-    without(password, own).slice(0, MAX_CHECKED),
-    own.map((word) => word.slice(0, MAX_CHECKED)),
+    removeWords(password, own).slice(0, MAX_CHECKED_LENGTH),
+    own.map((word) => word.slice(0, MAX_CHECKED_LENGTH)),
   );
   return score >= MIN_SCORE
     ? undefined
@@ -62,11 +65,11 @@ export async function passwordFault(password: string, words: readonly string[]):
 }
 
 /** @returns the password without these words, however they are written, forwards and backwards */
-function without(password: string, words: readonly string[]): string {
+function removeWords(password: string, words: readonly string[]): string {
   const letters = [...password];
-  const text = folded(password);
+  const text = foldCharacters(password);
   const left = letters.map(() => true);
-  for (const word of words.map(folded)) {
+  for (const word of words.map(foldCharacters)) {
     for (const one of [word, word.toReversed()]) {
       for (let at = 0; at + one.length <= text.length; at += 1)
         if (one.every((letter, index) => letter === text[at + index])) left.fill(false, at, at + one.length);
@@ -76,10 +79,10 @@ function without(password: string, words: readonly string[]): string {
 }
 
 /** @returns one sign for each: small, without accents, and as the letter that it stands for */
-function folded(text: string): string[] {
+function foldCharacters(text: string): string[] {
   return Array.from(text, (sign) => {
     const [letter = sign] = sign.normalize('NFKD').toLowerCase();
-    return READ_AS[letter] ?? letter;
+    return SUBSTITUTIONS[letter] ?? letter;
   });
 }
 

@@ -11,6 +11,6 @@ export function isPlainText(text: string, most: number): boolean {
 }
 
 /** @returns the text with a space in place of what cannot be seen */
-export function withoutHidden(text: string): string {
+export function replaceHiddenCharacters(text: string): string {
   return text.replace(HIDDEN_RUNS, ' ');
 }

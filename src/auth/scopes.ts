@@ -22,7 +22,7 @@ export type Scope = keyof typeof SCOPES;
 export const ALL_SCOPES: readonly Scope[] = Object.keys(SCOPES).filter(isScope);
 
 /** @returns whether a scope is one that reads and changes nothing, by its name; `api` changes things as well */
-export function isReadingScope(scope: Scope): boolean {
+export function isReadOnlyScope(scope: Scope): boolean {
   return scope !== 'api' && scope.endsWith('r');
 }
 
@@ -70,7 +70,7 @@ export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_
 export const API_SCOPE: readonly Scope[] = ['api'];
 
 /** The assets and organizations that one scope opens. */
-export interface Reach {
+export interface ScopeAccess {
   level: 'global' | 'organization' | 'listing';
   /** The values of an asset's `writable_by` that it covers; `null` for all. */
   writableBy: readonly ('client' | 'boss' | 'any')[] | null;
@@ -79,7 +79,7 @@ export interface Reach {
 const LEVELS = { g: 'global', o: 'organization', l: 'listing' } as const;
 
 /** @returns what a tag or asset scope reaches; the last two letters of its name are its level and its use */
-export function reachOf(scope: Exclude<Scope, 'api'>): Reach {
+export function accessOfScope(scope: Exclude<Scope, 'api'>): ScopeAccess {
   const level = LEVELS[scope.at(-2) as keyof typeof LEVELS];
   if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
   if (scope.startsWith('asset_boss')) return { level, writableBy: ['boss', 'any'] };
@@ -103,7 +103,7 @@ const STAFF_SCOPES: readonly Scope[] = [
 ];
 /** Who is assigned to organizations reaches no others, so there is nothing that global scopes could stand for. */
 const ASSIGNED_STAFF_SCOPES: readonly Scope[] = STAFF_SCOPES.filter(
-  (scope) => scope === 'api' || reachOf(scope).level !== 'global',
+  (scope) => scope === 'api' || accessOfScope(scope).level !== 'global',
 );
 const ADMIN_SCOPES: readonly Scope[] = [
   'api',
@@ -119,17 +119,17 @@ const ADMIN_SCOPES: readonly Scope[] = [
 const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
 
 /** @returns the scopes that an account of this kind may hold */
-export function scopesOf({
+export function grantableScopes({
   staff,
   admin,
-  assigned,
+  assignedOrganizations,
 }: {
   staff: boolean;
   admin: boolean;
   /** `null` for staff of all organizations. */
-  assigned: readonly number[] | null;
+  assignedOrganizations: readonly number[] | null;
 }): readonly Scope[] {
-  if (staff) return assigned === null ? STAFF_SCOPES : ASSIGNED_STAFF_SCOPES;
+  if (staff) return assignedOrganizations === null ? STAFF_SCOPES : ASSIGNED_STAFF_SCOPES;
   return admin ? ADMIN_SCOPES : CLIENT_SCOPES;
 }
 

@@ -13,7 +13,7 @@ const TAG_LENGTH = 16;
  */
 export function seal(secret: Uint8Array | KeyObject, purpose: string, text: string): string {
   const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv(CIPHER, keyFor(secret, purpose), nonce);
+  const cipher = createCipheriv(CIPHER, deriveKey(secret, purpose), nonce);
   return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString(
     'base64url',
   );
@@ -23,7 +23,7 @@ export function seal(secret: Uint8Array | KeyObject, purpose: string, text: stri
 export function unseal(secret: Uint8Array | KeyObject, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;
-  const decipher = createDecipheriv(CIPHER, keyFor(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {
+  const decipher = createDecipheriv(CIPHER, deriveKey(secret, purpose), bytes.subarray(0, NONCE_LENGTH), {
     authTagLength: TAG_LENGTH,
   });
   decipher.setAuthTag(bytes.subarray(-TAG_LENGTH));
@@ -36,6 +36,6 @@ export function unseal(secret: Uint8Array | KeyObject, purpose: string, sealed: 
   }
 }
 
-function keyFor(secret: Uint8Array | KeyObject, purpose: string): Buffer {
+function deriveKey(secret: Uint8Array | KeyObject, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `assay ${purpose}`, 32));
 }

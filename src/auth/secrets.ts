@@ -5,8 +5,8 @@ const PREFIX = 'assay_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 36;
 const CHECKSUM_LENGTH = 6;
-const SHOWN_LENGTH = 6;
-const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const DISPLAY_LENGTH = 6;
+const TOKEN_PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** @returns a new personal access token: a recognisable prefix, 214 random bits, and a checksum of both */
 export function newPersonalToken(): string {
@@ -15,17 +15,19 @@ export function newPersonalToken(): string {
 }
 
 /** @returns how a personal access token begins, by which its owner knows it again: too little to guess the rest */
-export function shownStart(token: string): string {
-  return token.slice(0, PREFIX.length + SHOWN_LENGTH);
+export function displayPrefix(token: string): string {
+  return token.slice(0, PREFIX.length + DISPLAY_LENGTH);
 }
 
 /** @returns whether the text can be a personal access token at all, judged by its form and checksum alone */
 export function isPersonalToken(text: string): boolean {
-  return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+  return (
+    TOKEN_PATTERN.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
+  );
 }
 
 /** @returns whether the text claims to be one */
-export function looksPersonal(text: string): boolean {
+export function hasPersonalPrefix(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 

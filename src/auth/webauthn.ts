@@ -14,7 +14,7 @@ export interface RelyingParty {
 }
 
 /** What an authenticator proved when it made a passkey. */
-export interface MadePasskey {
+export interface CreatedPasskey {
   /** The credential id, base64url. */
   id: string;
   /** COSE, base64url. */
@@ -35,35 +35,35 @@ const TRANSPORTS: readonly AuthenticatorTransportFuture[] = [
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** The longest answer of a browser that is looked at; an ordinary one has a tenth of it. */
-export const MAX_ANSWER_LENGTH = 16_384;
+export const MAX_RESPONSE_LENGTH = 16_384;
 /** WebAuthn allows ids of 1023 bytes. */
 export const MAX_CREDENTIAL_ID_LENGTH = 1_364;
 
-const Text = Type.String({ maxLength: MAX_ANSWER_LENGTH });
-const Id = Type.String({ maxLength: MAX_CREDENTIAL_ID_LENGTH });
+const TextSchema = Type.String({ maxLength: MAX_RESPONSE_LENGTH });
+const IdSchema = Type.String({ maxLength: MAX_CREDENTIAL_ID_LENGTH });
 
-const Registration = Type.Object({
-  id: Id,
-  rawId: Id,
+const RegistrationSchema = Type.Object({
+  id: IdSchema,
+  rawId: IdSchema,
   type: Type.Literal('public-key'),
   clientExtensionResults: Type.Object({}),
   response: Type.Object({
-    clientDataJSON: Text,
-    attestationObject: Text,
+    clientDataJSON: TextSchema,
+    attestationObject: TextSchema,
     transports: Type.Optional(Type.Array(Type.String({ maxLength: 32 }), { maxItems: 16 })),
   }),
 });
 
-const Authentication = Type.Object({
-  id: Id,
-  rawId: Id,
+const AssertionSchema = Type.Object({
+  id: IdSchema,
+  rawId: IdSchema,
   type: Type.Literal('public-key'),
   clientExtensionResults: Type.Object({}),
   response: Type.Object({
-    clientDataJSON: Text,
-    authenticatorData: Text,
-    signature: Text,
-    userHandle: Type.Optional(Type.Union([Text, Type.Null()])),
+    clientDataJSON: TextSchema,
+    authenticatorData: TextSchema,
+    signature: TextSchema,
+    userHandle: Type.Optional(Type.Union([TextSchema, Type.Null()])),
   }),
 });
 
@@ -83,17 +83,17 @@ export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
  * @param text the credential as JSON
  * @returns the passkey; `undefined` when anything is wrong with it
  */
-export async function verifyMadePasskey(
+export async function verifyPasskeyRegistration(
   { id, origin }: RelyingParty,
   challenge: string,
   text: string,
-): Promise<MadePasskey | undefined> {
-  const answer = await parse(Registration, text);
+): Promise<CreatedPasskey | undefined> {
+  const answer = await parseJsonAs(RegistrationSchema, text);
   if (answer === undefined) return undefined;
   const transports = TRANSPORTS.filter((transport) => answer.response.transports?.includes(transport));
   const response: RegistrationResponseJSON = { ...answer, response: { ...answer.response, transports } };
   try {
-    if (!(await isAnonymous(answer.response.attestationObject))) return undefined;
+    if (!(await hasNoCertificate(answer.response.attestationObject))) return undefined;
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
@@ -119,7 +119,7 @@ export async function verifyMadePasskey(
  * Whether an attestation names no certificate. We ask for none, and one that came anyway would have the library load
  * lists of revoked certificates from addresses that the sender chose.
  */
-async function isAnonymous(attestationObject: string): Promise<boolean> {
+async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
   const attestation = decodeAttestationObject(new Uint8Array(Buffer.from(attestationObject, 'base64url')));
   const format = attestation.get('fmt');
@@ -127,8 +127,8 @@ async function isAnonymous(attestationObject: string): Promise<boolean> {
 }
 
 /** @returns the answer of a browser that was asked to use a passkey; `undefined` when it is of another form */
-export async function readPasskeyUse(text: string): Promise<AuthenticationResponseJSON | undefined> {
-  const answer = await parse(Authentication, text);
+export async function parseAssertionResponse(text: string): Promise<AuthenticationResponseJSON | undefined> {
+  const answer = await parseJsonAs(AssertionSchema, text);
   if (answer === undefined) return undefined;
   const { userHandle, ...response } = answer.response;
   return { ...answer, response: typeof userHandle === 'string' ? { ...response, userHandle } : response };
@@ -140,7 +140,7 @@ export async function readPasskeyUse(text: string): Promise<AuthenticationRespon
  * @param publicKey COSE, base64url
  * @returns the signature counter; `undefined` when anything is wrong
  */
-export async function verifyPasskeyUse(
+export async function verifyPasskeyAssertion(
   { id, origin }: RelyingParty,
   challenge: string,
   response: AuthenticationResponseJSON,
@@ -167,7 +167,7 @@ export async function verifyPasskeyUse(
 }
 
 /** @returns the value that a JSON text stands for; `undefined` when it is not of the schema */
-async function parse<T extends TSchema>(schema: T, text: string): Promise<Static<T> | undefined> {
+async function parseJsonAs<T extends TSchema>(schema: T, text: string): Promise<Static<T> | undefined> {
   // Loaded at the first use, as are the parts that know WebAuthn: together they are a third of what a start has to read.
   const { Value } = await import('typebox/value');
   try {

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import { createAssessment, listAssessments } from '../domain/assessments/assessments.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { withContext } from './open.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import { createAssessmentUnchecked, listAssessments } from '../domain/assessments/assessments.ts';
+import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
-import { pairs, printJson, printLines, table } from './output.ts';
+import { keyValueLines, printJson, printLines, table } from './print.ts';
 
 interface CreateOptions extends CommonOptions {
   organization: string;
   name: string;
 }
 
-export function registerAssessment(program: Command): void {
-  const family = addFamily(program, 'assessment', 'Assessments, which are listings of assets as well');
+export function registerAssessmentCommand(program: Command): void {
+  const family = addCommandGroup(program, 'assessment', 'Assessments, which are listings of assets as well');
 
   addCommand(family, 'create [uid]', {
     description: 'Create an assessment of an organization',
@@ -26,10 +26,10 @@ export function registerAssessment(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         const created = await db.write((tx) =>
-          createAssessment(tx, commandLine(clock()), { uid, name, organization }),
+          createAssessmentUnchecked(tx, cliAttribution(clock()), { uid, name, organization }),
         );
         if (json === true) return printJson(created);
-        printLines(...pairs({ ...created }));
+        printLines(...keyValueLines({ ...created }));
       }),
     );
 

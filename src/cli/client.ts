@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import {
   createClient,
   deleteClient,
@@ -10,10 +10,10 @@ import {
   setImplicit,
 } from '../domain/tokens/oauth-clients.ts';
 import { userById } from '../domain/users/users.ts';
-import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
-import { withContext } from './open.ts';
-import { pairs, printJson, printLines, table } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { addCommand, addCommandGroup, type CommonOptions, scopesOption } from './command.ts';
+import { withContext } from './with-context.ts';
+import { keyValueLines, printJson, printLines, table } from './print.ts';
+import { CliError } from './errors.ts';
 import { requireUser } from './user.ts';
 
 interface CreateOptions extends CommonOptions {
@@ -33,8 +33,8 @@ interface UpdateOptions extends CommonOptions {
 
 const KEEP_SECRET = 'Keep the secret now: it is not stored, and cannot be shown again.';
 
-export function registerClient(program: Command): void {
-  const family = addFamily(program, 'client', 'Applications that ask for access tokens (OAuth 2.0)');
+export function registerClientCommand(program: Command): void {
+  const family = addCommandGroup(program, 'client', 'Applications that ask for access tokens (OAuth 2.0)');
 
   addCommand(family, 'create', {
     inputs: { redirectUris: 'redirect', userId: 'user' },
@@ -87,7 +87,7 @@ export function registerClient(program: Command): void {
           async ({ db, clock }) => {
             const account = user === undefined ? null : await requireUser(db.read, user);
             if (account?.banned === true)
-              throw new Refusal(`${account.email} is banned, so no application can act as them.`);
+              throw new CliError(`${account.email} is banned, so no application can act as them.`);
             const kind = confidential === true ? 'confidential' : 'public';
             const input = {
               name,
@@ -97,10 +97,10 @@ export function registerClient(program: Command): void {
               scopes,
               userId: account?.id ?? null,
             } as const;
-            const { id, secret } = await db.write((tx) => createClient(tx, commandLine(clock()), input));
+            const { id, secret } = await db.write((tx) => createClient(tx, cliAttribution(clock()), input));
             const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
             if (json === true) return printJson(shown);
-            printLines(...pairs(shown), ...(secret === null ? [] : [KEEP_SECRET]));
+            printLines(...keyValueLines(shown), ...(secret === null ? [] : [KEEP_SECRET]));
           },
           { makesDatabase: true },
         ),
@@ -158,12 +158,12 @@ export function registerClient(program: Command): void {
     .option('--new-secret', 'for a confidential client')
     .action((id: string, { implicit, newSecret, json, ...flags }: UpdateOptions) => {
       if (implicit === undefined && newSecret !== true)
-        throw new Refusal('Say what to change: --implicit, --no-implicit or --new-secret.', 2);
+        throw new CliError('Say what to change: --implicit, --no-implicit or --new-secret.', 2);
       return withContext(flags, async ({ db, clock }) => {
         const secret = await db
           .write(async (tx) => {
-            if (implicit !== undefined) await setImplicit(tx, commandLine(clock()), id, implicit);
-            return newSecret === true ? renewClientSecret(tx, commandLine(clock()), id) : null;
+            if (implicit !== undefined) await setImplicit(tx, cliAttribution(clock()), id, implicit);
+            return newSecret === true ? renewClientSecret(tx, cliAttribution(clock()), id) : null;
           })
           .catch((error: unknown) => throwUnknown(error, id));
         const client = await requireClient(db.read, id);
@@ -173,7 +173,7 @@ export function registerClient(program: Command): void {
           ...(secret === null ? {} : { client_secret: secret }),
         };
         if (json === true) return printJson(shown);
-        printLines(...pairs(shown), ...(secret === null ? [] : [KEEP_SECRET]));
+        printLines(...keyValueLines(shown), ...(secret === null ? [] : [KEEP_SECRET]));
       });
     });
 
@@ -183,7 +183,7 @@ export function registerClient(program: Command): void {
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       await db
-        .write((tx) => deleteClient(tx, commandLine(clock()), id))
+        .write((tx) => deleteClient(tx, cliAttribution(clock()), id))
         .catch((error: unknown) => throwUnknown(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
       printLines(`Application ${id} is deleted, and its tokens ended.`);
@@ -192,7 +192,7 @@ export function registerClient(program: Command): void {
 }
 
 function throwUnknown(error: unknown, id: string): never {
-  if (error instanceof Failure && error.kind === 'missing')
-    throw new Refusal(`There is no application "${id}". "assay client list" shows their ids.`);
+  if (error instanceof DomainError && error.kind === 'missing')
+    throw new CliError(`There is no application "${id}". "assay client list" shows their ids.`);
   throw error;
 }

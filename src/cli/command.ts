@@ -13,7 +13,7 @@ export function scopesOption(description: string): Option {
   );
 }
 
-interface CommandText {
+interface CommandHelp {
   description: string;
   /** Each a line to type and what it does. */
   examples: readonly (readonly [line: string, effect?: string])[];
@@ -27,7 +27,7 @@ interface CommandText {
   inputs?: Readonly<Record<string, string>>;
 }
 
-const inputsOf = new WeakMap<Command, Readonly<Record<string, string>>>();
+const inputNames = new WeakMap<Command, Readonly<Record<string, string>>>();
 
 /** Words that people try for one another. */
 const SYNONYMS: readonly (readonly string[])[] = [
@@ -46,7 +46,7 @@ const { unknownCommand: commanderUnknown } = Command.prototype as unknown as {
 /** A command that may leave its work to another way of doing it. */
 export class AssayCommand extends Command {
   /** @returns what it waits for when the other way takes over; `undefined` when it does not */
-  instead: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
+  runRemotely: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
 
   override createCommand(name?: string): AssayCommand {
     return new AssayCommand(name);
@@ -66,27 +66,27 @@ export class AssayCommand extends Command {
   }
 
   override action(own: (...given: never[]) => void | Promise<void>): this {
-    return super.action((...given: unknown[]) => this.instead?.(...given) ?? own(...(given as never[])));
+    return super.action((...given: unknown[]) => this.runRemotely?.(...given) ?? own(...(given as never[])));
   }
 }
 
 /** Says which options fill the inputs of a rule or of an operation, beside those that are known already. */
-export function nameInputs(command: Command, inputs: Readonly<Record<string, string>>): void {
-  inputsOf.set(command, { ...inputs, ...inputsOf.get(command) });
+export function setInputNames(command: Command, inputs: Readonly<Record<string, string>>): void {
+  inputNames.set(command, { ...inputs, ...inputNames.get(command) });
 }
 
 /** @returns the option or argument, as the user types it, that fills an input of a rule; `undefined` where none does */
-export function typedNameOf(command: Command | undefined, input: string): string | undefined {
+export function displayNameOf(command: Command | undefined, input: string): string | undefined {
   if (command === undefined) return undefined;
-  const name = inputsOf.get(command)?.[input] ?? input;
+  const name = inputNames.get(command)?.[input] ?? input;
   const argument = command.registeredArguments.find((candidate) => candidate.name() === name);
-  return optionOf(command, input)?.long ?? argument?.name().toUpperCase();
+  return findOption(command, input)?.long ?? argument?.name().toUpperCase();
 }
 
 /** @returns the option that fills an input of a rule */
-export function optionOf(command: Command | undefined, input: string): Option | undefined {
+export function findOption(command: Command | undefined, input: string): Option | undefined {
   if (command === undefined) return undefined;
-  const name = inputsOf.get(command)?.[input] ?? input;
+  const name = inputNames.get(command)?.[input] ?? input;
   return command.options.find((candidate) => candidate.attributeName() === name);
 }
 
@@ -97,15 +97,17 @@ export function optionOf(command: Command | undefined, input: string): Option | 
 export function addCommand(
   parent: Command,
   usage: string,
-  { description, examples, notes, data = true, json = true, inputs = {} }: CommandText,
+  { description, examples, notes, data = true, json = true, inputs = {} }: CommandHelp,
 ): Command {
   const command = parent.command(usage).description(description);
-  const path = pathOf(command);
-  inputsOf.set(command, inputs);
+  const path = commandPath(command);
+  inputNames.set(command, inputs);
   command.showHelpAfterError(`Run "${path} --help" to see what it takes.`);
   if (data)
     command.addOption(
-      new Option('--data <folder>', 'the data folder (ASSAY_DATA; "data" unless told)').argParser(notEmpty),
+      new Option('--data <folder>', 'the data folder (ASSAY_DATA; "data" unless told)').argParser(
+        parseNonEmpty,
+      ),
     );
   if (json) command.option('--json', 'print JSON, on one line');
   const lines = examples.flatMap(([line, effect]) => [
@@ -119,20 +121,20 @@ export function addCommand(
 }
 
 /** Adds a command that only holds others. */
-export function addFamily(parent: Command, name: string, description: string): Command {
+export function addCommandGroup(parent: Command, name: string, description: string): Command {
   const family = parent
     .command(name)
     .description(description)
     .helpCommand('help [command]', 'explain a command');
-  return family.showHelpAfterError(`Run "${pathOf(family)} --help" to see the commands.`);
+  return family.showHelpAfterError(`Run "${commandPath(family)} --help" to see the commands.`);
 }
 
-function pathOf(command: Command): string {
+function commandPath(command: Command): string {
   const parent = command.parent;
-  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+  return parent === null ? command.name() : `${commandPath(parent)} ${command.name()}`;
 }
 
-function notEmpty(value: string): string {
+function parseNonEmpty(value: string): string {
   if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
   return value;
 }

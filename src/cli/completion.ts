@@ -1,26 +1,26 @@
 import { Argument, type Command } from 'commander';
 import { addCommand } from './command.ts';
-import { printLines } from './output.ts';
+import { printLines } from './print.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 /** What may follow one command. */
-interface Place {
+interface CompletionContext {
   /** The words up to here, each after a space; empty for the program itself. */
   at: string;
-  commands: Word[];
-  options: (Word & { takesValue: boolean; values: readonly string[] })[];
+  commands: CompletionWord[];
+  options: (CompletionWord & { takesValue: boolean; values: readonly string[] })[];
   /** What its arguments may be, where only some words are allowed. */
   values: readonly string[];
 }
 
-interface Word {
+interface CompletionWord {
   word: string;
   description: string;
 }
 
-export function registerCompletion(program: Command): void {
+export function registerCompletionCommand(program: Command): void {
   addCommand(program, 'completion', {
     description: 'Print what teaches a shell to complete commands and options',
     examples: [
@@ -33,12 +33,12 @@ export function registerCompletion(program: Command): void {
   })
     .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
     .action((shell: Shell) => {
-      const places = placesOf(program, '');
+      const places = completionContexts(program, '');
       printLines(...{ bash: bashLines, zsh: zshLines, fish: fishLines }[shell](places));
     });
 }
 
-function placesOf(command: Command, at: string): Place[] {
+function completionContexts(command: Command, at: string): CompletionContext[] {
   const help = command.createHelp();
   const commands = help.visibleCommands(command);
   return [
@@ -53,12 +53,12 @@ function placesOf(command: Command, at: string): Place[] {
       })),
       values: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     },
-    ...commands.flatMap((one) => placesOf(one, `${at} ${one.name()}`)),
+    ...commands.flatMap((one) => completionContexts(one, `${at} ${one.name()}`)),
   ];
 }
 
 /** @returns the `case` by which bash and zsh find out from the words before the cursor where they are */
-function walk(places: readonly Place[]): string[] {
+function shellCases(places: readonly CompletionContext[]): string[] {
   return [
     '    case "$at $word" in',
     `      ${places
@@ -69,7 +69,7 @@ function walk(places: readonly Place[]): string[] {
   ];
 }
 
-function bashLines(places: readonly Place[]): string[] {
+function bashLines(places: readonly CompletionContext[]): string[] {
   const words = (list: readonly string[]) =>
     `COMPREPLY=($(compgen -W ${quote(list.join(' '))} -- "$current"))`;
   return [
@@ -77,7 +77,7 @@ function bashLines(places: readonly Place[]): string[] {
     '  local at= word current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}',
     '  COMPREPLY=()',
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
-    ...walk(places),
+    ...shellCases(places),
     '  done',
     '  case "$at $previous" in',
     ...optionsWithValue(places).map(
@@ -97,16 +97,17 @@ function bashLines(places: readonly Place[]): string[] {
   ];
 }
 
-function zshLines(places: readonly Place[]): string[] {
-  const entry = ({ word, description }: Word) => quote(`${word.replaceAll(':', '\\:')}:${description}`);
-  const entries = (name: string, list: readonly Word[]) => `${name}=(${list.map(entry).join(' ')})`;
+function zshLines(places: readonly CompletionContext[]): string[] {
+  const entry = ({ word, description }: CompletionWord) =>
+    quote(`${word.replaceAll(':', '\\:')}:${description}`);
+  const entries = (name: string, list: readonly CompletionWord[]) => `${name}=(${list.map(entry).join(' ')})`;
   return [
     '#compdef assay',
     '_assay() {',
     "  local at='' word",
     '  local -a entries options',
     '  for word in "${(@)words[2,CURRENT-1]}"; do',
-    ...walk(places),
+    ...shellCases(places),
     '  done',
     '  case "$at ${words[CURRENT-1]}" in',
     ...optionsWithValue(places).map(
@@ -129,8 +130,8 @@ function zshLines(places: readonly Place[]): string[] {
   ];
 }
 
-function fishLines(places: readonly Place[]): string[] {
-  const complete = ({ at }: Place, rest: string) =>
+function fishLines(places: readonly CompletionContext[]): string[] {
+  const complete = ({ at }: CompletionContext, rest: string) =>
     `complete -c assay -n ${quote(`__assay_at ${quote(at)}`)} ${rest}`;
   return [
     'function __assay_at',
@@ -167,7 +168,7 @@ function undescribed(values: readonly string[]): string {
 }
 
 function optionsWithValue(
-  places: readonly Place[],
+  places: readonly CompletionContext[],
 ): { at: string; word: string; values: readonly string[] }[] {
   return places.flatMap(({ at, options }) =>
     options.filter(({ takesValue }) => takesValue).map(({ word, values }) => ({ at, word, values })),

@@ -1,6 +1,6 @@
 import type { DemoManifest } from '../demo/manifest.ts';
 import type { AreaName } from '../config/config.ts';
-import { table } from './output.ts';
+import { table } from './print.ts';
 
 /** @returns the demo accounts as lines of a table */
 export function accountLines(manifest: DemoManifest): string[] {
@@ -31,7 +31,7 @@ export function accountLines(manifest: DemoManifest): string[] {
 
 /** @returns what a newcomer wants to know of a server with demo data, which is just now listening at `origin` */
 export function welcomeLines(manifest: DemoManifest, origin: string, areas: readonly AreaName[]): string[] {
-  const commands = tries(manifest, origin).filter(({ area }) => areas.includes(area));
+  const commands = exampleCommands(manifest, origin).filter(({ area }) => areas.includes(area));
   return [
     '',
     `documentation: ${origin}/docs`,
@@ -46,7 +46,7 @@ export function welcomeLines(manifest: DemoManifest, origin: string, areas: read
 }
 
 /** Commands that work as they are, as often as one likes; the first three show three kinds of thing. */
-function tries(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
+function exampleCommands(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
   const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
   const get = (path: string) =>
     `curl -s -w '\\n' -H 'Authorization: Bearer ${users.admin.token}' '${origin}${path}'`;

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import { addCommand, type CommonOptions } from './command.ts';
-import { ensureDemo } from './demo-data.ts';
+import { ensureDemo } from './demo-database.ts';
 import { accountLines } from './demo-welcome.ts';
-import { io } from './io.ts';
-import { withContext } from './open.ts';
-import { printJson, printLines } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { streams } from './streams.ts';
+import { withContext } from './with-context.ts';
+import { printJson, printLines } from './print.ts';
+import { CliError } from './errors.ts';
 
-const NEWS = {
+const OUTCOME_MESSAGES = {
   loaded: 'The demo data is loaded.',
   kept: 'The demo data is there already; nothing was changed.',
   renewed:
     'The demo data was there and its manifest was not: the accounts have new passwords and further tokens.',
 } as const;
 
-export function registerDemo(program: Command): void {
+export function registerDemoCommand(program: Command): void {
   addCommand(program, 'demo', {
     description: 'Load the demo data, once, and print its accounts',
     notes:
@@ -30,13 +30,13 @@ export function registerDemo(program: Command): void {
       flags,
       async (context) => {
         const demo = await ensureDemo(context, false);
-        if (demo === undefined) throw new Refusal('The demo data could not be loaded. Try again.');
+        if (demo === undefined) throw new CliError('The demo data could not be loaded. Try again.');
         if (json === true) {
-          if (demo.outcome === 'renewed') io().stderr.write(`${NEWS.renewed}\n`);
+          if (demo.outcome === 'renewed') streams().stderr.write(`${OUTCOME_MESSAGES.renewed}\n`);
           return printJson(demo.manifest);
         }
         printLines(
-          NEWS[demo.outcome],
+          OUTCOME_MESSAGES[demo.outcome],
           '',
           ...accountLines(demo.manifest),
           '',

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import { newSigningKey } from '../auth/keys.ts';
-import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../auth/master-key.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import { generateSigningKey } from '../auth/keys.ts';
+import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../auth/master-key.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { hasSqlite, openDatabase } from '../db/open-database.ts';
-import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
+import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../domain/tokens/reseal-keys.ts';
 import { listSigningKeys, removeSigningKey, rotateSigningKey } from '../domain/tokens/signing-keys.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { io } from './io.ts';
-import { withContext } from './open.ts';
-import { printJson, printLines, table } from './output.ts';
-import { noDatabase, openingRefusal, Refusal } from './refusal.ts';
+import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { streams } from './streams.ts';
+import { withContext } from './with-context.ts';
+import { printJson, printLines, table } from './print.ts';
+import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
-export function registerKeys(program: Command): void {
-  const family = addFamily(program, 'keys', 'Keys, with which access tokens are signed');
+export function registerKeysCommand(program: Command): void {
+  const family = addCommandGroup(program, 'keys', 'Keys, with which access tokens are signed');
 
   addCommand(family, 'rotate', {
     description: 'Make a new signing key, and take away those that no valid token needs any more',
@@ -24,8 +24,8 @@ export function registerKeys(program: Command): void {
     examples: [['assay keys rotate'], ['assay keys rotate --json', 'for a job that runs every month']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, masterKey, clock }) => {
-      const key = await newSigningKey();
-      const removed = await db.write((tx) => rotateSigningKey(tx, commandLine(clock()), masterKey, key));
+      const key = await generateSigningKey();
+      const removed = await db.write((tx) => rotateSigningKey(tx, cliAttribution(clock()), masterKey, key));
       if (json === true) return printJson({ added: key.kid, removed });
       printLines(
         `Key ${key.kid} signs from now on.`,
@@ -61,9 +61,9 @@ export function registerKeys(program: Command): void {
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
-        throw new Refusal(`There is no key "${kid}". "assay keys list" shows them.`);
+        throw new CliError(`There is no key "${kid}". "assay keys list" shows them.`);
       }
-      await db.write((tx) => removeSigningKey(tx, commandLine(clock()), kid));
+      await db.write((tx) => removeSigningKey(tx, cliAttribution(clock()), kid));
       if (json === true) return printJson({ removed: kid });
       printLines(`Key ${kid} is taken away, and its tokens have ended.`);
     }),
@@ -83,7 +83,7 @@ export function registerKeys(program: Command): void {
       ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one to another'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
-    const { after, changed } = await reseal(loadConfig(flags, io().env));
+    const { after, changed } = await reseal(loadConfig(flags, streams().env));
     if (json === true) printJson({ fingerprint: after, changed });
     else if (changed) printLines(`The keys are sealed with the master key ${after} from now on.`);
     else printLines(`The keys are sealed with the master key ${after} already.`);
@@ -93,24 +93,24 @@ export function registerKeys(program: Command): void {
 async function reseal(config: Config): Promise<{ after: string; changed: boolean }> {
   const { databaseUrl, dataDirectory, requestTimeout: timeout, masterKey, oldMasterKey } = config;
   try {
-    if (databaseUrl === undefined && !hasSqlite(dataDirectory)) throw noDatabase(config);
+    if (databaseUrl === undefined && !hasSqlite(dataDirectory)) throw databaseMissing(config);
     const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
     try {
-      if (await db.isEmpty()) throw noDatabase(config);
+      if (await db.isEmpty()) throw databaseMissing(config);
       await db.migrate();
-      const inFolder = folderMasterKey(dataDirectory);
-      const next = masterKey ?? inFolder ?? (oldMasterKey && makeFolderMasterKey(dataDirectory));
-      if (next === undefined) throw new Refusal('There is no master key here: set ASSAY_MASTER_KEY.', 2);
+      const inFolder = readMasterKeyFile(dataDirectory);
+      const next = masterKey ?? inFolder ?? (oldMasterKey && createMasterKeyFile(dataDirectory));
+      if (next === undefined) throw new CliError('There is no master key here: set ASSAY_MASTER_KEY.', 2);
       const atHand = [oldMasterKey, inFolder].filter((key) => key !== undefined);
-      const change = await db.write((tx) => resealKeys(tx, commandLine(Date.now()), atHand, next));
-      return { after: fingerprintOf(next), changed: change !== undefined };
+      const change = await db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), atHand, next));
+      return { after: masterKeyFingerprint(next), changed: change !== undefined };
     } finally {
       await db.close();
     }
   } catch (error) {
-    if (!(error instanceof WrongMasterKey)) throw openingRefusal(error, config);
-    throw new Refusal(
-      `The keys in this database are sealed with the master key ${error.needed}, which is neither ASSAY_OLD_MASTER_KEY nor in ` +
+    if (!(error instanceof MasterKeyMismatch)) throw databaseOpenError(error, config);
+    throw new CliError(
+      `The keys in this database are sealed with the master key ${error.expected}, which is neither ASSAY_OLD_MASTER_KEY nor in ` +
         `${dataDirectory}/keys. Name the server's data folder with --data, or set ASSAY_OLD_MASTER_KEY.`,
     );
   }

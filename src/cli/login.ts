@@ -4,13 +4,19 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Command, Option } from 'commander';
-import { loadPlace } from '../config/config.ts';
+import { loadCommandEnvironment } from '../config/config.ts';
 import { addCommand, scopesOption } from './command.ts';
-import { io } from './io.ts';
-import { pairs, printJson, printLines } from './output.ts';
-import { originOf, unreachable } from './place.ts';
-import { Refusal } from './refusal.ts';
-import { COMMAND_LINE_CLIENT, forgetLogin, requestTokens, savedLogin, saveLogin } from './saved-login.ts';
+import { streams } from './streams.ts';
+import { keyValueLines, printJson, printLines } from './print.ts';
+import { parseServerUrl, serverUnreachable } from './command-target.ts';
+import { CliError } from './errors.ts';
+import {
+  COMMAND_LINE_CLIENT,
+  removeCredentials,
+  requestTokens,
+  readCredentials,
+  writeCredentials,
+} from './credentials-file.ts';
 
 interface LoginOptions {
   scopes?: string[];
@@ -19,9 +25,9 @@ interface LoginOptions {
 }
 
 /** How long someone may take to sign in, in milliseconds. */
-const PATIENCE = 10 * 60_000;
+const SIGN_IN_TIMEOUT = 10 * 60_000;
 
-export function registerLogin(program: Command): void {
+export function registerLoginCommand(program: Command): void {
   addCommand(program, 'login [server]', {
     description: 'Sign in to a server with a browser, so that commands work there',
     notes:
@@ -37,10 +43,10 @@ export function registerLogin(program: Command): void {
     .addOption(scopesOption('what it may do; all that you may unless told'))
     .addOption(new Option('--no-browser', 'open no browser'))
     .action(async (given: string | undefined, options: LoginOptions) => {
-      const place = loadPlace(io().env);
-      const server = originOf(given ?? place.server ?? missingServer());
+      const place = loadCommandEnvironment(streams().env);
+      const server = parseServerUrl(given ?? place.server ?? missingServer());
       await logIn(server, place.configFolder, options).catch((error: unknown) => {
-        throw unreachable(error, server);
+        throw serverUnreachable(error, server);
       });
       if (options.json === true) return printJson({ server });
       printLines(`Commands work on ${server} now. "assay logout" ends that.`);
@@ -51,34 +57,34 @@ export function registerLogin(program: Command): void {
     examples: [['assay logout']],
     data: false,
   }).action(async ({ json }: { json?: boolean }) => {
-    const { configFolder } = loadPlace(io().env);
-    const login = savedLogin(configFolder);
-    if (login === undefined) throw new Refusal('Nobody is signed in.');
+    const { configFolder } = loadCommandEnvironment(streams().env);
+    const login = readCredentials(configFolder);
+    if (login === undefined) throw new CliError('Nobody is signed in.');
     const { server, revocation_endpoint, refresh_token } = login;
     // What is on this machine goes first: a server that does not answer keeps nobody from leaving it.
-    forgetLogin(configFolder);
+    removeCredentials(configFolder);
     const response = await fetch(revocation_endpoint, {
       method: 'POST',
       body: new URLSearchParams({ token: refresh_token, client_id: COMMAND_LINE_CLIENT }),
       redirect: 'error',
     }).catch((error: unknown) => {
-      throw unreachable(error, server);
+      throw serverUnreachable(error, server);
     });
     await response.body?.cancel();
     if (!response.ok)
-      throw new Refusal(
+      throw new CliError(
         `${server} answered ${response.status}. The application is under Account there, to be removed.`,
       );
     if (json === true) return printJson({ server });
-    printLines(...pairs({ 'signed out of': server }));
+    printLines(...keyValueLines({ 'signed out of': server }));
   });
 }
 
 function missingServer(): never {
-  throw new Refusal('Say where: assay login https://assay.example.com', 2);
+  throw new CliError('Say where: assay login https://assay.example.com', 2);
 }
 
-interface Metadata {
+interface AuthorizationServerMetadata {
   issuer: string;
   authorization_endpoint: string;
   token_endpoint: string;
@@ -88,7 +94,7 @@ interface Metadata {
 
 /** The authorization code with PKCE, answered at a port of this machine (RFC 8252, section 7.3). */
 async function logIn(server: string, folder: string, { scopes, browser }: LoginOptions): Promise<void> {
-  const metadata = await metadataOf(server);
+  const metadata = await fetchMetadata(server);
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(16).toString('base64url');
   const listener = createServer();
@@ -107,8 +113,8 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
       code_challenge_method: 'S256',
     }))
       address.searchParams.set(name, value);
-    const answered = answerAt(listener, state, metadata.issuer);
-    io().stderr.write(`Open this address in a browser and allow access:\n${address.href}\n`);
+    const answered = waitForCallback(listener, state, metadata.issuer);
+    streams().stderr.write(`Open this address in a browser and allow access:\n${address.href}\n`);
     if (browser !== false) openBrowser(address.href);
     const code = await answered;
     const tokens = await requestTokens(metadata.token_endpoint, {
@@ -117,9 +123,9 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
       redirect_uri,
       code_verifier: verifier,
     });
-    if (tokens === undefined) throw new Refusal(`${server} refused the code that it gave. Try again.`);
+    if (tokens === undefined) throw new CliError(`${server} refused the code that it gave. Try again.`);
     const { token_endpoint, revocation_endpoint } = metadata;
-    saveLogin(folder, { server, token_endpoint, revocation_endpoint, ...tokens });
+    writeCredentials(folder, { server, token_endpoint, revocation_endpoint, ...tokens });
   } finally {
     listener.close();
     listener.closeAllConnections();
@@ -127,22 +133,25 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
 }
 
 /** RFC 8414; the address of the issuer is looked at where the code comes back. */
-async function metadataOf(server: string): Promise<Metadata> {
+async function fetchMetadata(server: string): Promise<AuthorizationServerMetadata> {
   const { origin, pathname } = new URL(server);
   const path = pathname === '/' ? '' : pathname;
   const response = await fetch(`${origin}/.well-known/oauth-authorization-server${path}`);
-  if (!response.ok) throw new Refusal(`${server} is no server of Assay: it answered ${response.status}.`);
+  if (!response.ok) throw new CliError(`${server} is no server of Assay: it answered ${response.status}.`);
   try {
-    return (await response.json()) as Metadata;
+    return (await response.json()) as AuthorizationServerMetadata;
   } catch {
-    throw new Refusal(`${server} is no server of Assay.`);
+    throw new CliError(`${server} is no server of Assay.`);
   }
 }
 
 /** @returns the code that comes back; what comes to the port beside that is answered with a 404 */
-function answerAt(listener: Server, state: string, issuer: string): Promise<string> {
+function waitForCallback(listener: Server, state: string, issuer: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Refusal('Nobody signed in within ten minutes.')), PATIENCE);
+    const timer = setTimeout(
+      () => reject(new CliError('Nobody signed in within ten minutes.')),
+      SIGN_IN_TIMEOUT,
+    );
     timer.unref();
     listener.on('request', (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -162,7 +171,7 @@ function answerAt(listener: Server, state: string, issuer: string): Promise<stri
           : 'You are signed in. This page can be closed.\n',
         () =>
           code === null
-            ? reject(new Refusal(`Access was refused (${searchParams.get('error') ?? 'no code'}).`))
+            ? reject(new CliError(`Access was refused (${searchParams.get('error') ?? 'no code'}).`))
             : resolve(code),
       );
     });

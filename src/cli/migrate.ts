@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { loadConfig } from '../config/config.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { addCommand, type CommonOptions } from './command.ts';
-import { io } from './io.ts';
-import { printJson, printLines } from './output.ts';
-import { openingRefusal } from './refusal.ts';
+import { streams } from './streams.ts';
+import { printJson, printLines } from './print.ts';
+import { databaseOpenError } from './errors.ts';
 
-export function registerMigrate(program: Command): void {
+export function registerMigrateCommand(program: Command): void {
   addCommand(program, 'migrate', {
     description: 'Bring the database to the form that this version needs',
     notes:
@@ -17,7 +17,7 @@ export function registerMigrate(program: Command): void {
       ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay migrate', 'migrate PostgreSQL'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
-    const config = loadConfig(flags, io().env);
+    const config = loadConfig(flags, streams().env);
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     try {
       // Without its keys, which it does not need.
@@ -27,7 +27,7 @@ export function registerMigrate(program: Command): void {
       else if (applied.length === 0) printLines('The database is up to date.');
       else printLines(...applied.map((name) => `applied ${name}`));
     } catch (error) {
-      throw openingRefusal(error, config);
+      throw databaseOpenError(error, config);
     }
   });
 }

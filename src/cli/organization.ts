@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import type { Reader } from '../db/engine.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import type { ReadConnection } from '../db/engine.ts';
 import {
-  addToOrganizationGroup,
-  createOrganization,
+  addOrganizationToGroup,
+  insertOrganization,
   createOrganizationGroup,
   listOrganizationGroups,
   listOrganizations,
@@ -11,10 +11,10 @@ import {
   organizationByUid,
 } from '../domain/organizations/organizations.ts';
 import { requireSecondFactor } from '../domain/sign-in/second-factors.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { withContext } from './open.ts';
-import { pairs, printJson, printLines, table } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { withContext } from './with-context.ts';
+import { keyValueLines, printJson, printLines, table } from './print.ts';
+import { CliError } from './errors.ts';
 
 interface NameOptions extends CommonOptions {
   name: string;
@@ -24,8 +24,8 @@ interface UpdateOptions extends CommonOptions {
   requireSecondFactor?: boolean;
 }
 
-export function registerOrganization(program: Command): void {
-  const family = addFamily(
+export function registerOrganizationCommand(program: Command): void {
+  const family = addCommandGroup(
     program,
     'organization',
     'Organizations, which are the tenants, and groups of them',
@@ -41,8 +41,10 @@ export function registerOrganization(program: Command): void {
       withContext(
         flags,
         async ({ db, clock }) => {
-          const created = await db.write((tx) => createOrganization(tx, commandLine(clock()), { uid, name }));
-          show(created, json);
+          const created = await db.write((tx) =>
+            insertOrganization(tx, cliAttribution(clock()), { uid, name }),
+          );
+          printOrganization(created, json);
         },
         { makesDatabase: true },
       ),
@@ -62,11 +64,11 @@ export function registerOrganization(program: Command): void {
     .option('--no-require-second-factor', 'that is up to each user')
     .action((uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
       if (required === undefined) {
-        throw new Refusal('Say what to change: --require-second-factor, or --no-require-second-factor.', 2);
+        throw new CliError('Say what to change: --require-second-factor, or --no-require-second-factor.', 2);
       }
       return withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, uid);
-        await db.write((tx) => requireSecondFactor(tx, commandLine(clock()), uid, required));
+        await db.write((tx) => requireSecondFactor(tx, cliAttribution(clock()), uid, required));
         const updated = (await listOrganizations(db.read)).find((organization) => organization.uid === uid);
         if (json === true) return printJson(updated);
         printLines(
@@ -97,12 +99,12 @@ export function registerOrganization(program: Command): void {
     }),
   );
 
-  registerGroup(
-    addFamily(family, 'group', 'Groups of organizations, which own tags that their members share'),
+  registerGroupCommands(
+    addCommandGroup(family, 'group', 'Groups of organizations, which own tags that their members share'),
   );
 }
 
-function registerGroup(family: Command): void {
+function registerGroupCommands(family: Command): void {
   addCommand(family, 'create <uid>', {
     description: 'Create a group of organizations, empty',
     notes: 'A group has a uid of the same form as organizations, and none that one of them has.',
@@ -114,9 +116,9 @@ function registerGroup(family: Command): void {
         flags,
         async ({ db, clock }) => {
           const created = await db.write((tx) =>
-            createOrganizationGroup(tx, commandLine(clock()), { uid, name }),
+            createOrganizationGroup(tx, cliAttribution(clock()), { uid, name }),
           );
-          show(created, json);
+          printOrganization(created, json);
         },
         { makesDatabase: true },
       ),
@@ -129,10 +131,10 @@ function registerGroup(family: Command): void {
     withContext(flags, async ({ db, clock }) => {
       const groups = await listOrganizationGroups(db.read);
       if (!groups.some(({ uid }) => uid === group)) {
-        throw new Refusal(`There is no group "${group}". "assay organization group list" shows them.`);
+        throw new CliError(`There is no group "${group}". "assay organization group list" shows them.`);
       }
       await requireOrganization(db.read, organization);
-      await db.write((tx) => addToOrganizationGroup(tx, commandLine(clock()), group, organization));
+      await db.write((tx) => addOrganizationToGroup(tx, cliAttribution(clock()), group, organization));
       if (json === true) return printJson({ group, organization });
       printLines(`${organization} is in ${group}.`);
     }),
@@ -165,15 +167,15 @@ function registerGroup(family: Command): void {
  * @returns the organization with this uid
  * @throws Refusal that says where to look, when there is none
  */
-export async function requireOrganization(db: Reader, uid: string): Promise<Organization> {
+export async function requireOrganization(db: ReadConnection, uid: string): Promise<Organization> {
   const organization = await organizationByUid(db, uid);
   if (organization === undefined) {
-    throw new Refusal(`There is no organization "${uid}". "assay organization list" shows them.`);
+    throw new CliError(`There is no organization "${uid}". "assay organization list" shows them.`);
   }
   return organization;
 }
 
-function show(created: Organization, json: boolean | undefined): void {
+function printOrganization(created: Organization, json: boolean | undefined): void {
   if (json === true) printJson(created);
-  else printLines(...pairs({ id: created.id, uid: created.uid, name: created.name }));
+  else printLines(...keyValueLines({ id: created.id, uid: created.uid, name: created.name }));
 }

@@ -1,41 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { type Command, CommanderError } from 'commander';
-import { registerAssessment } from './assessment.ts';
-import { registerBackup } from './backup.ts';
-import { registerClient } from './client.ts';
+import { registerAssessmentCommand } from './assessment.ts';
+import { registerBackupCommand } from './backup.ts';
+import { registerClientCommand } from './client.ts';
 import { ROOT } from '../paths.ts';
 import { AssayCommand } from './command.ts';
-import { registerCompletion } from './completion.ts';
-import { registerDemo } from './demo.ts';
-import { registerImport } from './import.ts';
-import { type Io, io, withIo } from './io.ts';
-import { registerKeys } from './keys.ts';
-import { registerLogin } from './login.ts';
-import { registerMigrate } from './migrate.ts';
-import { registerNouns } from './noun-commands.ts';
-import { registerOrganization } from './organization.ts';
-import { refusalOf } from './refusal.ts';
-import { registerServe } from './serve.ts';
-import { registerSso } from './sso.ts';
-import { registerToken } from './token.ts';
-import { registerUser } from './user.ts';
+import { registerCompletionCommand } from './completion.ts';
+import { registerDemoCommand } from './demo.ts';
+import { registerImportCommand } from './import/command.ts';
+import { type Streams, streams, withStreams } from './streams.ts';
+import { registerKeysCommand } from './keys.ts';
+import { registerLoginCommand } from './login.ts';
+import { registerMigrateCommand } from './migrate.ts';
+import { registerResources } from './resource-commands.ts';
+import { registerOrganizationCommand } from './organization.ts';
+import { toCliError } from './errors.ts';
+import { registerServeCommand } from './serve.ts';
+import { registerSsoCommand } from './sso.ts';
+import { registerTokenCommand } from './token.ts';
+import { registerUserCommand } from './user.ts';
 
-const REGISTER = [
-  registerServe,
-  registerMigrate,
-  registerDemo,
-  registerImport,
-  registerUser,
-  registerToken,
-  registerClient,
-  registerKeys,
-  registerOrganization,
-  registerAssessment,
-  registerSso,
-  registerNouns,
-  registerLogin,
-  registerBackup,
-  registerCompletion,
+const COMMANDS = [
+  registerServeCommand,
+  registerMigrateCommand,
+  registerDemoCommand,
+  registerImportCommand,
+  registerUserCommand,
+  registerTokenCommand,
+  registerClientCommand,
+  registerKeysCommand,
+  registerOrganizationCommand,
+  registerAssessmentCommand,
+  registerSsoCommand,
+  registerResources,
+  registerLoginCommand,
+  registerBackupCommand,
+  registerCompletionCommand,
 ];
 
 /**
@@ -45,8 +45,8 @@ const REGISTER = [
  * @param given where it reads and writes; the process's own streams when absent
  * @returns the exit code: 0 done, 1 failed, 2 used wrongly
  */
-export function run(argv: readonly string[], given?: Io): Promise<number> {
-  return withIo(given, async () => {
+export function runCli(argv: readonly string[], given?: Streams): Promise<number> {
+  return withStreams(given, async () => {
     let running: Command | undefined;
     const program = buildProgram(argv[0]).hook('preAction', (_program, command) => {
       running = command;
@@ -57,8 +57,8 @@ export function run(argv: readonly string[], given?: Io): Promise<number> {
     } catch (error) {
       // Commander has said what it had to say.
       if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-      const refusal = refusalOf(error, running);
-      io().stderr.write(`assay: ${refusal.message}\n`);
+      const refusal = toCliError(error, running);
+      streams().stderr.write(`assay: ${refusal.message}\n`);
       return refusal.exitCode;
     }
   });
@@ -73,8 +73,8 @@ export function buildProgram(first?: string): Command {
     .helpCommand('help [command]', 'explain a command')
     .showHelpAfterError('Run "assay --help" to see the commands.')
     .configureOutput({
-      writeOut: (text) => io().stdout.write(text),
-      writeErr: (text) => io().stderr.write(text),
+      writeOut: (text) => streams().stdout.write(text),
+      writeErr: (text) => streams().stderr.write(text),
       // The hint of `showHelpAfterError` follows on the same line.
       outputError: (message, write) =>
         write(
@@ -90,7 +90,7 @@ export function buildProgram(first?: string): Command {
     // Options belong to the command that they stand behind.
     .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
-  for (const register of REGISTER) register(program, first);
+  for (const register of COMMANDS) register(program, first);
   return program;
 }
 

@@ -1,18 +1,18 @@
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { addressesOf, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
 import { type Context, hostInUrl } from '../runtime/context.ts';
 import { AREA_NAMES } from '../config/config.ts';
 import { addCommand } from './command.ts';
-import { type Demo, ensureDemo, writeCurrentAddress } from './demo-data.ts';
+import { type DemoState, ensureDemo, updateManifestOrigin } from './demo-database.ts';
 import { welcomeLines } from './demo-welcome.ts';
-import { io } from './io.ts';
-import { openOrRefuse } from './open.ts';
-import { printLines } from './output.ts';
-import { codeOf, Refusal } from './refusal.ts';
-import { firstSteps } from './first-steps.ts';
-import { forgetServerAddress, tellServerAddress } from './server-address.ts';
+import { streams } from './streams.ts';
+import { openCommandContext } from './with-context.ts';
+import { printLines } from './print.ts';
+import { errorCodeOf, CliError } from './errors.ts';
+import { nextStepLines } from './first-steps.ts';
+import { removeServerUrl, writeServerUrl } from './server-url-file.ts';
 import { hasOrganizations } from '../domain/organizations/organizations.ts';
 
 const SHUTDOWN_MILLISECONDS = 10_000;
@@ -22,11 +22,11 @@ interface RunningServer {
   /** `http://HOST:PORT` */
   origin: string;
   /** The demo data, if the configuration wants it and the database has it. */
-  demo: Demo | undefined;
+  demo: DemoState | undefined;
   close(): Promise<void>;
 }
 
-export function registerServe(program: Command): void {
+export function registerServeCommand(program: Command): void {
   addCommand(program, 'serve', {
     description: 'Serve the API, and load demo data into a database that has no organization',
     notes:
@@ -47,7 +47,7 @@ export function registerServe(program: Command): void {
     .option('--demo', 'load demo data when there is no organization (ASSAY_DEMO; the default)')
     .option('--no-demo', 'load none, and print none')
     .action(async (flags: Flags) => {
-      const server = await startServer(loadConfig(flags, io().env));
+      const server = await startServer(loadConfig(flags, streams().env));
       closeOnSignal(server);
       const { origin, demo, context } = server;
       printLines(`assay listening on ${origin}`);
@@ -56,7 +56,7 @@ export function registerServe(program: Command): void {
         // Another terminal has another environment.
         const folder = context.config.dataDirectory;
         const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
-        printLines(...firstSteps(origin, data, process.cwd()));
+        printLines(...nextStepLines(origin, data, process.cwd()));
       }
     });
 }
@@ -67,7 +67,7 @@ export function registerServe(program: Command): void {
  * @throws Refusal when the database cannot be used, or the address cannot be listened on
  */
 async function startServer(config: Config): Promise<RunningServer> {
-  const context = await openOrRefuse(config);
+  const context = await openCommandContext(config);
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
     // Only a server pays for loading the HTTP part.
@@ -77,19 +77,19 @@ async function startServer(config: Config): Promise<RunningServer> {
       .listen({ host: config.host, port: config.port, backlog: 2_048 })
       .catch(async (error: unknown) => {
         await app.close();
-        throw listeningRefusal(error, config);
+        throw listenError(error, config);
       });
     const { port } = app.server.address() as AddressInfo;
     const origin = `http://${hostInUrl(config.host)}:${port}`;
-    Object.assign(context.addresses, addressesOf(config, origin));
-    tellServerAddress(config, origin);
+    Object.assign(context.addresses, resolveAddresses(config, origin));
+    writeServerUrl(config, origin);
     return {
       context,
       origin,
       // With `--port 0` nobody knew it before.
-      demo: demo && writeCurrentAddress(demo, context.addresses.clientBaseUrl),
+      demo: demo && updateManifestOrigin(demo, context.addresses.clientBaseUrl),
       async close() {
-        forgetServerAddress(config);
+        removeServerUrl(config);
         await app.close();
         await context.db.close();
       },
@@ -117,19 +117,19 @@ function closeOnSignal(server: RunningServer): void {
   process.once('SIGINT', close);
 }
 
-function listeningRefusal(error: unknown, { host, port }: Config): unknown {
-  switch (codeOf(error)) {
+function listenError(error: unknown, { host, port }: Config): unknown {
+  switch (errorCodeOf(error)) {
     case 'EADDRINUSE':
-      return new Refusal(
+      return new CliError(
         `Port ${port} on ${host} is taken. Stop what uses it, or choose another with --port (0 picks a free one).`,
       );
     case 'EACCES':
-      return new Refusal(`Port ${port} on ${host} needs more rights. Choose one above 1023 with --port.`);
+      return new CliError(`Port ${port} on ${host} needs more rights. Choose one above 1023 with --port.`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return new Refusal(`${host} is no address of this machine. Choose another with --host.`);
+      return new CliError(`${host} is no address of this machine. Choose another with --host.`);
     default:
       return error;
   }

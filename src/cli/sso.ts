@@ -1,23 +1,23 @@
 import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isPlainText } from '../auth/plain-text.ts';
-import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { unlinkIdentities } from '../domain/sign-in/sign-in-with-provider.ts';
 import {
   listIdentityProviders,
   type ListedProvider,
-  providerOf,
+  providerByOrganization,
   removeIdentityProvider,
   setIdentityProvider,
 } from '../domain/sign-in/identity-providers.ts';
-import { callbackAddress, sealClientSecret } from '../sso/registration.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { io } from './io.ts';
-import { withContext } from './open.ts';
+import { callbackUrl, sealClientSecret } from '../sso/registration.ts';
+import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { streams } from './streams.ts';
+import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
-import { pairs, printJson, printLines } from './output.ts';
-import { codeOf, Refusal } from './refusal.ts';
+import { keyValueLines, printJson, printLines } from './print.ts';
+import { errorCodeOf, CliError } from './errors.ts';
 import { requireUser } from './user.ts';
 
 interface SetOptions extends CommonOptions {
@@ -34,8 +34,8 @@ interface SetOptions extends CommonOptions {
 
 const MAX_SECRET = 4_096;
 
-export function registerSso(program: Command): void {
-  const family = addFamily(
+export function registerSsoCommand(program: Command): void {
+  const family = addCommandGroup(
     program,
     'sso',
     'Single sign-on through the OpenID Connect provider of an organization',
@@ -72,7 +72,7 @@ export function registerSso(program: Command): void {
       new Option(
         '--group <name=assessment...>',
         'who is in the group has access to the assessment',
-      ).argParser(toGroup),
+      ).argParser(parseGroupMapping),
     )
     .option('--sso-only', 'refuse passwords and passkeys of this organization’s users')
     .action(({ json, ...options }: SetOptions) =>
@@ -80,7 +80,7 @@ export function registerSso(program: Command): void {
         const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
         await requireOrganization(db.read, organization);
         const issuer = await checkIssuer(options.issuer, clientId);
-        const before = await providerOf(db.read, organization);
+        const before = await providerByOrganization(db.read, organization);
         const kept = before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
         const sealedSecret =
           clientSecretFile === undefined
@@ -96,13 +96,13 @@ export function registerSso(program: Command): void {
           groups: group ?? [],
           ssoOnly: options.ssoOnly === true,
         };
-        await db.write((tx) => setIdentityProvider(tx, commandLine(clock()), organization, settings));
-        const redirectUri = callbackAddress(addresses, organization);
+        await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
+        const redirectUri = callbackUrl(addresses, organization);
         const [shown] = await listIdentityProviders(db.read, organization);
-        if (shown === undefined) throw new Refusal('The provider was removed in the meantime.');
+        if (shown === undefined) throw new CliError('The provider was removed in the meantime.');
         if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
         printLines(
-          ...describe(shown, redirectUri),
+          ...formatProvider(shown, redirectUri),
           'Register the redirect address at the provider, exactly as it stands here.',
         );
       }),
@@ -119,7 +119,7 @@ export function registerSso(program: Command): void {
         const providers = await listIdentityProviders(db.read, organization);
         const shown = providers.map((provider) => ({
           provider,
-          redirectUri: callbackAddress(addresses, provider.organization),
+          redirectUri: callbackUrl(addresses, provider.organization),
         }));
         if (json === true) {
           return printJson(
@@ -134,7 +134,7 @@ export function registerSso(program: Command): void {
         printLines(
           ...shown.flatMap(({ provider, redirectUri }, index) => [
             ...(index === 0 ? [] : ['']),
-            ...describe(provider, redirectUri),
+            ...formatProvider(provider, redirectUri),
           ]),
         );
       }),
@@ -152,8 +152,8 @@ export function registerSso(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         await db
-          .write((tx) => removeIdentityProvider(tx, commandLine(clock()), organization))
-          .catch(orRefuse(`${organization} has no provider. "assay sso show" lists them.`));
+          .write((tx) => removeIdentityProvider(tx, cliAttribution(clock()), organization))
+          .catch(throwUsageError(`${organization} has no provider. "assay sso show" lists them.`));
         if (json === true) return printJson({ organization, removed: true });
         printLines(`${organization} has no provider any more.`);
       }),
@@ -170,8 +170,8 @@ export function registerSso(program: Command): void {
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);
         await db
-          .write((tx) => unlinkIdentities(tx, commandLine(clock()), id))
-          .catch(orRefuse(`${email} never signed in through a provider.`));
+          .write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id))
+          .catch(throwUsageError(`${email} never signed in through a provider.`));
         if (json === true) return printJson({ email, unlinked: true });
         printLines(`${email} is linked anew at the next sign-in through the provider.`);
       }),
@@ -181,19 +181,19 @@ export function registerSso(program: Command): void {
 /** @returns the issuer as the provider writes it */
 async function checkIssuer(issuer: string, clientId: string): Promise<string> {
   // Only this command pays for loading the client.
-  const { discoverProvider, ProviderProblem } = await import('../sso/provider.ts');
+  const { discoverProvider, ProviderError } = await import('../sso/provider.ts');
   try {
     return (await discoverProvider({ issuer, clientId, secret: null })).serverMetadata().issuer;
   } catch (error) {
-    if (!(error instanceof ProviderProblem)) throw error;
-    throw new Refusal(
+    if (!(error instanceof ProviderError)) throw error;
+    throw new CliError(
       `The provider at ${issuer} cannot be used: ${error.reason}. Check --issuer, and that this machine reaches it.`,
     );
   }
 }
 
 async function readSecret(file: string): Promise<string> {
-  const stream = file === '-' ? io().stdin : createReadStream(file);
+  const stream = file === '-' ? streams().stdin : createReadStream(file);
   let text = '';
   try {
     for await (const chunk of stream.setEncoding('utf8')) {
@@ -201,17 +201,17 @@ async function readSecret(file: string): Promise<string> {
       if (text.length > MAX_SECRET) break;
     }
   } catch (error) {
-    throw new Refusal(`The client secret cannot be read from ${file} (${codeOf(error) ?? 'no file'}).`);
+    throw new CliError(`The client secret cannot be read from ${file} (${errorCodeOf(error) ?? 'no file'}).`);
   }
   const secret = text.trim();
   if (!isPlainText(secret, MAX_SECRET)) {
-    throw new Refusal(`The client secret must be one line of 1 to ${MAX_SECRET} characters.`, 2);
+    throw new CliError(`The client secret must be one line of 1 to ${MAX_SECRET} characters.`, 2);
   }
   return secret;
 }
 
 /** Names of groups may hold an equals sign, uids of assessments do not. */
-function toGroup(
+function parseGroupMapping(
   text: string,
   before: { group: string; assessment: string }[] | undefined,
 ): { group: string; assessment: string }[] {
@@ -221,15 +221,15 @@ function toGroup(
   return [...(before ?? []), { group: text.slice(0, equals), assessment: text.slice(equals + 1) }];
 }
 
-function orRefuse(message: string): (error: unknown) => never {
+function throwUsageError(message: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof Failure && error.kind === 'missing') throw new Refusal(message);
+    if (error instanceof DomainError && error.kind === 'missing') throw new CliError(message);
     throw error;
   };
 }
 
-function describe(provider: ListedProvider, redirectUri: string): string[] {
-  return pairs({
+function formatProvider(provider: ListedProvider, redirectUri: string): string[] {
+  return keyValueLines({
     organization: provider.organization,
     issuer: provider.issuer,
     client: `${provider.clientId} (${provider.confidential ? 'with a secret' : 'public'})`,

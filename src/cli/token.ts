@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { commandLine } from '../auth/callers.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { cliAttribution } from '../auth/callers.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { issueToken, listTokens, revokeToken } from '../domain/tokens/tokens.ts';
-import { addCommand, addFamily, type CommonOptions, scopesOption } from './command.ts';
-import { io } from './io.ts';
-import { withContext } from './open.ts';
-import { pairs, printJson, printLines, table } from './output.ts';
-import { Refusal } from './refusal.ts';
+import { addCommand, addCommandGroup, type CommonOptions, scopesOption } from './command.ts';
+import { streams } from './streams.ts';
+import { withContext } from './with-context.ts';
+import { keyValueLines, printJson, printLines, table } from './print.ts';
+import { CliError } from './errors.ts';
 import { requireUser } from './user.ts';
 
 interface CreateOptions extends CommonOptions {
@@ -25,8 +25,8 @@ const MAX_LIFETIME = 3_650 * UNITS.d;
 /** More than any token or id has, in characters. */
 const MAX_LINE = 4_096;
 
-export function registerToken(program: Command): void {
-  const family = addFamily(program, 'token', 'Tokens, with which a user calls the API');
+export function registerTokenCommand(program: Command): void {
+  const family = addCommandGroup(program, 'token', 'Tokens, with which a user calls the API');
 
   addCommand(family, 'create', {
     inputs: { allowedAddresses: 'allowIp' },
@@ -51,20 +51,20 @@ export function registerToken(program: Command): void {
       new Option(
         '--expires <time>',
         'how long it is good: 90s, 15m, 1h or 30d; for good unless told, one hour for a JWT',
-      ).argParser(toLifetime),
+      ).argParser(parseLifetime),
     )
     .option('--allow-ip <cidr...>', 'addresses or CIDR blocks that may use it; all unless told')
     .option('--jwt', 'make a JWT access token instead of a personal access token')
     .action(({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, keys, clock }) => {
         const { id: userId, email, banned } = await requireUser(db.read, user);
-        if (banned) throw new Refusal(`${email} is banned and can have no token.`);
+        if (banned) throw new CliError(`${email} is banned and can have no token.`);
         const kind = jwt === true ? 'jwt' : 'personal';
         const lifetime = expires ?? (kind === 'jwt' ? JWT_LIFETIME : undefined);
         const now = clock();
         const expiresAt = lifetime === undefined ? null : now + lifetime;
         const issued = await db.write((tx) =>
-          issueToken(tx, commandLine(now), keys, {
+          issueToken(tx, cliAttribution(now), keys, {
             userId,
             kind,
             ...(name === undefined ? {} : { name }),
@@ -73,10 +73,10 @@ export function registerToken(program: Command): void {
             allowedAddresses: allowIp,
           }),
         );
-        const shown = { id: issued.id, token: issued.token, expires_at: toDate(issued.expiresAt) };
+        const shown = { id: issued.id, token: issued.token, expires_at: formatDate(issued.expiresAt) };
         if (json === true) return printJson(shown);
         printLines(
-          ...pairs({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
+          ...keyValueLines({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
           'Keep the token now: it is not stored, and cannot be shown again.',
         );
       }),
@@ -95,10 +95,10 @@ export function registerToken(program: Command): void {
         scopes: token.scopes,
         allowed_addresses:
           token.allowed_addresses === null ? [] : (JSON.parse(token.allowed_addresses) as string[]),
-        created_at: toDate(token.created_at),
-        expires_at: toDate(token.expires_at),
-        revoked_at: toDate(token.revoked_at),
-        last_used_at: toDate(token.last_used_at),
+        created_at: formatDate(token.created_at),
+        expires_at: formatDate(token.expires_at),
+        revoked_at: formatDate(token.revoked_at),
+        last_used_at: formatDate(token.last_used_at),
         last_used_from: token.last_used_from,
       }));
       if (json === true) return printJson(tokens);
@@ -131,13 +131,13 @@ export function registerToken(program: Command): void {
       ['assay token revoke - < leaked-token.txt', 'by the token itself'],
     ],
   }).action(async (given: string, { json, ...flags }: CommonOptions) => {
-    const token = given === '-' ? await lineFromStandardInput() : given;
+    const token = given === '-' ? await readLineFromStdin() : given;
     await withContext(flags, async ({ db, clock }) => {
       const { id } = await db
-        .write((tx) => revokeToken(tx, commandLine(clock()), token))
+        .write((tx) => revokeToken(tx, cliAttribution(clock()), token))
         .catch((error: unknown) => {
-          if (error instanceof Failure && error.kind === 'missing') {
-            throw new Refusal('No token has this id, or is this one. "assay token list" shows the ids.');
+          if (error instanceof DomainError && error.kind === 'missing') {
+            throw new CliError('No token has this id, or is this one. "assay token list" shows the ids.');
           }
           throw error;
         });
@@ -148,18 +148,18 @@ export function registerToken(program: Command): void {
 }
 
 /** @throws Refusal when there is nothing in the first line */
-async function lineFromStandardInput(): Promise<string> {
+async function readLineFromStdin(): Promise<string> {
   let text = '';
-  for await (const chunk of io().stdin.setEncoding('utf8')) {
+  for await (const chunk of streams().stdin.setEncoding('utf8')) {
     text += chunk as string;
     if (text.includes('\n') || text.length > MAX_LINE) break;
   }
   const [line = ''] = text.split('\n');
-  if (line.trim() === '') throw new Refusal('There is no token on standard input.', 2);
+  if (line.trim() === '') throw new CliError('There is no token on standard input.', 2);
   return line.trim();
 }
 
-function toLifetime(text: string): number {
+function parseLifetime(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const lifetime = Number(count) * UNITS[unit as keyof typeof UNITS];
   if (!(lifetime > 0 && lifetime <= MAX_LIFETIME)) {
@@ -168,6 +168,6 @@ function toLifetime(text: string): number {
   return lifetime;
 }
 
-function toDate(milliseconds: number | null): string | null {
+function formatDate(milliseconds: number | null): string | null {
   return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
-import { commandLine } from '../auth/callers.ts';
+import { cliAttribution } from '../auth/callers.ts';
 import { invitationUrl } from '../auth/account-links.ts';
-import { resetUrl } from '../auth/reset-links.ts';
+import { passwordResetUrl } from '../auth/reset-links.ts';
 import type { Addresses, Config } from '../config/config.ts';
-import type { Reader } from '../db/engine.ts';
-import { banUser } from '../domain/users/ban-user.ts';
+import type { ReadConnection } from '../db/engine.ts';
+import { applyBan } from '../domain/users/ban-user.ts';
 import { renewInvitation } from '../domain/users/invitations.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/sign-in/second-factors.ts';
-import { endSessionsOf } from '../domain/sign-in/end-sessions.ts';
+import { endUserSessions } from '../domain/sign-in/end-sessions.ts';
 import {
   assignStaff,
   createUser,
@@ -18,13 +18,13 @@ import {
   userById,
   userByUid,
 } from '../domain/users/users.ts';
-import { addCommand, addFamily, type CommonOptions } from './command.ts';
-import { io } from './io.ts';
-import { withContext } from './open.ts';
+import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
+import { streams } from './streams.ts';
+import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
-import { counted, pairs, printJson, printLines, table } from './output.ts';
-import { noUser, Refusal } from './refusal.ts';
-import { serverAddress } from './server-address.ts';
+import { pluralize, keyValueLines, printJson, printLines, table } from './print.ts';
+import { userNotFound, CliError } from './errors.ts';
+import { readServerUrl } from './server-url-file.ts';
 
 interface CreateOptions extends CommonOptions {
   email: string;
@@ -35,8 +35,12 @@ interface CreateOptions extends CommonOptions {
   assign?: string[];
 }
 
-export function registerUser(program: Command): void {
-  const family = addFamily(program, 'user', 'People: client users of an organization, and platform staff');
+export function registerUserCommand(program: Command): void {
+  const family = addCommandGroup(
+    program,
+    'user',
+    'People: client users of an organization, and platform staff',
+  );
 
   addCommand(family, 'create', {
     inputs: { assignedTo: 'assign' },
@@ -59,9 +63,9 @@ export function registerUser(program: Command): void {
     .option('--assign <uid...>', 'for staff: the organizations that they work for; all unless told')
     .action(({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
       if ((organization === undefined) === (staff !== true)) {
-        throw new Refusal('Say whose user it is: --organization UID, or --staff.', 2);
+        throw new CliError('Say whose user it is: --organization UID, or --staff.', 2);
       }
-      if (assign !== undefined && staff !== true) throw new Refusal('--assign is for --staff only.', 2);
+      if (assign !== undefined && staff !== true) throw new CliError('--assign is for --staff only.', 2);
       return withContext(
         flags,
         async ({ config, db, keys, addresses, clock }) => {
@@ -70,16 +74,16 @@ export function registerUser(program: Command): void {
           }
           const now = clock();
           const created = await db.write((tx) =>
-            createUser(tx, commandLine(now), { email, name, organization, admin, assignedTo: assign }),
+            createUser(tx, cliAttribution(now), { email, name, organization, admin, assignedTo: assign }),
           );
           const { uid } = created;
           const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: now });
           if (json === true) return printJson({ ...created, invite_url });
           printLines(
-            ...pairs({ ...created, invite_url }),
+            ...keyValueLines({ ...created, invite_url }),
             `"assay token create --user ${created.email}" makes a token for them.`,
           );
-          tellAssumedAddress(config, addresses);
+          warnAssumedPublicUrl(config, addresses);
         },
         { makesDatabase: true },
       );
@@ -104,13 +108,13 @@ export function registerUser(program: Command): void {
         { organization, all, json, ...flags }: CommonOptions & { organization?: string[]; all?: boolean },
       ) => {
         if ((organization === undefined) === (all !== true))
-          throw new Refusal('Say what they work for: --organization UID, or --all.', 2);
+          throw new CliError('Say what they work for: --organization UID, or --all.', 2);
         return withContext(flags, async ({ db, clock }) => {
           const { id, uid, email, staff } = await requireUser(db.read, who);
-          if (!staff) throw new Refusal(`${email} is not platform staff.`);
+          if (!staff) throw new CliError(`${email} is not platform staff.`);
           const organizations = organization ?? [];
           for (const one of organizations) await requireOrganization(db.read, one);
-          await db.write((tx) => assignStaff(tx, commandLine(clock()), id, organizations));
+          await db.write((tx) => assignStaff(tx, cliAttribution(clock()), id, organizations));
           if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
           printLines(
             organizations.length === 0
@@ -134,18 +138,18 @@ export function registerUser(program: Command): void {
   invite.action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
       const { id, uid, email, banned, invited } = await requireUser(db.read, who);
-      if (banned) throw new Refusal(`${email} is banned and cannot sign in.`);
+      if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (!invited) {
-        throw new Refusal(
+        throw new CliError(
           `${email} has accepted the invitation already. "assay user reset-password ${email}" makes a link for a new password.`,
         );
       }
-      const renewed = await db.write((tx) => renewInvitation(tx, commandLine(clock()), id));
+      const renewed = await db.write((tx) => renewInvitation(tx, cliAttribution(clock()), id));
       const invite_url = invitationUrl(addresses.clientBaseUrl, keys.secret, renewed);
       const expires_at = new Date(renewed.invitedAt + config.invitationLifetime).toISOString();
       if (json === true) return printJson({ id, uid, email, invite_url, expires_at });
-      printLines(...pairs({ id, uid, email, invite_url, expires: expires_at }));
-      tellAssumedAddress(config, addresses);
+      printLines(...keyValueLines({ id, uid, email, invite_url, expires: expires_at }));
+      warnAssumedPublicUrl(config, addresses);
     }),
   );
 
@@ -159,18 +163,20 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, addresses, clock }) => {
       const { id, uid, email, banned, invited } = await requireUser(db.read, who);
-      if (banned) throw new Refusal(`${email} is banned and cannot sign in.`);
+      if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (invited) {
-        throw new Refusal(
+        throw new CliError(
           `${email} has not accepted the invitation yet. "assay user invite ${email}" renews it.`,
         );
       }
-      const { secret, expiresAt } = await db.write((tx) => createPasswordReset(tx, commandLine(clock()), id));
-      const reset_url = resetUrl(addresses.clientBaseUrl, secret);
+      const { secret, expiresAt } = await db.write((tx) =>
+        createPasswordReset(tx, cliAttribution(clock()), id),
+      );
+      const reset_url = passwordResetUrl(addresses.clientBaseUrl, secret);
       const expires_at = new Date(expiresAt).toISOString();
       if (json === true) return printJson({ id, uid, email, reset_url, expires_at });
-      printLines(...pairs({ id, uid, email, reset_url, expires: expires_at }));
-      tellAssumedAddress(config, addresses);
+      printLines(...keyValueLines({ id, uid, email, reset_url, expires: expires_at }));
+      warnAssumedPublicUrl(config, addresses);
     }),
   );
 
@@ -183,12 +189,12 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const sessions = await db.write((tx) => endSessionsOf(tx, commandLine(clock()), id));
+      const sessions = await db.write((tx) => endUserSessions(tx, cliAttribution(clock()), id));
       if (json === true) return printJson({ id, uid, email, sessions });
       printLines(
         sessions === 0
           ? `${email} was not signed in anywhere.`
-          : `${email} is signed out of ${counted(sessions, 'browsers')}.`,
+          : `${email} is signed out of ${pluralize(sessions, 'browsers')}.`,
       );
     }),
   );
@@ -202,7 +208,7 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
-      const { deleted } = await db.write((tx) => banUser(tx, commandLine(clock()), user.id));
+      const { deleted } = await db.write((tx) => applyBan(tx, cliAttribution(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
       printLines(deleted ? `${email} never signed in, and is deleted.` : `${email} is banned.`);
@@ -218,7 +224,7 @@ export function registerUser(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const { id, uid, email } = await requireUser(db.read, who);
-      const had = await db.write((tx) => resetSecondFactor(tx, commandLine(clock()), id));
+      const had = await db.write((tx) => resetSecondFactor(tx, cliAttribution(clock()), id));
       const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
       if (json === true) return printJson({ id, uid, email, removed });
       printLines(
@@ -259,9 +265,9 @@ export function registerUser(program: Command): void {
   );
 }
 
-function tellAssumedAddress(config: Config, addresses: Addresses): void {
-  if (config.clientBaseUrl !== undefined || serverAddress(config) !== undefined) return;
-  io().stderr.write(
+function warnAssumedPublicUrl(config: Config, addresses: Addresses): void {
+  if (config.clientBaseUrl !== undefined || readServerUrl(config) !== undefined) return;
+  streams().stderr.write(
     `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
   );
 }
@@ -270,13 +276,13 @@ function tellAssumedAddress(config: Config, addresses: Addresses): void {
  * @param who an e-mail address, an id or a uid
  * @throws Refusal that says where to look, when there is none
  */
-export async function requireUser(db: Reader, who: string): Promise<ListedUser> {
+export async function requireUser(db: ReadConnection, who: string): Promise<ListedUser> {
   // No two of them look alike: an address has an @, and a uid begins with a letter.
   const found = who.includes('@')
     ? await userByEmail(db, who)
     : /^[1-9]\d{0,14}$/.test(who)
       ? await userById(db, Number(who))
       : await userByUid(db, who);
-  if (found === undefined) throw noUser(who);
+  if (found === undefined) throw userNotFound(who);
   return found;
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError } from './config-error.ts';
 
 /** Where the contents of attachments are kept. */
-export type AttachmentStore =
+export type AttachmentStoreConfig =
   { kind: 'folder'; folder: string } | { kind: 'database' } | ({ kind: 's3' } & S3Settings);
 
 export interface S3Settings {
@@ -23,9 +23,9 @@ export interface S3Settings {
  * @returns `undefined` where nothing is told
  * @throws ConfigError for what is neither a folder nor a bucket, and for a bucket without credentials
  */
-export function toAttachmentStore(
+export function parseAttachmentStore(
   setting: (name: string) => string | undefined,
-): AttachmentStore | undefined {
+): AttachmentStoreConfig | undefined {
   const value = setting('ASSAY_ATTACHMENTS');
   if (value === undefined) return undefined;
   const url = URL.canParse(value) ? new URL(value) : undefined;
@@ -36,12 +36,15 @@ export function toAttachmentStore(
     /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(url.host) &&
     url.search === ''
   )
-    return toS3(setting, url);
+    return parseS3Store(setting, url);
   // The value may hold a password, so the message does not repeat it.
   throw new ConfigError('ASSAY_ATTACHMENTS must look like file:///folder or s3://bucket/prefix.');
 }
 
-function toS3(setting: (name: string) => string | undefined, { host, pathname }: URL): AttachmentStore {
+function parseS3Store(
+  setting: (name: string) => string | undefined,
+  { host, pathname }: URL,
+): AttachmentStoreConfig {
   const credential = (name: string): string => {
     const value = setting(name);
     if (value === undefined)

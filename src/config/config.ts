@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type AttachmentStore, toAttachmentStore } from './attachment-store.ts';
+import { type AttachmentStoreConfig, parseAttachmentStore } from './attachment-store.ts';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
 import type { IssuerName } from '../auth/keys.ts';
 import { ConfigError } from './config-error.ts';
-import { toExternalIssuer } from './external-issuer.ts';
+import { parseExternalIssuer } from './external-issuer.ts';
 import {
-  oneOf,
-  toAddressBlocks,
-  toBoolean,
-  toDatabaseUrl,
-  toInteger,
-  toList,
-  toMasterKey,
-  toSmtpUrl,
-  toUrl,
+  parseChoice,
+  parseAddressBlocks,
+  parseBoolean,
+  parseDatabaseUrl,
+  parseInteger,
+  parseList,
+  parseMasterKeySetting,
+  parseSmtpUrl,
+  parseUrl,
 } from './parsers.ts';
 
 /** The parts of the API: one process serves all of them, or some. */
@@ -79,7 +79,7 @@ export interface Config {
   bodyLimit: number;
   requestTimeout: number;
   /** Where attachments are kept; `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
-  attachments: AttachmentStore | undefined;
+  attachments: AttachmentStoreConfig | undefined;
   /** Largest file that can be attached. */
   maxAttachmentSize: number;
   /** The most attachments of a vulnerability. */
@@ -121,7 +121,7 @@ export { ConfigError } from './config-error.ts';
 export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.env): Config {
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
   const integer = (name: string, fallback: number, min: number, max: number, flag?: string): number =>
-    toInteger(
+    parseInteger(
       flag === undefined ? name : `--${name.toLowerCase()}`,
       flag ?? text(name) ?? String(fallback),
       min,
@@ -131,61 +131,64 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
   const seconds = (name: string, fallback: number, min: number, max: number): number =>
     integer(name, fallback, min, max) * 1_000;
 
-  const clientBaseUrl = toUrl('ASSAY_CLIENT_BASE_URL', text('ASSAY_CLIENT_BASE_URL'));
+  const clientBaseUrl = parseUrl('ASSAY_CLIENT_BASE_URL', text('ASSAY_CLIENT_BASE_URL'));
   return Object.freeze({
     dataDirectory: resolve(flags.data ?? text('ASSAY_DATA') ?? 'data'),
-    databaseUrl: toDatabaseUrl(text('ASSAY_DATABASE_URL')),
-    masterKey: toMasterKey('ASSAY_MASTER_KEY', text('ASSAY_MASTER_KEY')),
-    oldMasterKey: toMasterKey('ASSAY_OLD_MASTER_KEY', text('ASSAY_OLD_MASTER_KEY')),
+    databaseUrl: parseDatabaseUrl(text('ASSAY_DATABASE_URL')),
+    masterKey: parseMasterKeySetting('ASSAY_MASTER_KEY', text('ASSAY_MASTER_KEY')),
+    oldMasterKey: parseMasterKeySetting('ASSAY_OLD_MASTER_KEY', text('ASSAY_OLD_MASTER_KEY')),
     host: flags.host ?? text('ASSAY_HOST') ?? '127.0.0.1',
     port: integer('PORT', 8080, 0, 65_535, flags.port),
-    areas: toAreas(flags.areas === undefined ? 'ASSAY_AREAS' : '--areas', flags.areas ?? text('ASSAY_AREAS')),
-    deployment: oneOf('ASSAY_DEPLOYMENT', text('ASSAY_DEPLOYMENT') ?? 'commercial', [
+    areas: parseAreas(
+      flags.areas === undefined ? 'ASSAY_AREAS' : '--areas',
+      flags.areas ?? text('ASSAY_AREAS'),
+    ),
+    deployment: parseChoice('ASSAY_DEPLOYMENT', text('ASSAY_DEPLOYMENT') ?? 'commercial', [
       'commercial',
       'fedramp',
     ] as const),
-    baseUrl: toUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
-    baseUrlFedramp: toUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
+    baseUrl: parseUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
+    baseUrlFedramp: parseUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
     clientBaseUrl,
     // It may have a query, and no fragment (RFC 6749, section 3.1).
-    authUrl: toUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL'), /#/),
-    errorTypeBase: toUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE'), /\?/),
-    issuer: toUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
-    externalIssuer: toExternalIssuer(text),
+    authUrl: parseUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL'), /#/),
+    errorTypeBase: parseUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE'), /\?/),
+    issuer: parseUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
+    externalIssuer: parseExternalIssuer(text),
     accessTokenLifetime: seconds('ASSAY_ACCESS_TOKEN_SECONDS', 3_600, 60, DAY_SECONDS),
     refreshTokenLifetime: seconds('ASSAY_REFRESH_TOKEN_SECONDS', 30 * DAY_SECONDS, 60, YEAR_SECONDS),
     grantLifetime: seconds('ASSAY_GRANT_SECONDS', YEAR_SECONDS, 60, 10 * YEAR_SECONDS),
-    implicitFlow: toBoolean('ASSAY_IMPLICIT_FLOW', text('ASSAY_IMPLICIT_FLOW'), true),
+    implicitFlow: parseBoolean('ASSAY_IMPLICIT_FLOW', text('ASSAY_IMPLICIT_FLOW'), true),
     sessionIdle: seconds('ASSAY_SESSION_IDLE_SECONDS', 4 * 3_600, 60, YEAR_SECONDS),
     sessionLifetime: seconds('ASSAY_SESSION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
     invitationLifetime: seconds('ASSAY_INVITATION_SECONDS', 7 * DAY_SECONDS, 60, YEAR_SECONDS),
     auditDays: text('ASSAY_AUDIT_DAYS') === undefined ? null : integer('ASSAY_AUDIT_DAYS', 1, 1, 36_500),
-    smtpUrl: toSmtpUrl(text('ASSAY_SMTP_URL')),
+    smtpUrl: parseSmtpUrl(text('ASSAY_SMTP_URL')),
     mailFrom: text('ASSAY_MAIL_FROM') ?? 'assay@localhost',
     rateLimit: integer('ASSAY_RATE_LIMIT', 3_000, 0, 1_000_000_000),
-    strictScopes: toBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
+    strictScopes: parseBoolean('ASSAY_STRICT_SCOPES', text('ASSAY_STRICT_SCOPES'), false),
     maxTagBatch: integer('ASSAY_MAX_TAG_BATCH', 1_000, 1, 100_000),
     maxTagPairs: integer('ASSAY_MAX_TAG_PAIRS', 20_000, 1, 1_000_000),
     maxAssetBatch: integer('ASSAY_MAX_ASSET_BATCH', 10_000, 1, 100_000),
     bodyLimit: integer('ASSAY_BODY_LIMIT', 4 * 1024 * 1024, 1_024, 256 * 1024 * 1024),
     requestTimeout: integer('ASSAY_REQUEST_TIMEOUT', 30_000, 100, 600_000),
-    attachments: toAttachmentStore(text),
+    attachments: parseAttachmentStore(text),
     maxAttachmentSize: integer('ASSAY_MAX_ATTACHMENT_SIZE', 25 * 1024 * 1024, 1_024, 1024 * 1024 * 1024),
     maxAttachments: integer('ASSAY_MAX_ATTACHMENTS', 100, 1, 10_000),
     maxImportSize: integer('ASSAY_MAX_IMPORT_SIZE', 1024 ** 3, 1_024, 16 * 1024 ** 3),
     importMemory: integer('ASSAY_IMPORT_MEMORY', 512, 64, 65_536),
-    trustedProxies: toAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
-    metricsAllowed: toAddressBlocks(
+    trustedProxies: parseAddressBlocks('ASSAY_TRUSTED_PROXIES', text('ASSAY_TRUSTED_PROXIES')),
+    metricsAllowed: parseAddressBlocks(
       'ASSAY_METRICS_ALLOWED',
       text('ASSAY_METRICS_ALLOWED') ?? '127.0.0.0/8,::1',
     ),
-    logLevel: oneOf('ASSAY_LOG_LEVEL', text('ASSAY_LOG_LEVEL') ?? 'info', LOG_LEVELS),
-    demo: flags.demo ?? toBoolean('ASSAY_DEMO', text('ASSAY_DEMO'), true),
+    logLevel: parseChoice('ASSAY_LOG_LEVEL', text('ASSAY_LOG_LEVEL') ?? 'info', LOG_LEVELS),
+    demo: flags.demo ?? parseBoolean('ASSAY_DEMO', text('ASSAY_DEMO'), true),
   });
 }
 
 /** Where commands find what they work on, beside their flags. */
-export interface Place {
+export interface CommandEnvironment {
   /** `ASSAY_SERVER`. */
   server: string | undefined;
   /** `ASSAY_TOKEN`. */
@@ -197,7 +200,7 @@ export interface Place {
 }
 
 /** Reads what the environment says of where commands work. */
-export function loadPlace(env: NodeJS.ProcessEnv = process.env): Place {
+export function loadCommandEnvironment(env: NodeJS.ProcessEnv = process.env): CommandEnvironment {
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
   return {
     server: text('ASSAY_SERVER'),
@@ -222,7 +225,7 @@ export interface Addresses {
 }
 
 /** @returns the addresses of the configuration, with what it leaves out filled in from where the server listens */
-export function addressesOf(config: Config, origin: string): Addresses {
+export function resolveAddresses(config: Config, origin: string): Addresses {
   const clientBaseUrl = config.clientBaseUrl ?? origin;
   return {
     baseUrl: config.baseUrl ?? origin,
@@ -248,9 +251,9 @@ export function issuerName(config: Config, addresses: Addresses): IssuerName {
   };
 }
 
-function toAreas(name: string, value: string | undefined): readonly AreaName[] {
+function parseAreas(name: string, value: string | undefined): readonly AreaName[] {
   if (value === undefined) return AREA_NAMES;
-  const areas = toList(value).map((area) => oneOf(name, area, AREA_NAMES));
+  const areas = parseList(value).map((area) => parseChoice(name, area, AREA_NAMES));
   if (areas.length === 0)
     throw new ConfigError(`${name} must name at least one of ${AREA_NAMES.join(', ')}.`);
   return [...new Set(areas)];

@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import type { JSONWebKeySet, JWK } from 'jose';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
-import { isTrustworthy } from '../auth/fetch-with-limit.ts';
+import { isHttpsOrLoopback } from '../auth/fetch-with-limit.ts';
 import { isScope, type Scope } from '../auth/scopes.ts';
 import { ConfigError } from './config-error.ts';
 
-const NAMES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES'] as const;
-const CLAIMS = { user: 'sub', scope: 'scope', organization: undefined };
+const SETTING_SUFFIXES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES'] as const;
+const DEFAULT_CLAIMS = { user: 'sub', scope: 'scope', organization: undefined };
 
 /**
  * Reads the settings of the issuer outside, whose access tokens are accepted beside our own.
  * @param setting reads one by its name; `undefined` where it is not set
  * @throws ConfigError for the first one that cannot be used
  */
-export function toExternalIssuer(
+export function parseExternalIssuer(
   setting: (name: string) => string | undefined,
 ): ExternalIssuerSettings | undefined {
-  const read = (name: (typeof NAMES)[number]) => setting(`ASSAY_EXTERNAL_${name}`);
+  const read = (name: (typeof SETTING_SUFFIXES)[number]) => setting(`ASSAY_EXTERNAL_${name}`);
   const issuer = setting('ASSAY_EXTERNAL_ISSUER');
   if (issuer === undefined) {
-    const idle = NAMES.find((name) => read(name) !== undefined);
+    const idle = SETTING_SUFFIXES.find((name) => read(name) !== undefined);
     if (idle !== undefined) {
       throw new ConfigError(
         `ASSAY_EXTERNAL_${idle} is set, and ASSAY_EXTERNAL_ISSUER is not. Set that too, or neither.`,
@@ -27,28 +27,28 @@ export function toExternalIssuer(
     }
     return undefined;
   }
-  if (!URL.canParse(issuer) || !isTrustworthy(new URL(issuer)))
+  if (!URL.canParse(issuer) || !isHttpsOrLoopback(new URL(issuer)))
     throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https address, not "${issuer}".`);
   if (issuer === (setting('ASSAY_ISSUER') ?? setting('ASSAY_CLIENT_BASE_URL')))
     throw new ConfigError('ASSAY_EXTERNAL_ISSUER must be another issuer than this server itself.');
   return {
     // Not changed in any way: an issuer is compared character by character (RFC 9068, section 4).
     issuer,
-    keys: toKeys(issuer, read('JWKS')),
+    keys: parseKeys(issuer, read('JWKS')),
     audience: read('AUDIENCE'),
-    claims: toClaims(read('CLAIMS')),
-    scopes: toScopes(read('SCOPES')),
+    claims: parseClaims(read('CLAIMS')),
+    scopes: parseScopes(read('SCOPES')),
   };
 }
 
-function toKeys(issuer: string, value: string | undefined): URL | JSONWebKeySet {
+function parseKeys(issuer: string, value: string | undefined): URL | JSONWebKeySet {
   if (value === undefined) {
     throw new ConfigError(
       `ASSAY_EXTERNAL_JWKS must name the keys of ${issuer}: an https address, which its metadata call jwks_uri, or a file.`,
     );
   }
   if (/^https?:\/\//i.test(value)) {
-    if (!URL.canParse(value) || !isTrustworthy(new URL(value)))
+    if (!URL.canParse(value) || !isHttpsOrLoopback(new URL(value)))
       throw new ConfigError(`ASSAY_EXTERNAL_JWKS must be an https address or a file, not "${value}".`);
     return new URL(value);
   }
@@ -70,21 +70,21 @@ function isKey(key: unknown): key is JWK {
   return typeof key === 'object' && key !== null && 'kty' in key && typeof key.kty === 'string';
 }
 
-function toClaims(value: string | undefined): ExternalIssuerSettings['claims'] {
-  const given = toPairs('ASSAY_EXTERNAL_CLAIMS', value);
-  const unknown = given.find(([name]) => !Object.hasOwn(CLAIMS, name));
+function parseClaims(value: string | undefined): ExternalIssuerSettings['claims'] {
+  const given = parsePairs('ASSAY_EXTERNAL_CLAIMS', value);
+  const unknown = given.find(([name]) => !Object.hasOwn(DEFAULT_CLAIMS, name));
   if (unknown !== undefined) {
     throw new ConfigError(
       `ASSAY_EXTERNAL_CLAIMS must look like user=sub scope=scope organization=org; it does not know "${unknown[0]}".`,
     );
   }
-  return { ...CLAIMS, ...Object.fromEntries(given) };
+  return { ...DEFAULT_CLAIMS, ...Object.fromEntries(given) };
 }
 
-function toScopes(value: string | undefined): ExternalIssuerSettings['scopes'] {
+function parseScopes(value: string | undefined): ExternalIssuerSettings['scopes'] {
   if (value === undefined) return undefined;
   const scopes = new Map<string, Scope[]>();
-  for (const [theirs, ours] of toPairs('ASSAY_EXTERNAL_SCOPES', value)) {
+  for (const [theirs, ours] of parsePairs('ASSAY_EXTERNAL_SCOPES', value)) {
     if (!isScope(ours))
       throw new ConfigError(
         `ASSAY_EXTERNAL_SCOPES must map to scopes of this server, and "${ours}" is none.`,
@@ -95,7 +95,7 @@ function toScopes(value: string | undefined): ExternalIssuerSettings['scopes'] {
 }
 
 /** The name may hold an equals sign, the value cannot. */
-function toPairs(setting: string, value: string | undefined): [string, string][] {
+function parsePairs(setting: string, value: string | undefined): [string, string][] {
   return (value ?? '')
     .split(/[\s,]+/)
     .filter((pair) => pair !== '')

@@ -4,7 +4,7 @@ import { parseMasterKey } from '../auth/master-key.ts';
 import { ConfigError } from './config-error.ts';
 
 /** @throws ConfigError for what is no whole number from `min` to `max`; so do those below for what they cannot use */
-export function toInteger(name: string, value: string, min: number, max: number): number {
+export function parseInteger(name: string, value: string, min: number, max: number): number {
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (!(number >= min && number <= max)) {
     throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
@@ -12,14 +12,14 @@ export function toInteger(name: string, value: string, min: number, max: number)
   return number;
 }
 
-export function toBoolean(name: string, value: string | undefined, fallback: boolean): boolean {
+export function parseBoolean(name: string, value: string | undefined, fallback: boolean): boolean {
   if (value === undefined) return fallback;
   if (['1', 'true', 'yes'].includes(value)) return true;
   if (['0', 'false', 'no'].includes(value)) return false;
   throw new ConfigError(`${name} must be true or false, not "${value}".`);
 }
 
-export function oneOf<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
+export function parseChoice<const T extends string>(name: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((item) => item === value);
   if (found === undefined)
     throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${value}".`);
@@ -27,7 +27,7 @@ export function oneOf<const T extends string>(name: string, value: string, allow
 }
 
 /** @param refused what it may not have, as paths are added to it; nor may an issuer have these (RFC 8414, section 2) */
-export function toUrl(name: string, value: string | undefined, refused = /[?#]/): string | undefined {
+export function parseUrl(name: string, value: string | undefined, refused = /[?#]/): string | undefined {
   if (value === undefined) return undefined;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
     throw new ConfigError(`${name} must be an http or https address, not "${value}".`);
@@ -40,7 +40,7 @@ export function toUrl(name: string, value: string | undefined, refused = /[?#]/)
   return value.replace(/(?<!\/)\/+$/, '');
 }
 
-export function toDatabaseUrl(value: string | undefined): string | undefined {
+export function parseDatabaseUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   // The value holds a password, so the message does not repeat it.
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
@@ -49,7 +49,7 @@ export function toDatabaseUrl(value: string | undefined): string | undefined {
   return value;
 }
 
-export function toMasterKey(name: string, value: string | undefined): KeyObject | undefined {
+export function parseMasterKeySetting(name: string, value: string | undefined): KeyObject | undefined {
   if (value === undefined) return undefined;
   const key = parseMasterKey(value);
   // The value may be nearly the key, so the message does not repeat it.
@@ -58,7 +58,7 @@ export function toMasterKey(name: string, value: string | undefined): KeyObject 
   return key;
 }
 
-export function toSmtpUrl(value: string | undefined): string | undefined {
+export function parseSmtpUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   // The value may hold a password, so the message does not repeat it.
   if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
@@ -67,8 +67,8 @@ export function toSmtpUrl(value: string | undefined): string | undefined {
   return value;
 }
 
-export function toAddressBlocks(name: string, value: string | undefined): readonly string[] {
-  const blocks = toList(value);
+export function parseAddressBlocks(name: string, value: string | undefined): readonly string[] {
+  const blocks = parseList(value);
   const wrong = blocks.find((block) => !isAddressBlock(block));
   if (wrong !== undefined)
     throw new ConfigError(`${name} must list IP addresses or CIDR blocks, not "${wrong}".`);
@@ -76,7 +76,7 @@ export function toAddressBlocks(name: string, value: string | undefined): readon
 }
 
 /** @returns what stands between commas, without what is empty */
-export function toList(value: string | undefined): readonly string[] {
+export function parseList(value: string | undefined): readonly string[] {
   return (value ?? '')
     .split(',')
     .map((item) => item.trim())

@@ -1,24 +1,24 @@
 import { CompiledQuery, PostgresAdapter, sql as query } from 'kysely';
 import type { Transaction } from './engine.ts';
-import { asUnread } from './prepared-queries.ts';
+import { markPipelined } from './prepared-queries.ts';
 
 export type ColumnKind = 'int' | 'real' | 'text';
-type Value = string | number | null;
+type InsertValue = string | number | null;
 /** The values of one row, in the order of the columns. */
-export type Row = readonly Value[];
+export type InsertRow = readonly InsertValue[];
 
 /** Rows a statement on SQLite; the rest of a list goes in the next smaller one, so that few statements are prepared. */
 const STATEMENT_SIZES = [200, 20, 1];
 /** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
-const MANY_NUMBERS = 400;
+const JSON_INSERT_THRESHOLD = 400;
 /** Of how many a statement is: on SQLite one about all of a large request would hold the event loop for too long. */
-export const ROWS_AT_ONCE = 2_000;
+export const CHUNK_ROWS = 2_000;
 
 /**
  * Takes a list apart for statements about each piece of it.
  * @param size of a piece; less than one is one
  */
-export function* piecesOf<T>(list: readonly T[], size = ROWS_AT_ONCE): Generator<readonly T[]> {
+export function* chunked<T>(list: readonly T[], size = CHUNK_ROWS): Generator<readonly T[]> {
   const step = Math.max(1, Math.floor(size));
   for (let start = 0; start < list.length; start += step) yield list.slice(start, start + step);
 }
@@ -33,7 +33,7 @@ export function prepareInsert(
   table: string,
   columns: Readonly<Record<string, ColumnKind>>,
   conflict = '',
-): (tx: Transaction, rows: readonly Row[]) => Promise<void> {
+): (tx: Transaction, rows: readonly InsertRow[]) => Promise<void> {
   const names = Object.keys(columns);
   const target = `insert into ${table} (${names.map((name) => `"${name}"`).join(', ')})`;
 
@@ -44,26 +44,28 @@ export function prepareInsert(
   }));
   const numbersAlone = Object.values(columns).every((kind) => kind === 'int');
   const fromJson = `${target} select ${names.map((_name, index) => `value ->> ${index}`).join(', ')} from json_each(?) where true ${conflict}`;
-  async function insertIntoSqlite(tx: Transaction, rows: readonly Row[]): Promise<void> {
-    if (numbersAlone && rows.length >= MANY_NUMBERS) {
-      for (const some of piecesOf(rows)) await tx.executeQuery(CompiledQuery.raw(fromJson, [some]));
+  async function insertIntoSqlite(tx: Transaction, rows: readonly InsertRow[]): Promise<void> {
+    if (numbersAlone && rows.length >= JSON_INSERT_THRESHOLD) {
+      for (const some of chunked(rows)) await tx.executeQuery(CompiledQuery.raw(fromJson, [some]));
       return;
     }
     let start = 0;
     for (const { size, sql } of statements) {
       for (; rows.length - start >= size; start += size) {
-        const values: Value[] = [];
-        for (let index = start; index < start + size; index += 1) values.push(...(rows[index] as Row));
+        const values: InsertValue[] = [];
+        for (let index = start; index < start + size; index += 1) values.push(...(rows[index] as InsertRow));
         await tx.executeQuery(CompiledQuery.raw(sql, values));
       }
     }
   }
 
-  const arrays = names.map((name, index) => `$${index + 1}::${TYPES[columns[name] as ColumnKind]}[]`);
+  const arrays = names.map(
+    (name, index) => `$${index + 1}::${POSTGRES_TYPES[columns[name] as ColumnKind]}[]`,
+  );
   const fromArrays = `${target} select * from unnest(${arrays.join(', ')}) ${conflict}`;
-  async function insertIntoPostgres(tx: Transaction, rows: readonly Row[]): Promise<void> {
+  async function insertIntoPostgres(tx: Transaction, rows: readonly InsertRow[]): Promise<void> {
     const values = names.map((_name, column) => rows.map((row) => row[column]));
-    await tx.executeQuery(asUnread(CompiledQuery.raw(fromArrays, values)));
+    await tx.executeQuery(markPipelined(CompiledQuery.raw(fromArrays, values)));
   }
 
   return async (tx, rows) => {
@@ -79,14 +81,14 @@ export function prepareInsert(
  * @param each the column that tells them apart
  * @returns a function that takes what they have in common, in the order of the columns, and the numbers
  */
-export function prepareInsertAlike(
+export function prepareInsertVarying(
   table: string,
   columns: Readonly<Record<string, ColumnKind>>,
   each: { column: string; kind: 'int' | 'text' },
-): (tx: Transaction, common: Row, numbers: readonly number[]) => Promise<void> {
+): (tx: Transaction, common: InsertRow, numbers: readonly number[]) => Promise<void> {
   const names = Object.keys(columns);
   const target = `insert into ${table} ("${each.column}", ${names.map((name) => `"${name}"`).join(', ')})`;
-  const places = names.map((name, index) => `$${index + 2}::${TYPES[columns[name] as ColumnKind]}`);
+  const places = names.map((name, index) => `$${index + 2}::${POSTGRES_TYPES[columns[name] as ColumnKind]}`);
   const number = each.kind === 'int' ? 'item' : 'item::text';
   const postgres = `${target} select ${number}, ${places.join(', ')} from unnest($1::bigint[]) as item`;
   const value = each.kind === 'int' ? 'value' : 'cast(value as text)';
@@ -94,14 +96,14 @@ export function prepareInsertAlike(
   return async (tx, common, numbers) => {
     const isPostgres = tx.getExecutor().adapter instanceof PostgresAdapter;
     const statement = CompiledQuery.raw(isPostgres ? postgres : sqlite, [numbers, ...common]);
-    await tx.executeQuery(isPostgres ? asUnread(statement) : statement);
+    await tx.executeQuery(isPostgres ? markPipelined(statement) : statement);
   };
 }
 
 /** Rows that differ in one whole number alone. */
-interface Group {
+interface InsertGroup {
   /** What they have in common, in the order of the columns. */
-  common: Row;
+  common: InsertRow;
   numbers: readonly number[];
 }
 
@@ -109,12 +111,12 @@ interface Group {
  * The same of several groups of such rows: a statement a group on SQLite, which takes half as long as one that reads all
  * rows from one list, and one for all on PostgreSQL.
  */
-export function prepareInsertGroups(
+export function prepareGroupedInsert(
   table: string,
   columns: Readonly<Record<string, ColumnKind>>,
   each: { column: string; kind: 'int' },
-): (tx: Transaction, groups: readonly Group[]) => Promise<void> {
-  const insertAlike = prepareInsertAlike(table, columns, each);
+): (tx: Transaction, groups: readonly InsertGroup[]) => Promise<void> {
+  const insertAlike = prepareInsertVarying(table, columns, each);
   const insertAll = prepareInsert(table, { ...columns, [each.column]: each.kind });
   return async (tx, groups) => {
     if (tx.getExecutor().adapter instanceof PostgresAdapter) {
@@ -128,14 +130,14 @@ export function prepareInsertGroups(
   };
 }
 
-const TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
+const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
 
 /**
  * Takes ids for rows that are about to be inserted, so that what refers to them needs not wait for them.
  * @param table whose column `id` the engine assigns
  * @returns ascending; nobody else gets them, and those that are not used are lost
  */
-export async function takeIds(tx: Transaction, table: string, count: number): Promise<number[]> {
+export async function reserveIds(tx: Transaction, table: string, count: number): Promise<number[]> {
   if (count === 0) return [];
   if (tx.getExecutor().adapter instanceof PostgresAdapter) {
     const { rows } = await query<{ id: number }>`

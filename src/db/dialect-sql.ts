@@ -1,12 +1,12 @@
 import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Reader, Transaction } from './engine.ts';
+import type { ReadConnection, Transaction } from './engine.ts';
 
 /**
  * `column in (…)` for a list of any length, as one statement with one parameter on either engine.
  * @param values the list, or the placeholder of one in a prepared query
  */
-export function isOneOf<T extends string | number>(
-  db: Pick<Reader, 'getExecutor'>,
+export function inList<T extends string | number>(
+  db: Pick<ReadConnection, 'getExecutor'>,
   column: Expression<T> | Expression<T | null>,
   values: readonly T[],
 ): RawBuilder<SqlBool> {
@@ -19,7 +19,7 @@ export function isOneOf<T extends string | number>(
  * @param select of one column of whole numbers
  * @returns these, read as one value: thousands of rows of one number take several times as long
  */
-export async function listOf(db: Reader, select: RawBuilder<unknown>): Promise<number[]> {
+export async function selectIds(db: ReadConnection, select: RawBuilder<unknown>): Promise<number[]> {
   const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
   const listed = isPostgres ? sql`json_agg(number)::text` : sql`json_group_array(number)`;
   const { rows } = await sql<{ list: string | null }>`with numbers (number) as (${select})
@@ -31,16 +31,16 @@ export async function listOf(db: Reader, select: RawBuilder<unknown>): Promise<n
  * A condition that rows of an order are tried by until a page is full. SQLite would gather all that a select has before the
  * first row, and is told to look each row up; PostgreSQL chooses by itself.
  */
-export function tried(
-  db: Pick<Reader, 'getExecutor'>,
+export function rowOrSetCondition(
+  db: Pick<ReadConnection, 'getExecutor'>,
   { row, all }: { row: RawBuilder<SqlBool>; all: RawBuilder<SqlBool> },
 ): RawBuilder<SqlBool> {
   return db.getExecutor().adapter instanceof PostgresAdapter ? all : row;
 }
 
 /** A list of whole numbers as a table `item` with one column, `value`. */
-export function eachNumber(
-  db: Pick<Reader, 'getExecutor'>,
+export function numbersTable(
+  db: Pick<ReadConnection, 'getExecutor'>,
   values: readonly number[],
 ): RawBuilder<{ value: number }> {
   return db.getExecutor().adapter instanceof PostgresAdapter
@@ -49,8 +49,8 @@ export function eachNumber(
 }
 
 /** Pairs of whole numbers, as JSON, as a table with the columns `one` and `other`, which wants a name. */
-export function eachPair(
-  db: Pick<Reader, 'getExecutor'>,
+export function pairsTable(
+  db: Pick<ReadConnection, 'getExecutor'>,
   pairs: string,
 ): RawBuilder<{ one: number; other: number }> {
   return db.getExecutor().adapter instanceof PostgresAdapter
@@ -60,8 +60,8 @@ export function eachPair(
 }
 
 /** JSON lists as a table `item` with one column, `value`, of which `value ->> 0` is the first text of a list. */
-export function eachList(
-  db: Pick<Reader, 'getExecutor'>,
+export function jsonRowsTable(
+  db: Pick<ReadConnection, 'getExecutor'>,
   lists: readonly (readonly (string | number | null)[])[],
 ): RawBuilder<{ value: string }> {
   const text = JSON.stringify(lists);
@@ -75,18 +75,21 @@ export function eachList(
  * there they are one value, in JSON. PostgreSQL would make that of every row before it sorts, and has them by themselves.
  * @param columns at most 100; what is selected is read by `unpackRows`
  */
-export function wide<C extends readonly string[]>(db: Pick<Reader, 'getExecutor'>, columns: C): C {
+export function packedColumns<C extends readonly string[]>(
+  db: Pick<ReadConnection, 'getExecutor'>,
+  columns: C,
+): C {
   if (db.getExecutor().adapter instanceof PostgresAdapter) return columns;
   const list = sql.join(columns.map((column) => sql.ref(column)));
   // Whoever selects it has the rows of these columns once they are unpacked.
-  return [sql<string>`json_array(${list})`.as(PACKED)] as unknown as C;
+  return [sql<string>`json_array(${list})`.as(PACKED_COLUMN)] as unknown as C;
 }
 
-const PACKED = 'packed_columns';
+const PACKED_COLUMN = 'packed_columns';
 
 /** @returns the rows of `wide` columns, which have these names in their order */
 export function unpackRows<Row extends object>(names: readonly (keyof Row)[], rows: readonly Row[]): Row[] {
-  const texts = rows.flatMap((row) => (PACKED in row ? [row[PACKED] as string] : []));
+  const texts = rows.flatMap((row) => (PACKED_COLUMN in row ? [row[PACKED_COLUMN] as string] : []));
   if (texts.length === 0) return [...rows];
   const lists = JSON.parse(`[${texts.join(',')}]`) as Row[keyof Row][][];
   // A copy has all of its members from the start, and filling them is twice as fast as adding them.
@@ -103,7 +106,7 @@ export function unpackRows<Row extends object>(names: readonly (keyof Row)[], ro
  * A whole number's column in a condition that finds no rows and only leaves some out. Without a word, SQLite walks
  * through all rows of an organization by its index, rather than look up a list of keys in theirs.
  */
-export function unindexed(column: Expression<number>): RawBuilder<number> {
+export function withoutIndex(column: Expression<number>): RawBuilder<number> {
   return sql<number>`+${column}`;
 }
 
@@ -111,7 +114,7 @@ export function unindexed(column: Expression<number>): RawBuilder<number> {
  * What ends a select of a unit of work whose rows nobody may delete until the unit is over. Where there is one writer at
  * a time, it need not be said.
  */
-export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown> {
+export function forKeyShare(db: Pick<ReadConnection, 'getExecutor'>): RawBuilder<unknown> {
   return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for key share` : sql``;
 }
 
@@ -121,7 +124,7 @@ export function keepingRows(db: Pick<Reader, 'getExecutor'>): RawBuilder<unknown
  * a time, it need not be said.
  * @param table whose rows, where several are joined
  */
-export function holdingRows(db: Pick<Reader, 'getExecutor'>, table?: string): RawBuilder<unknown> {
+export function forNoKeyUpdate(db: Pick<ReadConnection, 'getExecutor'>, table?: string): RawBuilder<unknown> {
   if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return sql``;
   return table === undefined ? sql`for no key update` : sql`for no key update of ${sql.ref(table)}`;
 }
@@ -132,7 +135,7 @@ export function holdingRows(db: Pick<Reader, 'getExecutor'>, table?: string): Ra
  * @param number of 64 bits, of what is locked
  * @returns whether this unit of work has it
  */
-export async function tryLock(tx: Transaction, number: bigint): Promise<boolean> {
+export async function tryAdvisoryLock(tx: Transaction, number: bigint): Promise<boolean> {
   if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) return true;
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${String(number)}::bigint) as locked`.execute(tx);
@@ -140,12 +143,12 @@ export async function tryLock(tx: Transaction, number: bigint): Promise<boolean>
 }
 
 /** The form that names are compared by: without regard to case, outer space or composition of characters. */
-export function nameKey(name: string): string {
+export function normalizeName(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
 /** @returns the condition that a text holds another one, which may be any; both in one form, as of `searchKey` */
-export function containsText(column: Expression<string>, part: string): RawBuilder<SqlBool> {
+export function containsSubstring(column: Expression<string>, part: string): RawBuilder<SqlBool> {
   const escaped = part.replace(/[\\%_]/g, '\\$&');
   return sql<SqlBool>`${column} like ${`%${escaped}%`} escape ${sql.lit('\\')}`;
 }

@@ -6,7 +6,7 @@ export type Engine = 'sqlite' | 'postgres';
 declare const writable: unique symbol;
 
 /** A connection that can only read: what a reading function takes. */
-export type Reader = Pick<Kysely<Tables>, 'selectFrom' | 'executeQuery' | 'getExecutor'>;
+export type ReadConnection = Pick<Kysely<Tables>, 'selectFrom' | 'executeQuery' | 'getExecutor'>;
 
 /** A connection inside a unit of work: what a writing function takes. Only `Database.write` makes one. */
 export type Transaction = Kysely<Tables> & { readonly [writable]: true };
@@ -23,9 +23,9 @@ export interface DatabaseConfig {
    * What is written here is durable with the next commit of anyone to whom this is not said, and not yet when `write`
    * resolves: for work that is begun again as a whole after a crash, and whose end somebody else writes down (ADR 69).
    */
-  durableLater?: boolean | undefined;
+  relaxedDurability?: boolean | undefined;
   /** The folder of the modules, built, that threads begin with. Without it SQLite reads in this one alone. */
-  threads?: URL | undefined;
+  workerDirectory?: URL | undefined;
 }
 
 export interface DatabaseStatistics {
@@ -43,9 +43,9 @@ export interface DatabaseStatistics {
 export interface Database {
   readonly engine: Engine;
   /** Sees durable data only, never an open transaction. */
-  readonly read: Reader;
+  readonly read: ReadConnection;
   /** The same for statements that may take long: on SQLite threads answer them, so that they hold no event loop. */
-  readonly readLong: Reader;
+  readonly readLong: ReadConnection;
   /**
    * Runs a unit of work and resolves once it is durable, or with `durableLater` committed. The unit is run again as a whole when the engine asks for
    * it, so it changes nothing but the database and waits for nothing else.
@@ -73,12 +73,12 @@ export interface Database {
 }
 
 /** The engine cannot answer now, through no fault of the caller's: worth another try later. */
-export class Unavailable extends Error {
+export class StorageError extends Error {
   override name = 'Unavailable';
 }
 
 /** Others keep it too busy: it may well answer them meanwhile. */
-export class Busy extends Unavailable {
+export class DatabaseBusy extends StorageError {
   override name = 'Busy';
 }
 
@@ -86,6 +86,6 @@ export class Busy extends Unavailable {
  * Others changed the same rows, again and again. A unit of work that finds what it has read replaced may throw it
  * as well: it is then run again, as when the engine finds out.
  */
-export class WriteConflict extends Unavailable {
+export class WriteConflict extends StorageError {
   override name = 'WriteConflict';
 }

@@ -1,11 +1,11 @@
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
-import type { Dialect, Migration } from './migrations/migration.ts';
+import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
 /** Every migration in the order it is applied: forward only, never edited once released. */
 const migrations: readonly Migration[] = [initial];
 
-const dialects: Record<Engine, Dialect> = {
+const dialects: Record<Engine, SchemaDialect> = {
   sqlite: {
     engine: 'sqlite',
     id: 'integer primary key autoincrement',

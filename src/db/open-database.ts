@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database, DatabaseConfig } from './engine.ts';
-import { watchWrites } from './write-probe.ts';
+import { withWriteProbe } from './write-probe.ts';
 
 /**
  * @returns whether there is a SQLite database in a data folder, which opening it would make; `true` also where that cannot
@@ -19,8 +19,8 @@ export function hasSqlite(dataDirectory: string): boolean {
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.databaseUrl === undefined) {
     const { openSqlite } = await import('./sqlite/open-sqlite.ts');
-    return watchWrites(await openSqlite(config));
+    return withWriteProbe(await openSqlite(config));
   }
   const { openPostgres } = await import('./postgres/open-postgres.ts');
-  return watchWrites(await openPostgres({ ...config, databaseUrl: config.databaseUrl }));
+  return withWriteProbe(await openPostgres({ ...config, databaseUrl: config.databaseUrl }));
 }

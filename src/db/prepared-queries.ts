@@ -1,5 +1,5 @@
 import { type CompiledQuery, PostgresAdapter } from 'kysely';
-import type { Reader, Transaction } from './engine.ts';
+import type { ReadConnection, Transaction } from './engine.ts';
 
 /** Stands where a parameter goes while the query is built. */
 class Placeholder {
@@ -23,9 +23,9 @@ type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
  * may be `null` at the call, as long as `build` does not choose its SQL by it.
  * @returns a function from a connection and the parameters to the rows
  */
-export function prepare<P extends object, R>(
-  build: Build<Reader, P, R>,
-): (db: Reader, parameters: P) => Promise<R[]> {
+export function prepareQuery<P extends object, R>(
+  build: Build<ReadConnection, P, R>,
+): (db: ReadConnection, parameters: P) => Promise<R[]> {
   return compileOnce(build);
 }
 
@@ -37,7 +37,7 @@ export function prepareWrite<P extends object, R>(
 }
 
 /** The same for a statement of which only the number of rows that it changed is wanted. */
-export function prepareChange<P extends object>(
+export function prepareRowCount<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<number> {
   const bind = compileAndBind(build);
@@ -48,30 +48,30 @@ export function prepareChange<P extends object>(
  * The same for a statement of whose answer nothing is read but that it failed, which fails the unit of work: on PostgreSQL
  * it is sent, and not waited for.
  */
-export function prepareUnread<P extends object>(
+export function preparePipelined<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<void> {
   const bind = compileAndBind(build);
-  return async (tx, parameters) => void (await tx.executeQuery(asUnread(bind(tx, parameters))));
+  return async (tx, parameters) => void (await tx.executeQuery(markPipelined(bind(tx, parameters))));
 }
 
-const unread = Symbol('unread');
+const pipelined = Symbol('unread');
 
 /** Marks a statement as one of whose answer nothing is read. */
-export function asUnread(query: CompiledQuery): CompiledQuery {
-  return Object.assign({}, query, { [unread]: true });
+export function markPipelined(query: CompiledQuery): CompiledQuery {
+  return Object.assign({}, query, { [pipelined]: true });
 }
 
-export function isUnread(query: CompiledQuery): boolean {
-  return unread in query;
+export function isPipelined(query: CompiledQuery): boolean {
+  return pipelined in query;
 }
 
-function compileOnce<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
+function compileOnce<D extends ReadConnection, P extends object, R>(build: Build<D, P, R>) {
   const bind = compileAndBind(build);
   return async (db: D, parameters: P): Promise<R[]> => (await db.executeQuery<R>(bind(db, parameters))).rows;
 }
 
-function compileAndBind<D extends Reader, P extends object, R>(build: Build<D, P, R>) {
+function compileAndBind<D extends ReadConnection, P extends object, R>(build: Build<D, P, R>) {
   const compiled: { sqlite?: CompiledQuery<R>; postgres?: CompiledQuery<R> } = {};
   const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as P;
   return (db: D, parameters: P): CompiledQuery<R> => {

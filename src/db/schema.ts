@@ -1,16 +1,16 @@
 import type { AssessmentsTables } from './schema/assessments.ts';
 import type { AssetsTables } from './schema/assets.ts';
 import type { BulkChangesTables } from './schema/bulk-changes.ts';
-import type { EventsTables } from './schema/audit.ts';
+import type { AuditTables } from './schema/audit.ts';
 import type { EvidenceTables } from './schema/evidence.ts';
 import type { FilesTables } from './schema/files.ts';
 import type { ImportsTables } from './schema/imports.ts';
 import type { JobsTables } from './schema/jobs.ts';
-import type { KeptAnswersTables } from './schema/idempotency-keys.ts';
+import type { IdempotencyKeysTables } from './schema/idempotency-keys.ts';
 import type { OrganizationsTables } from './schema/organizations.ts';
-import type { PeopleTables } from './schema/users.ts';
+import type { UsersTables } from './schema/users.ts';
 import type { SignInTables } from './schema/sign-in.ts';
-import type { TalliesTables } from './schema/counters.ts';
+import type { CountersTables } from './schema/counters.ts';
 import type { TokensTables } from './schema/tokens.ts';
 import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 
@@ -22,7 +22,7 @@ import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 export interface Tables
   extends
     OrganizationsTables,
-    PeopleTables,
+    UsersTables,
     TokensTables,
     AssessmentsTables,
     FilesTables,
@@ -31,8 +31,8 @@ export interface Tables
     AssetsTables,
     ImportsTables,
     SignInTables,
-    EventsTables,
+    AuditTables,
     JobsTables,
-    KeptAnswersTables,
+    IdempotencyKeysTables,
     BulkChangesTables,
-    TalliesTables {}
+    CountersTables {}

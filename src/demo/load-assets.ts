@@ -1,23 +1,23 @@
 import type { Transaction } from '../db/engine.ts';
-import { changeListingAssets, planListingChange } from '../domain/assessments/update-listing.ts';
+import { updateListingAssets, planListingUpdate } from '../domain/assessments/update-listing.ts';
 import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';
 import { createAsset, type NewAsset } from '../domain/assets/insert-assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
-import type { Chance } from './chance.ts';
-import { actOf, type Chronicle, type Person } from './chronicle.ts';
-import { estateOf } from './estate.ts';
+import type { SeededRandom } from './random.ts';
+import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
+import { buildInventory } from './inventory.ts';
 import type { DemoData } from './manifest.ts';
 import { ASSET_TAGS } from './labels.ts';
-import type { Programme } from './programmes.ts';
-import { tellScans, type WatchedHost } from './scans.ts';
-import { fewServices, MANY_SERVICES } from './services.ts';
-import type { Host, Sighting } from './spots.ts';
+import type { DemoOrganizationSpec } from './organizations.ts';
+import { seedScans, type SeedScanHost } from './scans.ts';
+import { pickServices, ALL_SERVICES } from './services.ts';
+import type { DemoHost, DemoFinding } from './affected-locations.ts';
 
 /** How many ordinary hosts were scanned. */
 const SCANNED = 24;
 
 /** All assets of an organization, before they are made: first those that the manifest names. */
-export function assetsOf(programme: Programme, chance: Chance): NewAsset[] {
+export function createAssetInputs(programme: DemoOrganizationSpec, chance: SeededRandom): NewAsset[] {
   const { organization, domain, network, products, assets: count } = programme;
   const own = { organization: organization.uid };
   const webapp = (name: string, label: string) => ({
@@ -38,7 +38,7 @@ export function assetsOf(programme: Programme, chance: Chance): NewAsset[] {
     { ...webapp('Forms', 'forms'), criticality: 'medium', writableBy: 'client' },
     { ...webapp('Scan target', 'scan-target'), criticality: 'low', writableBy: 'boss' },
   ];
-  const estate = estateOf(
+  const estate = buildInventory(
     { organization: organization.uid, domain, network, products },
     count - named.length,
     chance,
@@ -47,7 +47,7 @@ export function assetsOf(programme: Programme, chance: Chance): NewAsset[] {
 }
 
 /** @returns the ordinary hosts that were scanned */
-export function scannedHosts(assets: readonly NewAsset[]): Host[] {
+export function scannedHosts(assets: readonly NewAsset[]): DemoHost[] {
   return assets
     .slice(1)
     .flatMap(({ type, name, location }) =>
@@ -63,15 +63,15 @@ export interface LoadedAssets extends Pick<DemoData<unknown>, 'assets' | 'assetT
 
 /** Makes the assets, the listing and the tags, and has the hosts scanned. */
 export async function loadAssets(
-  { tx, chronicle, chance }: { tx: Transaction; chronicle: Chronicle; chance: Chance },
-  staff: Person,
+  { tx, schedule, chance }: { tx: Transaction; schedule: Schedule; chance: SeededRandom },
+  staff: DemoUser,
   organizationId: number,
-  { organization, listed, assessment, manyPorts: many, uids }: Programme,
+  { organization, listed, assessment, manyPorts: many, uids }: DemoOrganizationSpec,
   assets: readonly NewAsset[],
-  onHosts: readonly Sighting[],
+  onHosts: readonly DemoFinding[],
   { start, now }: { start: number; now: number },
 ): Promise<LoadedAssets> {
-  const act = actOf(staff, start);
+  const act = personAttribution(staff, start);
   const created: { id: number; uid: string }[] = [];
   for (const [index, asset] of assets.entries()) {
     const uid = index === assets.length - 1 ? uids?.unlisted : uids?.assets[index];
@@ -82,19 +82,19 @@ export async function loadAssets(
   );
 
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
-  const watched: WatchedHost[] = scannedHosts(assets).map(({ address }) => {
-    const sure = onHosts.filter(({ asset }) => asset === address).map(({ spot }) => Number(spot.port));
-    return { address, sure, ...fewServices(chance, sure) };
+  const watched: SeedScanHost[] = scannedHosts(assets).map(({ address }) => {
+    const sure = onHosts.filter(({ asset }) => asset === address).map(({ values }) => Number(values.port));
+    return { address, sure, ...pickServices(chance, sure) };
   });
-  const shown = many ? MANY_SERVICES : fewServices(chance);
+  const shown = many ? ALL_SERVICES : pickServices(chance);
   watched.unshift({ address: assets[0]?.location ?? '', sure: [], ...shown });
-  tellScans({ tx, chronicle, chance }, staff, organizationId, watched, { start, now });
+  seedScans({ tx, schedule, chance }, staff, organizationId, watched, { start, now });
 
-  await changeListingAssets(
+  await updateListingAssets(
     tx,
     act,
     assessment.uid,
-    planListingChange({
+    planListingUpdate({
       add: created.slice(0, listed).map(({ uid }, index) => ({
         assetUid: uid,
         scopeRules: index % 20 === 0 ? [{ rule: 'No tests from 08:00 to 18:00 UTC' }] : [],

@@ -1,20 +1,20 @@
-import { type Act, commandLine } from '../auth/callers.ts';
+import { type Attribution, cliAttribution } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
-import type { Reader, Transaction } from '../db/engine.ts';
-import { recordChange } from '../domain/audit/record-event.ts';
+import type { ReadConnection, Transaction } from '../db/engine.ts';
+import { recordEvent } from '../domain/audit/record-event.ts';
 import { setPassword } from '../domain/sign-in/passwords.ts';
 import { issueToken } from '../domain/tokens/tokens.ts';
 import { createUser, type CreatedUser } from '../domain/users/users.ts';
-import { Chronicle, mondayOf, type Person } from './chronicle.ts';
-import { renewDemoClients } from './clients.ts';
-import type { Evidence } from './evidence/stored.ts';
+import { Schedule, mondayOf, type DemoUser } from './schedule.ts';
+import { renewDemoClients } from './oauth-clients.ts';
+import type { StoredEvidence } from './evidence/store-evidence.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
-import { loadProgramme } from './load-programme.ts';
+import { loadOrganization } from './load-organization.ts';
 import type { DemoSecrets } from './secrets.ts';
-import { PROGRAMMES, STAFF } from './programmes.ts';
+import { DEMO_ORGANIZATIONS, STAFF } from './organizations.ts';
 
 const DAY = 86_400_000;
-const LOADED = 'demo.load';
+const DEMO_LOADED_ACTION = 'demo.load';
 
 /**
  * Makes the demo data, whole or not at all: two organizations side by side with whatever is there.
@@ -26,31 +26,31 @@ export async function loadDemo(
   tx: Transaction,
   keys: Keys,
   secrets: DemoSecrets,
-  evidence: Evidence,
+  evidence: StoredEvidence,
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = commandLine(now);
+  const act = cliAttribution(now);
   // A programme that has run for half a year looks like one: its lists can be sorted by time.
   const start = mondayOf(now - 180 * DAY);
-  const testers: Person[] = [];
+  const testers: DemoUser[] = [];
   for (const { name, email } of STAFF) {
     const passwordHash = email === STAFF[0].email ? secrets.of(email).hash : secrets.unknown;
     const user = await createUser(tx, { ...act, now: start }, { name, email, passwordHash });
     testers.push({ ...user, organizationId: null, admin: true });
   }
 
-  const [main, other] = PROGRAMMES;
-  const chronicle = new Chronicle();
-  const context = { tx, act, chronicle, secrets, evidence, testers, start };
-  const tellMain = await loadProgramme(context, main);
-  const tellOther = await loadProgramme(context, other);
-  await chronicle.play(now);
-  const { organizationId: _none, admin: _admin, ...staff } = testers[0] as Person;
+  const [main, other] = DEMO_ORGANIZATIONS;
+  const schedule = new Schedule();
+  const context = { tx, act, schedule, secrets, evidence, testers, start };
+  const tellMain = await loadOrganization(context, main);
+  const tellOther = await loadOrganization(context, other);
+  await schedule.runUntil(now);
+  const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
   const first = tellMain();
   const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: tellOther() };
-  await recordChange(tx, act, {
-    action: LOADED,
+  await recordEvent(tx, act, {
+    action: DEMO_LOADED_ACTION,
     object: ['organization', main.organization.uid],
     organizationId: facts.organization.id,
     before: null,
@@ -66,14 +66,16 @@ export async function loadDemo(
 }
 
 /** @returns what a load made and when, in milliseconds since 1970; `undefined` when there was none */
-export async function demoFacts(db: Reader): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
-  const [main] = PROGRAMMES;
+export async function demoFacts(
+  db: ReadConnection,
+): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
+  const [main] = DEMO_ORGANIZATIONS;
   const event = await db
     .selectFrom('events')
     .innerJoin('organizations', 'organizations.id', 'events.organization_id')
     .select(['events.after', 'events.at'])
     .where('organizations.uid', '=', main.organization.uid)
-    .where('events.action', '=', LOADED)
+    .where('events.action', '=', DEMO_LOADED_ACTION)
     .orderBy('events.id')
     .limit(1)
     .executeTakeFirst();
@@ -94,7 +96,7 @@ export async function renewDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = commandLine(now);
+  const act = cliAttribution(now);
   const oauthClients = await renewDemoClients(tx, act, facts.users.staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
@@ -106,7 +108,7 @@ export async function renewDemo(
   return { ...accounts, oauthClients };
 }
 
-async function newToken(tx: Transaction, act: Act, keys: Keys, user: CreatedUser): Promise<string> {
+async function newToken(tx: Transaction, act: Attribution, keys: Keys, user: CreatedUser): Promise<string> {
   const request = { userId: user.id, kind: 'personal', expiresAt: null } as const;
   return (await issueToken(tx, act, keys, request)).token;
 }

@@ -7,13 +7,13 @@ const LAST_NAMES = words(
     'Nakamura Okafor Petrov Quist Rahman Santos Tanaka Ueda Vasquez Weber Yilmaz Zhang',
 );
 
-export interface Person {
+export interface DemoPerson {
   name: string;
   email: string;
 }
 
 /** @returns up to 270 people, each with a name and an address of their own */
-export function peopleAt(domain: string, count: number): Person[] {
+export function createPeople(domain: string, count: number): DemoPerson[] {
   return Array.from({ length: count }, (_nothing, index) => {
     // 30 first and 27 last names, walked side by side: a pair comes again only after 270.
     const first = FIRST_NAMES[index % FIRST_NAMES.length] as string;

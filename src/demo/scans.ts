@@ -1,9 +1,9 @@
 import type { Transaction } from '../db/engine.ts';
 import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
-import { putHostScans } from '../domain/assets/scans/upsert-hosts.ts';
+import { upsertScannedHosts } from '../domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../domain/assets/scans/diff-ports.ts';
-import type { Chance } from './chance.ts';
-import { actOf, type Chronicle, type Person } from './chronicle.ts';
+import type { SeededRandom } from './random.ts';
+import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
 import type { Service } from './services.ts';
 
 const DAY = 86_400_000;
@@ -14,7 +14,7 @@ const ALL_PORTS = new PortCoverage([
 ]);
 
 /** A host that is scanned again and again, and what answers there in the end. */
-export interface WatchedHost {
+export interface SeedScanHost {
   address: string;
   open: readonly Service[];
   closed: readonly Service[];
@@ -23,7 +23,7 @@ export interface WatchedHost {
 }
 
 /** Which scans see a service, by their numbers. */
-interface Life {
+interface PortLifetime {
   service: Service;
   from: number;
   until: number;
@@ -34,23 +34,26 @@ interface Life {
 }
 
 /** Has somebody scan the hosts every four weeks: ports open, close, come back and get new versions. */
-export function tellScans(
-  { tx, chronicle, chance }: { tx: Transaction; chronicle: Chronicle; chance: Chance },
-  scanner: Person,
+export function seedScans(
+  { tx, schedule, chance }: { tx: Transaction; schedule: Schedule; chance: SeededRandom },
+  scanner: DemoUser,
   organizationId: number,
-  hosts: readonly WatchedHost[],
+  hosts: readonly SeedScanHost[],
   { start, now }: { start: number; now: number },
 ): void {
   const times: number[] = [];
   // At night, and the last one a few days ago.
   for (let at = now - chance.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
     times.unshift(at);
-  const lives = hosts.map((host) => ({ address: host.address, lives: livesOf(host, times.length, chance) }));
+  const lives = hosts.map((host) => ({
+    address: host.address,
+    lives: portLifetimes(host, times.length, chance),
+  }));
   for (const [scan, at] of times.entries()) {
-    chronicle.add(at, (moment) =>
-      putHostScans(
+    schedule.add(at, (moment) =>
+      upsertScannedHosts(
         tx,
-        actOf(scanner, moment),
+        personAttribution(scanner, moment),
         organizationId,
         ALL_PORTS,
         lives.map(({ address, lives: services }): ScannedHost => ({
@@ -58,16 +61,20 @@ export function tellScans(
           complete: true,
           unlistedStates: ['closed'],
           seenAt: moment,
-          ports: services.flatMap((life) => observed(life, scan)),
+          ports: services.flatMap((life) => observePort(life, scan)),
         })),
       ),
     );
   }
 }
 
-function livesOf({ open, closed, sure }: WatchedHost, scans: number, chance: Chance): Life[] {
+function portLifetimes(
+  { open, closed, sure }: SeedScanHost,
+  scans: number,
+  chance: SeededRandom,
+): PortLifetime[] {
   const last = scans - 1;
-  const lifeOf = (service: Service): Life => {
+  const lifeOf = (service: Service): PortLifetime => {
     const from = chance.happens(70) ? 0 : chance.between(0, last);
     const missedBy = chance.happens(8) ? chance.between(from + 1, last) : undefined;
     return {
@@ -79,11 +86,11 @@ function livesOf({ open, closed, sure }: WatchedHost, scans: number, chance: Cha
     };
   };
   return [
-    ...open.map((service): Life => {
+    ...open.map((service): PortLifetime => {
       const life = lifeOf(service);
       return sure.includes(service[0]) ? { ...life, from: 0, missedBy: undefined } : life;
     }),
-    ...closed.map((service): Life => ({
+    ...closed.map((service): PortLifetime => ({
       service,
       from: 0,
       until: chance.between(0, Math.max(0, last - 1)),
@@ -93,16 +100,19 @@ function livesOf({ open, closed, sure }: WatchedHost, scans: number, chance: Cha
   ];
 }
 
-function observed({ service, from, until, missedBy, updatedBy }: Life, scan: number): ObservedPort[] {
+function observePort(
+  { service, from, until, missedBy, updatedBy }: PortLifetime,
+  scan: number,
+): ObservedPort[] {
   if (scan < from || scan > until || scan === missedBy) return [];
   const [number, protocol, name, banner, product, version, cpe] =
-    scan < updatedBy ? olderOf(service) : service;
+    scan < updatedBy ? olderVersion(service) : service;
   const state = 'open';
   return [{ number, protocol, state, service: name, probed: true, banner, product, version, cpe }];
 }
 
 /** @returns the service as it was a version ago; the same one where no version is known */
-function olderOf(service: Service): Service {
+function olderVersion(service: Service): Service {
   const [number, protocol, name, banner, product, version, cpe] = service;
   const older = version?.replace(/(\d+)(?=(?:\D+[01])*\D*$)/, (digits) =>
     String(Math.max(0, Number(digits) - 1)),

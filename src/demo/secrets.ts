@@ -1,6 +1,6 @@
 import { hashPassword } from '../auth/passwords.ts';
 import { randomText } from '../auth/secrets.ts';
-import { ACCOUNTS, PROGRAMMES, STAFF } from './programmes.ts';
+import { ACCOUNTS, DEMO_ORGANIZATIONS, STAFF } from './organizations.ts';
 
 /** The secrets of one load, made before its unit of work, as hashing takes its time. */
 export interface DemoSecrets {
@@ -14,7 +14,7 @@ export async function newDemoSecrets(): Promise<DemoSecrets> {
   const secrets = new Map<string, { password: string; hash: string }>();
   const emails = [
     STAFF[0].email,
-    ...PROGRAMMES.flatMap(({ domain }) =>
+    ...DEMO_ORGANIZATIONS.flatMap(({ domain }) =>
       Object.keys(ACCOUNTS)
         .filter((role) => role !== 'invited')
         .map((role) => `${role}@${domain}`),

@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { SeededRandom } from './random.ts';
 
 /** What a scan finds at a port. */
 export type Service = readonly [
@@ -119,13 +119,13 @@ export interface Services {
 }
 
 /** Of the host that the demo shows: more than a screen of open ones, and some that are closed now. */
-export const MANY_SERVICES: Services = { open: OPEN, closed: CLOSED };
+export const ALL_SERVICES: Services = { open: OPEN, closed: CLOSED };
 
 /**
  * @param sure ports that are open
  * @returns what an ordinary host has
  */
-export function fewServices(chance: Chance, sure: readonly number[] = []): Services {
+export function pickServices(chance: SeededRandom, sure: readonly number[] = []): Services {
   return {
     open: OPEN.filter(([number]) => chance.happens(12) || sure.includes(number)),
     closed: CLOSED.filter(() => chance.happens(10)),

@@ -1,22 +1,22 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '../db/engine.ts';
 import {
-  announceContent,
+  reserveContent,
   beginRemoval,
   endRemoval,
   type StoredContent,
-  unkeptContents,
-  unusedContents,
+  filterUnusedContents,
+  findUnusedContents,
 } from '../domain/shared/files.ts';
-import type { Content, FileStore } from './file-store.ts';
+import type { ByteStream, FileStore } from './file-store.ts';
 
 /** Rows that one unit of work is about, so that others need not wait long. */
-const AT_ONCE = 100;
+const BATCH_SIZE = 100;
 /** How long, in ms, a content waits for something to refer to it: longer than any request takes. */
-const GRACE = 24 * 3_600_000;
+const GRACE_PERIOD = 24 * 3_600_000;
 
 /** Where contents go: the store, and the database that knows of them. */
-export interface Storage {
+export interface FileStorage {
   db: Database;
   files: FileStore;
   /** Milliseconds since 1970. */
@@ -29,19 +29,19 @@ export interface Storage {
  * @param onKey told the key at once: whatever happens next, `discardContents` takes away what it has
  */
 export async function storeContent(
-  { db, files, clock }: Storage,
-  content: Content,
+  { db, files, clock }: FileStorage,
+  content: ByteStream,
   onKey: (key: string) => void = () => undefined,
 ): Promise<StoredContent> {
   const key = randomUUID();
-  await db.write((tx) => announceContent(tx, key, clock()));
+  await db.write((tx) => reserveContent(tx, key, clock()));
   onKey(key);
   const hash = createHash('sha256');
   let size = 0;
   await files.write(key, hashing());
   return { key, sha256: hash.digest('hex'), size };
 
-  async function* hashing(): Content {
+  async function* hashing(): ByteStream {
     for await (const piece of content) {
       hash.update(piece);
       size += piece.length;
@@ -51,9 +51,12 @@ export async function storeContent(
 }
 
 /** Takes away those of these contents that no file keeps. */
-export async function discardContents({ db, files }: Storage, keys: readonly string[]): Promise<number> {
+export async function deleteUnreferenced(
+  { db, files }: FileStorage,
+  keys: readonly string[],
+): Promise<number> {
   // A look costs less than a unit of work, and mostly all of them are kept.
-  if (keys.length === 0 || (await unkeptContents(db.read, keys)).length === 0) return 0;
+  if (keys.length === 0 || (await filterUnusedContents(db.read, keys)).length === 0) return 0;
   const unused = await db.write((tx) => beginRemoval(tx, keys));
   for (const key of unused) await files.remove(key);
   if (unused.length > 0) await db.write((tx) => endRemoval(tx, unused));
@@ -64,15 +67,15 @@ export async function discardContents({ db, files }: Storage, keys: readonly str
  * Takes away contents that no file keeps and that have waited for one long enough.
  * @returns how many are gone
  */
-export async function removeUnused(
-  storage: Storage,
+export async function deleteUnused(
+  storage: FileStorage,
   isStopping: () => boolean = () => false,
 ): Promise<number> {
-  const before = storage.clock() - GRACE;
+  const before = storage.clock() - GRACE_PERIOD;
   let removed = 0;
   while (!isStopping()) {
-    const keys = await unusedContents(storage.db.read, before, AT_ONCE);
-    const gone = await discardContents(storage, keys);
+    const keys = await findUnusedContents(storage.db.read, before, BATCH_SIZE);
+    const gone = await deleteUnreferenced(storage, keys);
     if (gone === 0) break;
     removed += gone;
   }

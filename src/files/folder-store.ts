@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Content, FileStore } from './file-store.ts';
+import type { ByteStream, FileStore } from './file-store.ts';
 
-const READ_AHEAD = 64 * 1024;
+const READ_BUFFER_SIZE = 64 * 1024;
 
 /** Contents as files of a folder, which several instances may share. */
 export class FolderStore implements FileStore {
@@ -13,12 +13,12 @@ export class FolderStore implements FileStore {
     this.#folder = folder;
   }
 
-  async write(key: string, content: Content): Promise<void> {
+  async write(key: string, content: ByteStream): Promise<void> {
     const path = this.#pathOf(key);
     const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const unfinished = unfinishedName(path);
+    const unfinished = partialPath(path);
     await withFile(unfinished, 'wx', async (file) => {
-      for await (const piece of content) await writeWhole(file, piece);
+      for await (const piece of content) await writeFully(file, piece);
       await file.sync();
     });
     await rename(unfinished, path);
@@ -30,13 +30,13 @@ export class FolderStore implements FileStore {
     }
   }
 
-  read(key: string, start: number, end: number): Content {
-    return createReadStream(this.#pathOf(key), { start, end, highWaterMark: READ_AHEAD });
+  read(key: string, start: number, end: number): ByteStream {
+    return createReadStream(this.#pathOf(key), { start, end, highWaterMark: READ_BUFFER_SIZE });
   }
 
   async remove(key: string): Promise<void> {
     const path = this.#pathOf(key);
-    await rm(unfinishedName(path), { force: true });
+    await rm(partialPath(path), { force: true });
     await rm(path, { force: true });
   }
 
@@ -46,11 +46,11 @@ export class FolderStore implements FileStore {
   }
 }
 
-function unfinishedName(path: string): string {
+function partialPath(path: string): string {
   return `${path}.part`;
 }
 
-async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
+async function writeFully(file: FileHandle, piece: Uint8Array): Promise<void> {
   for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
 }
 

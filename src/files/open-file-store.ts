@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AttachmentStore } from '../config/attachment-store.ts';
+import type { AttachmentStoreConfig } from '../config/attachment-store.ts';
 import type { Database } from '../db/engine.ts';
 import { DatabaseStore } from './database-store.ts';
 import type { FileStore } from './file-store.ts';
@@ -8,7 +8,7 @@ import { S3Store } from './s3-store.ts';
 
 /** @returns the store that is configured, or else a folder beside a database that is a file, and else the database itself */
 export function openFileStore(
-  { attachments, dataDirectory }: { attachments: AttachmentStore | undefined; dataDirectory: string },
+  { attachments, dataDirectory }: { attachments: AttachmentStoreConfig | undefined; dataDirectory: string },
   db: Database,
 ): FileStore {
   switch (attachments?.kind) {

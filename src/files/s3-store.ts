@@ -8,20 +8,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pipeline } from 'node:stream/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import type { S3Settings } from '../config/attachment-store.ts';
-import { Unavailable } from '../db/engine.ts';
-import type { Content, FileStore } from './file-store.ts';
+import { StorageError } from '../db/engine.ts';
+import type { ByteStream, FileStore } from './file-store.ts';
 
 /** How long, in ms, nothing may move. */
 const TIMEOUT = 30_000;
 /** How often, and how long in ms before the second time, a request is sent that the store could not answer. */
-const ATTEMPTS = 3;
-const PAUSE = 200;
+const MAX_ATTEMPTS = 3;
+const RETRY_DELAY = 200;
 
 /** Bytes that are read at once of those. */
-const PIECE = 64 * 1024;
+const READ_CHUNK_SIZE = 64 * 1024;
 
 /** The bytes of a request, in a file because their number and hash go before them. */
-interface Staged {
+interface StagedFile {
   file: FileHandle;
   size: number;
   sha256: string;
@@ -35,7 +35,7 @@ export class S3Store implements FileStore {
     this.#settings = settings;
   }
 
-  async write(key: string, content: Content): Promise<void> {
+  async write(key: string, content: ByteStream): Promise<void> {
     const file = await open(stagedPath(key), 'wx+', 0o600);
     try {
       // Without a name nothing stays of it when the process dies; one that dies right here is cleared up by `remove`.
@@ -54,7 +54,7 @@ export class S3Store implements FileStore {
     }
   }
 
-  async *read(key: string, start: number, end: number): Content {
+  async *read(key: string, start: number, end: number): ByteStream {
     const answer = await this.#send('GET', key, { range: `bytes=${start}-${end}` });
     if (answer.statusCode !== 206) await requireStatus(answer, [206], `GET ${key}`);
     yield* answer;
@@ -70,7 +70,7 @@ export class S3Store implements FileStore {
     method: string,
     key: string,
     headers: Record<string, string> = {},
-    staged?: Staged,
+    staged?: StagedFile,
   ): Promise<IncomingMessage> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -78,13 +78,13 @@ export class S3Store implements FileStore {
         const { statusCode = 0 } = answer;
         if (statusCode < 500 && statusCode !== 429) return answer;
         answer.resume();
-        throw new Unavailable(`The store of attachments answers ${statusCode}.`);
+        throw new StorageError(`The store of attachments answers ${statusCode}.`);
       } catch (error) {
-        if (attempt === ATTEMPTS)
-          throw error instanceof Unavailable
+        if (attempt === MAX_ATTEMPTS)
+          throw error instanceof StorageError
             ? error
-            : new Unavailable('The store of attachments does not answer.', { cause: error });
-        await delay(PAUSE * attempt);
+            : new StorageError('The store of attachments does not answer.', { cause: error });
+        await delay(RETRY_DELAY * attempt);
       }
     }
   }
@@ -93,13 +93,13 @@ export class S3Store implements FileStore {
     method: string,
     key: string,
     headers: Record<string, string>,
-    staged: Staged | undefined,
+    staged: StagedFile | undefined,
   ): Promise<IncomingMessage> {
     const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
     const signer = new AwsV4Signer({
       method,
       url: this.#urlOf(key),
-      headers: { ...headers, 'x-amz-content-sha256': staged?.sha256 ?? EMPTY },
+      headers: { ...headers, 'x-amz-content-sha256': staged?.sha256 ?? EMPTY_SHA256 },
       accessKeyId,
       secretAccessKey,
       ...(sessionToken === undefined ? {} : { sessionToken }),
@@ -137,9 +137,14 @@ function stagedPath(key: string): string {
 }
 
 /** Leaves the file open, as it may be sent again. */
-async function* bytesOf({ file, size }: Staged): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ file, size }: StagedFile): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, at);
+    const { bytesRead, buffer } = await file.read(
+      Buffer.allocUnsafe(READ_CHUNK_SIZE),
+      0,
+      READ_CHUNK_SIZE,
+      at,
+    );
     if (bytesRead === 0) throw new Error('The staged bytes end too soon.');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
@@ -147,7 +152,7 @@ async function* bytesOf({ file, size }: Staged): AsyncGenerator<Uint8Array> {
 }
 
 /** SHA-256 of nothing. */
-const EMPTY = createHash('sha256').digest('hex');
+const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 /** Reads the answer to its end, so that its connection is free again. The store's words go to the log alone. */
 async function requireStatus(

@@ -1,14 +1,14 @@
-import { emailKey } from '../auth/email-addresses.ts';
+import { normalizeEmail } from '../auth/email-addresses.ts';
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../auth/ip-addresses.ts';
+import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Caller } from '../auth/callers.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { isPersonalToken } from '../auth/secrets.ts';
 import type { Context } from '../runtime/context.ts';
-import { readCompleteSession, SignInNeeded } from './browser-sessions.ts';
+import { readSignedInSession, SignInRequired } from './browser-sessions.ts';
 import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { Identity, TokenCache } from '../domain/tokens/token-cache.ts';
+import type { AuthenticatedToken, TokenCache } from '../domain/tokens/token-cache.ts';
 
 /** Who may call a route. */
 export type Access =
@@ -53,7 +53,7 @@ export interface AccessDependencies {
  * an address outside the allow list, the rate limit, a missing scope. Sets `request.caller`.
  * @throws Problem when it may not, SignInNeeded where a browser has to sign in first
  */
-export async function checkAccess(
+export async function authorizeRequest(
   request: FastifyRequest,
   { tokens, limiter, context }: AccessDependencies,
 ): Promise<void> {
@@ -61,25 +61,30 @@ export async function checkAccess(
   if (access === 'unlimited') return;
   const now = context.clock();
   if (access === 'session') {
-    const session = await readCompleteSession(context, request);
-    limit(request, limiter, session === null ? strangerAt(request) : `user:${session.userId}`, now);
-    if (session === null) throw new SignInNeeded('This page is for people who signed in.');
+    const session = await readSignedInSession(context, request);
+    enforceRateLimit(
+      request,
+      limiter,
+      session === null ? anonymousKey(request) : `user:${session.userId}`,
+      now,
+    );
+    if (session === null) throw new SignInRequired('This page is for people who signed in.');
     return;
   }
   if (access === 'open') {
-    limit(request, limiter, strangerAt(request), now);
+    enforceRateLimit(request, limiter, anonymousKey(request), now);
     return;
   }
   const identity = await authenticate(request, access.schemes, { tokens, limiter, context });
-  if (identity.allowed !== null && !identity.allowed.has(request.address)) {
+  if (identity.allowedAddresses !== null && !identity.allowedAddresses.has(request.address)) {
     throw new Problem('forbidden', 'This token may not be used from this address.', {
       source: 'Authorization',
     });
   }
-  limit(request, limiter, `user:${identity.userId}`, now);
+  enforceRateLimit(request, limiter, `user:${identity.userId}`, now);
   if (!access.scopes.some((scope) => identity.scopes.has(scope))) throw insufficientScope(access.scopes);
 
-  tokens.used(identity.tokenId, { at: now, address: request.address });
+  tokens.recordUse(identity.tokenId, { at: now, address: request.address });
   request.caller = {
     kind: identity.kind,
     userId: identity.userId,
@@ -88,7 +93,7 @@ export async function checkAccess(
     organizationId: identity.organizationId,
     admin: identity.admin || identity.staff,
     staff: identity.staff,
-    assigned: identity.assigned,
+    assignedOrganizations: identity.assignedOrganizations,
     scopes: identity.scopes,
     bounds: identity.bounds,
     address: request.address,
@@ -105,38 +110,39 @@ async function authenticate(
   request: FastifyRequest,
   schemes: 'bearer' | 'all',
   { tokens, limiter, context }: AccessDependencies,
-): Promise<Identity> {
+): Promise<AuthenticatedToken> {
   const now = context.clock();
-  const stranger = strangerAt(request);
+  const stranger = anonymousKey(request);
   try {
     const { token, email } = readCredential(request, schemes);
-    const identity = await tokens.identify(token, now, limiter.isSpent(stranger, now));
-    if (identity === undefined || (email !== undefined && identity.emailKey !== emailKey(email)))
+    const identity = await tokens.authenticate(token, now, limiter.isExhausted(stranger, now));
+    if (identity === undefined || (email !== undefined && identity.emailKey !== normalizeEmail(email)))
       throw invalidToken();
-    const rights = rightsOf(identity);
+    const rights = serializeRights(identity);
     request.isLive = async () => {
-      const found = await tokens.identify(token, context.clock());
-      return found !== undefined && (found === identity || rightsOf(found) === rights);
+      const found = await tokens.authenticate(token, context.clock());
+      return found !== undefined && (found === identity || serializeRights(found) === rights);
     };
     return identity;
   } catch (error) {
-    if (error instanceof Problem && error.kind === 'unauthorized') limit(request, limiter, stranger, now);
+    if (error instanceof Problem && error.type === 'unauthorized')
+      enforceRateLimit(request, limiter, stranger, now);
     throw error;
   }
 }
 
 /** @returns what a credential may do, to compare: who asked as an admin is told no more than they may now */
-function rightsOf({ admin, staff, assigned, scopes }: Identity): string {
-  return JSON.stringify([admin, staff, assigned, ...scopes]);
+function serializeRights({ admin, staff, assignedOrganizations, scopes }: AuthenticatedToken): string {
+  return JSON.stringify([admin, staff, assignedOrganizations, ...scopes]);
 }
 
 /** @returns what requests without a credential are counted under */
-function strangerAt(request: FastifyRequest): string {
-  return `address:${networkOf(request.address)}`;
+function anonymousKey(request: FastifyRequest): string {
+  return `address:${networkPrefix(request.address)}`;
 }
 
-function limit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {
-  const { allowed, headers } = limiter.take(key, now);
+function enforceRateLimit(request: FastifyRequest, limiter: RateLimiter, key: string, now: number): void {
+  const { allowed, headers } = limiter.consume(key, now);
   request.rateHeaders = headers;
   if (!allowed) {
     throw new Problem('rate-limited', `Too many requests. Try again in ${headers['retry-after']} seconds.`, {
@@ -175,8 +181,8 @@ function readCredential(
   const value = space < 0 ? '' : authorization.slice(space + 1).trim();
   if (BEARER.test(scheme) && value !== '') return { token: value };
   if (schemes === 'all' && BASIC.test(scheme)) return readBasic(value);
-  if (space < 0 && TOKEN.test(authorization)) throw withoutScheme();
-  throw BEARER.test(scheme) ? invalidToken() : otherScheme(schemes);
+  if (space < 0 && TOKEN.test(authorization)) throw missingScheme();
+  throw BEARER.test(scheme) ? invalidToken() : unsupportedScheme(schemes);
 }
 
 /** @returns how many lines of this name the request has: Node keeps the first of some, and drops the others */
@@ -203,7 +209,7 @@ function invalidToken(): Problem {
 }
 
 /** A challenge without an error: there is no credential of any scheme (RFC 6750, section 3.1). */
-function withoutScheme(): Problem {
+function missingScheme(): Problem {
   return new Problem(
     'unauthorized',
     'The token stands alone in the Authorization header. Write "Bearer" and a space before it: "Authorization: Bearer <token>".',
@@ -212,7 +218,7 @@ function withoutScheme(): Problem {
 }
 
 /** What is of another scheme is told nothing of itself again: it may be a secret. */
-function otherScheme(schemes: 'bearer' | 'all'): Problem {
+function unsupportedScheme(schemes: 'bearer' | 'all'): Problem {
   return new Problem(
     'unauthorized',
     `The scheme of the Authorization header is to be "Bearer"${schemes === 'all' ? ' (or "Basic")' : ''}: "Authorization: Bearer <token>".`,

@@ -1,11 +1,11 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Act, Actor } from '../auth/callers.ts';
+import type { Attribution, Actor } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
 import {
   type Browser,
-  claimSignIn,
+  lockAccountForSignIn,
   isUseDue,
   recordSessionUse,
   type Session,
@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 /** Nobody is signed in where someone must be. The pages send the browser to sign in. */
-export class SignInNeeded extends Error {
+export class SignInRequired extends Error {
   override name = 'SignInNeeded';
 }
 
@@ -33,12 +33,12 @@ export class SignInNeeded extends Error {
  */
 export async function readSession(context: Context, request: FastifyRequest): Promise<Session | null> {
   if (request.session !== undefined) return request.session;
-  const secret = fastifyCookie.parse(request.headers.cookie ?? '')[cookieName(context)];
+  const secret = fastifyCookie.parse(request.headers.cookie ?? '')[sessionCookieName(context)];
   const now = context.clock();
   const session =
     secret === undefined
       ? null
-      : ((await sessionBySecret(context.db.read, secret, limitsOf(context), now)) ?? null);
+      : ((await sessionBySecret(context.db.read, secret, sessionLimits(context), now)) ?? null);
   request.session = session;
   if (session !== null && isUseDue(session, now))
     await context.db.write((tx) => recordSessionUse(tx, session, request.address, now));
@@ -46,7 +46,7 @@ export async function readSession(context: Context, request: FastifyRequest): Pr
 }
 
 /** @returns the session of someone who signed in completely; `null` when there is none */
-export async function readCompleteSession(
+export async function readSignedInSession(
   context: Context,
   request: FastifyRequest,
 ): Promise<Session | null> {
@@ -55,13 +55,14 @@ export async function readCompleteSession(
 }
 
 /** @returns the session of a request whose route wants one */
-export function sessionOf(request: FastifyRequest): Session {
-  if (request.session?.state !== 'complete') throw new SignInNeeded('This page is for people who signed in.');
+export function signedInSession(request: FastifyRequest): Session {
+  if (request.session?.state !== 'complete')
+    throw new SignInRequired('This page is for people who signed in.');
   return request.session;
 }
 
 /** @returns what the visitor of a page does now: whoever signed in, if only with the first of two factors, or a stranger */
-export function actOf(request: FastifyRequest, now: number): Act {
+export function attributionOf(request: FastifyRequest, now: number): Attribution {
   const { address, id: requestId, session } = request;
   const actor: Actor =
     session === null || session === undefined
@@ -79,7 +80,7 @@ export interface NewSession {
   /** What their password was compared with, where they sent one. */
   passwordHash?: string | undefined;
   /** Whether it takes the place of the session that the browser has, and is nothing without it. */
-  continues?: boolean;
+  replacesCurrent?: boolean;
 }
 
 /**
@@ -91,47 +92,49 @@ export async function openSession(
   context: Context,
   request: FastifyRequest,
   reply: FastifyReply,
-  { passwordHash, continues = false, ...input }: NewSession,
+  { passwordHash, replacesCurrent = false, ...input }: NewSession,
 ): Promise<void> {
   const { db, clock } = context;
   const before = await readSession(context, request);
   const now = clock();
   const { secret } = await db.write(async (tx) => {
-    await claimSignIn(tx, { ...input, passwordHash });
-    const replaced = before !== null && (await endSessionIfAny(tx, actOf(request, now), before, before.id));
-    if (continues && !replaced) throw new SessionEnded('The session ended while something was done in it.');
+    await lockAccountForSignIn(tx, { ...input, passwordHash });
+    const replaced =
+      before !== null && (await endSessionIfAny(tx, attributionOf(request, now), before, before.id));
+    if (replacesCurrent && !replaced)
+      throw new SessionEnded('The session ended while something was done in it.');
     return startSession(
       tx,
-      actOf(request, now),
-      { ...input, browser: browserOf(request) },
-      limitsOf(context),
+      attributionOf(request, now),
+      { ...input, browser: userAgentOf(request) },
+      sessionLimits(context),
     );
   });
   setSessionCookie(context, reply, secret);
   // What follows in this request is done by whoever has just signed in.
-  request.session = (await sessionBySecret(db.read, secret, limitsOf(context), now)) ?? null;
+  request.session = (await sessionBySecret(db.read, secret, sessionLimits(context), now)) ?? null;
 }
 
 /** Puts the secret of a session into this browser's cookie. */
 export function setSessionCookie(context: Context, reply: FastifyReply, secret: string): void {
-  reply.setCookie(cookieName(context), secret, cookieOptions(context));
+  reply.setCookie(sessionCookieName(context), secret, cookieOptions(context));
 }
 
 /** Takes the cookie out of this browser. */
 export function clearSessionCookie(context: Context, reply: FastifyReply): void {
-  reply.clearCookie(cookieName(context), cookieOptions(context));
+  reply.clearCookie(sessionCookieName(context), cookieOptions(context));
 }
 
-export function limitsOf({ config }: Context): SessionLimits {
+export function sessionLimits({ config }: Context): SessionLimits {
   return { idle: config.sessionIdle, lifetime: config.sessionLifetime };
 }
 
-export function browserOf(request: FastifyRequest): Browser {
+export function userAgentOf(request: FastifyRequest): Browser {
   return { address: request.address, userAgent: request.headers['user-agent'] ?? '' };
 }
 
 /** Whether browsers reach this server over https, so that cookies may insist on it. */
-export function isSecure({ addresses }: Context): boolean {
+export function usesHttps({ addresses }: Context): boolean {
   return addresses.clientBaseUrl.startsWith('https:');
 }
 
@@ -140,14 +143,14 @@ export function isSecure({ addresses }: Context): boolean {
  * a POST, which Lax keeps the cookie from.
  */
 export function cookieOptions(context: Context) {
-  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(context) } as const;
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: usesHttps(context) } as const;
 }
 
 /** @returns a cookie's name, with the prefix by which a browser keeps other hosts and plain HTTP from setting it */
-export function cookieNamed(context: Context, name: string): string {
-  return isSecure(context) ? `__Host-assay-${name}` : `assay-${name}`;
+export function prefixedCookieName(context: Context, name: string): string {
+  return usesHttps(context) ? `__Host-assay-${name}` : `assay-${name}`;
 }
 
-function cookieName(context: Context): string {
-  return cookieNamed(context, 'session');
+function sessionCookieName(context: Context): string {
+  return prefixedCookieName(context, 'session');
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AddressSet, toAddress } from '../auth/ip-addresses.ts';
+import { AddressSet, parseAddress } from '../auth/ip-addresses.ts';
 
 /** A socket that is closed already has no address. */
-const NOWHERE = '0.0.0.0';
+const UNKNOWN_ADDRESS = '0.0.0.0';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,11 +16,11 @@ declare module 'fastify' {
  * log all go by it.
  * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is believed
  */
-export function readAddresses(app: FastifyInstance, trustedProxies: readonly string[]): void {
+export function setClientAddress(app: FastifyInstance, trustedProxies: readonly string[]): void {
   const trusted = trustedProxies.length === 0 ? undefined : new AddressSet(trustedProxies);
   app.decorateRequest('address', '');
   app.addHook('onRequest', (request, _reply, done) => {
-    request.address = addressOf(request, trusted);
+    request.address = resolveClientAddress(request, trusted);
     done();
   });
 }
@@ -29,12 +29,12 @@ export function readAddresses(app: FastifyInstance, trustedProxies: readonly str
  * Each proxy adds who came to it at the end of `X-Forwarded-For`, so that is read backwards, as far as those who wrote it
  * are trusted. What is no address (`unknown`, a name) counts as the proxy that wrote it.
  */
-function addressOf({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
-  let address = toAddress(raw.socket.remoteAddress ?? '') ?? NOWHERE;
+function resolveClientAddress({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
+  let address = parseAddress(raw.socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS;
   const forwarded = headers['x-forwarded-for'];
   if (trusted === undefined || forwarded === undefined || !trusted.has(address)) return address;
   for (const text of String(forwarded).split(',').toReversed()) {
-    const before = toAddress(text.trim());
+    const before = parseAddress(text.trim());
     if (before === undefined) return address;
     address = before;
     if (!trusted.has(address)) return address;

@@ -1,6 +1,6 @@
-import type { Expected } from '../domain/shared/versions.ts';
-import { MAX_HEADER, tagsOf } from './entity-tags.ts';
-import { SentAnswer } from './operation-result.ts';
+import type { ExpectedVersion } from '../domain/shared/versions.ts';
+import { MAX_HEADER_LENGTH, parseEtags } from './entity-tags.ts';
+import { OperationResult } from './operation-result.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -9,24 +9,24 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /** What `If-Match` wants to find; `undefined` without it. */
-    expected: Expected | undefined;
+    ifMatch: ExpectedVersion | undefined;
   }
 }
 
 /** What follows the version may be another's, who sends it compressed and says so in the tag. */
-const VERSION = /^(?:W\/)?"([1-9]\d{0,14})\./;
+const ETAG_VERSION = /^(?:W\/)?"([1-9]\d{0,14})\./;
 
 /**
  * The answer of an operation that is `versioned`.
  * @param version of the one thing that the body tells of
  * @param location the path below the prefix of the area at which it can be read by itself: for what was created
  */
-export function versioned<Body>(
+export function versionedResult<Body>(
   version: number,
   body: Body,
   { location }: { location?: string } = {},
-): SentAnswer<Body> {
-  return new SentAnswer(body, version, location === undefined ? {} : { location });
+): OperationResult<Body> {
+  return new OperationResult(body, version, location === undefined ? {} : { location });
 }
 
 /**
@@ -34,20 +34,20 @@ export function versioned<Body>(
  * the caller sees it, and what stands between may have made the tag weak.
  * @returns `undefined` without the header; no versions for one that is malformed, so that nothing matches it
  */
-export function readExpected(header: string | undefined): Expected | undefined {
+export function parseIfMatch(header: string | undefined): ExpectedVersion | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';
-  const versions = tagsOf(header).flatMap((tag) => {
-    const version = VERSION.exec(tag)?.[1];
+  const versions = parseEtags(header).flatMap((tag) => {
+    const version = ETAG_VERSION.exec(tag)?.[1];
     return version === undefined ? [] : [Number(version)];
   });
   return new Set(versions);
 }
 
-const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER, description });
+const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
 
 /** The request headers of a versioned operation, as the description has them. */
-export const CONDITION_HEADERS = {
+export const CONDITIONAL_HEADERS = {
   'If-Match': text(
     'ETags, of which the version alone is compared, or `*`: the change is made only if the thing is of one of these versions.',
   ),

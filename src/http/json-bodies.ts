@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { Problem } from './problems.ts';
-import { wantsBodyText } from './idempotency.ts';
+import { needsRawBody } from './idempotency.ts';
 
 /** Largest bodies, in bytes (docs/decided.md, section 3): of what names one thing, and of what does not say. */
-export const SMALL_BODY = 64 * 1024;
-export const MEDIUM_BODY = 1024 * 1024;
+export const SMALL_BODY_LIMIT = 64 * 1024;
+export const MEDIUM_BODY_LIMIT = 1024 * 1024;
 
 /** RFC 7396. */
 export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
@@ -17,19 +17,19 @@ declare module 'fastify' {
 }
 
 /** How deep a body may be nested, in arrays and objects. */
-export const MAX_DEPTH = 32;
+export const MAX_NESTING = 32;
 
 /**
  * Takes JSON bodies, merge patches and `multipart/form-data` where a route does, and no others. An empty one counts as absent, so that a client may always send the header.
  * @param largest bytes that no body may exceed, whatever its route says
  */
-export function acceptBodies(app: FastifyInstance, largest: number): void {
+export function registerBodyParsers(app: FastifyInstance, largest: number): void {
   app.addHook('onRoute', (route) => {
     if (route.bodyLimit !== undefined) route.bodyLimit = Math.min(route.bodyLimit, largest);
   });
   app.removeAllContentTypeParsers();
   app.addHook('preParsing', async (request) => {
-    const isPatch = bodyTypeOf(request.headers['content-type']) === MERGE_PATCH_TYPE;
+    const isPatch = parseMediaType(request.headers['content-type']) === MERGE_PATCH_TYPE;
     if (isPatch && request.routeOptions.config.takesMergePatch !== true)
       throw new Problem(
         'unsupported-media-type',
@@ -39,11 +39,11 @@ export function acceptBodies(app: FastifyInstance, largest: number): void {
   });
   app.addContentTypeParser(
     ['application/json', MERGE_PATCH_TYPE],
-    { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY, largest) },
+    { parseAs: 'string', bodyLimit: Math.min(MEDIUM_BODY_LIMIT, largest) },
     (request, body, done) => {
       try {
-        if (request.routeOptions.config.multipart === true) throw notMultipart();
-        if (wantsBodyText(request)) request.bodyText = body as string;
+        if (request.routeOptions.config.multipart === true) throw multipartRequired();
+        if (needsRawBody(request)) request.rawBody = body as string;
         done(null, parseJson(body as string));
       } catch (error) {
         done(error as Error);
@@ -62,7 +62,7 @@ export function acceptBodies(app: FastifyInstance, largest: number): void {
   });
 }
 
-function notMultipart(): Problem {
+function multipartRequired(): Problem {
   return new Problem(
     'unsupported-media-type',
     'The body must have files: send it with Content-Type: multipart/form-data.',
@@ -71,7 +71,7 @@ function notMultipart(): Problem {
 }
 
 /** @returns what a `Content-Type` says without its parameters, in lower case */
-export function bodyTypeOf(header: string | undefined): string | undefined {
+export function parseMediaType(header: string | undefined): string | undefined {
   return header?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
@@ -82,8 +82,8 @@ export function bodyTypeOf(header: string | undefined): string | undefined {
 function parseJson(body: string): unknown {
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
   if (text === '') return undefined;
-  if (isDeeperThan(MAX_DEPTH, text))
-    throw new Problem('invalid-request', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  if (isNestedDeeperThan(MAX_NESTING, text))
+    throw new Problem('invalid-request', `The body is nested more than ${MAX_NESTING} levels deep.`);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -102,7 +102,7 @@ const CLOSING_BRACE = 0x7d;
  * @param text JSON, or what claims to be; brackets that stand in a string do not count
  * @returns whether arrays and objects are nested more than `levels` deep; it reads no further than to where they are
  */
-export function isDeeperThan(levels: number, text: Pick<string, 'length' | 'charCodeAt'>): boolean {
+export function isNestedDeeperThan(levels: number, text: Pick<string, 'length' | 'charCodeAt'>): boolean {
   let depth = 0;
   let inString = false;
   for (let at = 0; at < text.length; at += 1) {

@@ -5,7 +5,7 @@ import { SERVER_AREA } from './areas.ts';
 import { Problem, problemBody } from './problems.ts';
 
 /** Answers what is not even HTTP, has headers that are too large, or came too slowly: there is no path to go by. */
-export function refuseBrokenRequest(
+export function handleMalformedRequest(
   error: NodeJS.ErrnoException,
   socket: Socket,
   headers: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { Problem } from './problems.ts';
 
 /** One part of a body, whose content is read before the next part comes. */
-export interface Part {
+export interface MultipartPart {
   name: string;
   /** Absent of what is no file. */
   filename: string | undefined;
@@ -12,36 +12,36 @@ export interface Part {
   content: AsyncIterable<Uint8Array>;
 }
 
-interface MultipartRules {
+interface MultipartOptions {
   /** Bytes that the whole body may have. */
   maxBytes: number;
   maxParts: number;
   /** The answer: once that is given, nobody waits for the rest. */
-  answer: Writable;
+  response: Writable;
   /** Called when bytes arrive. */
   onBytes(): void;
 }
 
 /** Bytes of the lines before a part's content. */
-const MAX_HEADERS = 16 * 1024;
+const MAX_PART_HEADER_SIZE = 16 * 1024;
 const MAX_HEADER_LINES = 20;
 
 /**
  * Reads a body of `multipart/form-data` (RFC 7578) as it arrives, and no faster than its parts are read.
  * @throws Problem for a body that is no such, is too large, has too many parts, or breaks off
  */
-export async function* readParts(
+export async function* parseMultipart(
   body: Readable,
   contentType: string,
-  { maxBytes, maxParts, answer, onBytes }: MultipartRules,
-): AsyncGenerator<Part> {
-  const parser = parserOf(contentType);
-  const arrived: { part: Part; stream: Readable }[] = [];
+  { maxBytes, maxParts, response, onBytes }: MultipartOptions,
+): AsyncGenerator<MultipartPart> {
+  const parser = createParser(contentType);
+  const arrived: { part: MultipartPart; stream: Readable }[] = [];
   let wake: () => void = () => undefined;
   let isWhole = false;
   let failure: Problem | undefined;
   const fail = (reason: Error) => {
-    failure ??= reason instanceof Problem ? reason : unreadable(reason);
+    failure ??= reason instanceof Problem ? reason : invalidMultipart(reason);
     for (const { stream } of arrived) stream.destroy(failure);
     wake();
   };
@@ -74,7 +74,7 @@ export async function* readParts(
   body.on('error', fail);
   const breakOff = () => fail(new Error('The body broke off.'));
   body.on('close', () => body.readableEnded || breakOff());
-  answer.on('close', () => isWhole || breakOff());
+  response.on('close', () => isWhole || breakOff());
 
   try {
     for (let next = 0; ;) {
@@ -96,20 +96,20 @@ export async function* readParts(
   }
 }
 
-function parserOf(contentType: string): BusboyInstance {
+function createParser(contentType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
       // Every part is read alike, in their order.
       isPartAFile: () => true,
-      limits: { headerPairs: MAX_HEADER_LINES, headerSize: MAX_HEADERS },
+      limits: { headerPairs: MAX_HEADER_LINES, headerSize: MAX_PART_HEADER_SIZE },
     });
   } catch (error) {
-    throw unreadable(error);
+    throw invalidMultipart(error);
   }
 }
 
-function unreadable(cause: unknown): Problem {
+function invalidMultipart(cause: unknown): Problem {
   return new Problem(
     'invalid-request',
     'The body is not multipart/form-data that can be read, or it broke off.',

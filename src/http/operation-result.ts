@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entityTag, isKnown } from './entity-tags.ts';
+import { formatEtag, matchesEtag } from './entity-tags.ts';
 
 export const JSON_TYPE = 'application/json';
 
 /** What a handler answers where that is more than a body. */
-export class SentAnswer<Body> {
+export class OperationResult<Body> {
   /** Absent in an answer that was given before. */
   readonly body: Body | undefined;
   /** Of the one thing that the body tells of; `null` for anything else. */
@@ -31,12 +31,15 @@ export class SentAnswer<Body> {
 }
 
 /** An answer of several things, with headers of its own. */
-export function withHeaders<Body>(body: Body, headers: Readonly<Record<string, string>>): SentAnswer<Body> {
-  return new SentAnswer(body, null, headers);
+export function withHeaders<Body>(
+  body: Body,
+  headers: Readonly<Record<string, string>>,
+): OperationResult<Body> {
+  return new OperationResult(body, null, headers);
 }
 
-export function toSentAnswer<Body>(answer: Body | SentAnswer<Body>): SentAnswer<Body> {
-  return answer instanceof SentAnswer ? answer : new SentAnswer(answer, null, {});
+export function toOperationResult<Body>(answer: Body | OperationResult<Body>): OperationResult<Body> {
+  return answer instanceof OperationResult ? answer : new OperationResult(answer, null, {});
 }
 
 /** @returns the body as the route sends it with the status that the reply has */
@@ -52,10 +55,10 @@ export function serializeBody(reply: FastifyReply, body: unknown): string {
  * @param addressOf what stands for a path below the prefix of the area
  * @returns what is to be sent; nothing for a 304
  */
-export function prepareAnswer(
+export function applyResult(
   request: FastifyRequest,
   reply: FastifyReply,
-  { body, version, headers, text }: SentAnswer<unknown>,
+  { body, version, headers, text }: OperationResult<unknown>,
   addressOf: (path: string) => string,
 ): unknown {
   for (const name in headers) {
@@ -65,12 +68,12 @@ export function prepareAnswer(
   if (version === null && text === undefined) return body;
   const sent = text ?? serializeBody(reply, body);
   if (version !== null) {
-    const tag = entityTag(version, sent);
+    const tag = formatEtag(version, sent);
     reply.header('etag', tag);
     if (request.method === 'GET' || request.method === 'HEAD') {
       reply.header('cache-control', 'private, no-cache');
       // Fastify would give a HEAD without a body a length of its own.
-      if (request.method === 'GET' && isKnown(request.headers['if-none-match'], tag)) {
+      if (request.method === 'GET' && matchesEtag(request.headers['if-none-match'], tag)) {
         reply.code(304);
         return undefined;
       }

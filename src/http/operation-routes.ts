@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import { type Area, publicAddress } from './areas.ts';
+import { type Area, publicBaseUrl } from './areas.ts';
 import type { TotalLimit } from './validation/array-limits.ts';
-import { describeAnswers, errorStatuses, MULTIPART } from './response-schemas.ts';
-import { IGNORED_HEADER, listIgnored } from './validation/unknown-properties.ts';
-import { MEDIUM_BODY, MERGE_PATCH_TYPE, SMALL_BODY } from './json-bodies.ts';
-import { isConditional, type Operation } from './operation.ts';
-import { Repeats } from './idempotency.ts';
+import { describeResponses, errorStatuses, MULTIPART_TYPE } from './response-schemas.ts';
+import { IGNORED_HEADER, createUnknownPropertyLister } from './validation/unknown-properties.ts';
+import { MEDIUM_BODY_LIMIT, MERGE_PATCH_TYPE, SMALL_BODY_LIMIT } from './json-bodies.ts';
+import { takesIfMatch, type Operation } from './operation.ts';
+import { IdempotencyHandler } from './idempotency.ts';
 import { errorResponses } from './schemas.ts';
-import { JSON_TYPE, prepareAnswer, SentAnswer } from './operation-result.ts';
-import { compileValidatorWith } from './validation/validation.ts';
-import { readExpected } from './etags.ts';
+import { JSON_TYPE, applyResult, OperationResult } from './operation-result.ts';
+import { createValidatorCompiler } from './validation/validation.ts';
+import { parseIfMatch } from './etags.ts';
 
 /** The operations of the specification end here; those after it are companions of ours. */
-const LAST_SPECIFIED = 14;
+const LAST_SPECIFIED_OPERATION = 14;
 
 /** A handler as it is called: the types of its request were checked where it was declared. */
 type AnyHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
@@ -32,35 +32,35 @@ export function registerOperation(
     number,
     method,
     access,
-    bodiless,
+    withoutBody,
     inputs,
     list,
     multipart,
     params,
     query,
     body,
-    total,
+    totalLimit,
     bodyParameters,
   } = declared;
-  const status = Number(Object.keys(declared.answers)[0]);
-  const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY : MEDIUM_BODY);
-  const ignoredNames = body === undefined ? undefined : listIgnored(body);
+  const status = Number(Object.keys(declared.responses)[0]);
+  const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY_LIMIT : MEDIUM_BODY_LIMIT);
+  const ignoredNames = body === undefined ? undefined : createUnknownPropertyLister(body);
   const handler = declared.handler as AnyHandler;
-  const rule = declared.repeats === true ? {} : declared.repeats;
-  const repeats = rule && new Repeats(context, rule);
+  const rule = declared.idempotency === true ? {} : declared.idempotency;
+  const repeats = rule && new IdempotencyHandler(context, rule);
   const versioned = declared.versioned === true;
-  const isCompanion = number > LAST_SPECIFIED;
-  const addressOf = (path: string) => publicAddress(area, context) + path;
-  for (const url of [declared.path, declared.alsoAt]) {
+  const isCompanion = number > LAST_SPECIFIED_OPERATION;
+  const addressOf = (path: string) => publicBaseUrl(area, context) + path;
+  for (const url of [declared.path, declared.alias]) {
     if (url === undefined) continue;
     app.route({
       method,
       url,
       bodyLimit,
-      ...(isCompanion || total !== undefined
+      ...(isCompanion || totalLimit !== undefined
         ? {
-            validatorCompiler: compileValidatorWith({
-              total: total as TotalLimit<unknown> | undefined,
+            validatorCompiler: createValidatorCompiler({
+              total: totalLimit as TotalLimit<unknown> | undefined,
               nullIsAbsent: isCompanion,
               isMultipart: multipart !== undefined,
             }),
@@ -71,9 +71,9 @@ export function registerOperation(
         access,
         ...(inputs === undefined ? {} : { inputs }),
         ...(list === undefined ? {} : { list }),
-        ...(bodiless === undefined ? {} : { bodiless }),
+        ...(withoutBody === undefined ? {} : { bodiless: withoutBody }),
         ...(versioned ? { versioned } : {}),
-        ...(206 in declared.answers ? { ranged: true } : {}),
+        ...(206 in declared.responses ? { ranged: true } : {}),
         ...(multipart === undefined ? {} : { multipart: true }),
         ...(repeats === undefined ? {} : { repeats: true }),
         ...(declared.mergePatch === true ? { takesMergePatch: true } : {}),
@@ -88,10 +88,13 @@ export function registerOperation(
         ...(query === undefined ? {} : { querystring: query }),
         ...(body === undefined ? {} : { body }),
         ...(declared.mergePatch === true ? { consumes: [JSON_TYPE, MERGE_PATCH_TYPE] } : {}),
-        ...(multipart === undefined ? {} : { consumes: [MULTIPART], body: multipart }),
+        ...(multipart === undefined ? {} : { consumes: [MULTIPART_TYPE], body: multipart }),
         response: {
-          ...describeAnswers(declared, ignoredNames !== undefined),
-          ...errorResponses(area, errorStatuses(declared), { bodiless, repeats: repeats !== undefined }),
+          ...describeResponses(declared, ignoredNames !== undefined),
+          ...errorResponses(area, errorStatuses(declared), {
+            bodiless: withoutBody,
+            repeats: repeats !== undefined,
+          }),
         },
       },
       ...(repeats === undefined && bodyParameters === undefined
@@ -101,21 +104,24 @@ export function registerOperation(
               const given = request.query as object;
               if (request.body === undefined && bodyParameters?.some((name) => name in given) === true)
                 request.body = {};
-              const answered = await repeats?.find(request, reply);
-              return answered && reply.send(prepareAnswer(request, reply, answered, addressOf));
+              const answered = await repeats?.findStored(request, reply);
+              return answered && reply.send(applyResult(request, reply, answered, addressOf));
             },
           }),
       handler: async (request, reply) => {
         reply.code(status);
         const ignored = ignoredNames?.(request.body as object) ?? '';
         const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
-        if (versioned && isConditional(method)) request.expected = readExpected(request.headers['if-match']);
-        if (repeats !== undefined) request.change = repeats.changeOf(request, reply, headers);
+        if (versioned && takesIfMatch(method)) request.ifMatch = parseIfMatch(request.headers['if-match']);
+        if (repeats !== undefined) request.change = repeats.writerFor(request, reply, headers);
         const answer = await handler(request, reply);
-        if (request.repeat !== undefined && !(answer instanceof SentAnswer && answer.text !== undefined))
+        if (
+          request.idempotentRequest !== undefined &&
+          !(answer instanceof OperationResult && answer.text !== undefined)
+        )
           throw new Error(`${id} answers beside what it keeps.`);
         if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
-        return answer instanceof SentAnswer ? prepareAnswer(request, reply, answer, addressOf) : answer;
+        return answer instanceof OperationResult ? applyResult(request, reply, answer, addressOf) : answer;
       },
     });
   }

@@ -2,14 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import type { Expected } from '../domain/shared/versions.ts';
+import type { ExpectedVersion } from '../domain/shared/versions.ts';
 import type { Access } from './access.ts';
 import type { TotalLimit } from './validation/array-limits.ts';
-import type { Change, RepeatRule } from './idempotency.ts';
-import type { SentAnswer } from './operation-result.ts';
+import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';
+import type { OperationResult } from './operation-result.ts';
 
 /** What an operation sends when it succeeds. */
-export interface Answer {
+export interface SuccessResponse {
   description: string;
   /** Of the body; absent where there is none. */
   schema?: TSchema;
@@ -23,33 +23,33 @@ export interface Answer {
   otherTypes?: readonly string[];
 }
 
-type Answers = Readonly<Record<number, Answer>>;
+type SuccessResponses = Readonly<Record<number, SuccessResponse>>;
 
-type BodyOf<A extends Answers> = {
+type BodyOf<A extends SuccessResponses> = {
   [Status in keyof A]: A[Status] extends { schema: infer S extends TSchema } ? Static<S> : void;
 }[keyof A];
 
-type Parsed<S> = S extends TSchema ? Static<S> : undefined;
+type StaticOf<S> = S extends TSchema ? Static<S> : undefined;
 
 /** A request that has been let in and validated. */
-export type OperationRequest<P, Q, B, A extends Answers, R> = Pick<
+export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   FastifyRequest,
   'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
 > & {
   readonly caller: Caller;
-  readonly params: Parsed<P>;
-  readonly query: Parsed<Q>;
-  readonly body: Parsed<B>;
+  readonly params: StaticOf<P>;
+  readonly query: StaticOf<Q>;
+  readonly body: StaticOf<B>;
   /** What `If-Match` wants to find, for the rule to compare; `undefined` without it. */
-  readonly expected: Expected | undefined;
-} & (R extends undefined ? unknown : { readonly change: Change<BodyOf<A>> });
+  readonly ifMatch: ExpectedVersion | undefined;
+} & (R extends undefined ? unknown : { readonly change: IdempotentWrite<BodyOf<A>> });
 
 /** The credentials and scopes of an operation; the pages have other rules. */
 export type OperationAccess = Extract<Access, object>;
 
 /** What a list may be narrowed and sorted by, by the names in its query. */
 export interface ListParameters {
-  parameters: readonly string[];
+  filters: readonly string[];
   sorts: readonly string[];
 }
 
@@ -66,7 +66,7 @@ declare module 'fastify' {
   }
 }
 
-interface Declaration<P, Q, B, A extends Answers, R> {
+interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   /** The name in the description, in metrics and in log lines. */
   id: string;
   /** As the specification counts. */
@@ -77,7 +77,7 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   /** Below the prefix of the area. */
   path: string;
   /** The same path as the router has to be told it besides; it is not described. */
-  alsoAt?: string;
+  alias?: string;
   access: OperationAccess;
   params?: P;
   query?: Q;
@@ -91,54 +91,60 @@ interface Declaration<P, Q, B, A extends Answers, R> {
   /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
   inputs?: Readonly<Record<string, string>>;
   /** What a body may name in all; more is a 413 before it is looked at any closer. */
-  total?: TotalLimit<Parsed<B>>;
+  totalLimit?: TotalLimit<StaticOf<B>>;
   /** In bytes; absent, `MEDIUM_BODY`, and `SMALL_BODY` for an operation that reads no body. */
   bodyLimit?: number;
   /** By status. The first is the one that is sent unless the handler sets another. */
-  answers: A;
+  responses: A;
   /** Of a list: the parameters of its filters and its orders, which a test walks. */
   list?: ListParameters;
   /** Error statuses that come without a body. */
-  bodiless?: readonly number[];
+  withoutBody?: readonly number[];
   /** Error statuses that follow from nothing else that is said here. */
-  refusals?: readonly number[];
+  extraErrorStatuses?: readonly number[];
   /**
    * That it is about one thing which has a version: its answers are made with `versioned`, and what changes the thing
    * gives `expected` to the rule.
    */
   versioned?: true;
   /** That `Idempotency-Key` is looked at: the handler changes through `change`. */
-  repeats?: R;
+  idempotency?: R;
   /** @returns the body of the answer, or what `versioned`, `withHeaders` or `change` made of it */
   handler(
     request: OperationRequest<P, Q, B, A, R>,
     reply: FastifyReply,
-  ): Promise<BodyOf<A> | SentAnswer<BodyOf<A>>>;
+  ): Promise<BodyOf<A> | OperationResult<BodyOf<A>>>;
 }
 
 type Schema = TSchema | undefined;
 
 /** An operation that an area can register; what its handler takes and gives was checked where it was declared. */
-export type Operation = Declaration<Schema, Schema, Schema, Answers, true | RepeatRule | undefined>;
+export type Operation = OperationOptions<
+  Schema,
+  Schema,
+  Schema,
+  SuccessResponses,
+  true | IdempotencyOptions | undefined
+>;
 
 /** Declares an operation for a process: schemas and limits may follow its configuration. */
-export type DeclareOperation = (context: Context) => Operation;
+export type OperationFactory = (context: Context) => Operation;
 
 /**
  * Declares an operation. Its name, its success and the errors that follow from its method, its input and who may call
  * it stand here once; validation, the description and metrics read them from it.
  */
 export function operation<
-  const A extends Answers,
+  const A extends SuccessResponses,
   P extends Schema = undefined,
   Q extends Schema = undefined,
   B extends Schema = undefined,
-  const R extends true | RepeatRule | undefined = undefined,
->(declared: Declaration<P, Q, B, A, R>): Operation {
+  const R extends true | IdempotencyOptions | undefined = undefined,
+>(declared: OperationOptions<P, Q, B, A, R>): Operation {
   return declared as Operation;
 }
 
 /** Whether the method changes one thing that is there, which `If-Match` may tell of. */
-export function isConditional(method: Operation['method']): boolean {
+export function takesIfMatch(method: Operation['method']): boolean {
   return method !== 'GET' && method !== 'POST';
 }

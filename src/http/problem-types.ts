@@ -1,15 +1,15 @@
 import type { AreaName } from '../config/config.ts';
 
-export interface KindOfProblem {
+export interface ProblemType {
   status: number;
   /** The one area that answers this; every area when absent. */
-  only?: AreaName | 'server';
+  onlyArea?: AreaName | 'server';
   title: string;
   meaning: string;
 }
 
 /** Every way in which a request can fail: its status, the title that people read, and what they can do about it. */
-export const KINDS = {
+export const PROBLEM_TYPES = {
   'invalid-request': {
     status: 400,
     title: 'The request is malformed',
@@ -35,7 +35,7 @@ export const KINDS = {
   },
   'group-not-found': {
     status: 404,
-    only: 'assessment',
+    onlyArea: 'assessment',
     title: 'Assessment group not found',
     meaning: 'The assessment group does not exist, or is out of your reach; both look the same.',
   },
@@ -52,7 +52,7 @@ export const KINDS = {
   },
   'precondition-failed': {
     status: 412,
-    only: 'server',
+    onlyArea: 'server',
     title: 'A precondition does not hold',
     meaning:
       'The request wants to go on only if the thing is as it was, by If-Match or If-Unmodified-Since, and it is not. Nothing was changed. Read it again, then decide.',
@@ -75,7 +75,7 @@ export const KINDS = {
   },
   'range-not-satisfiable': {
     status: 416,
-    only: 'server',
+    onlyArea: 'server',
     title: 'The requested range does not exist',
     meaning: 'Range asks for a part of a file that is not there. Ask for the whole file.',
   },
@@ -103,6 +103,6 @@ export const KINDS = {
     meaning:
       'The database does not answer, or not in time, or more people sign in than can be checked at once. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
   },
-} as const satisfies Record<string, KindOfProblem>;
+} as const satisfies Record<string, ProblemType>;
 
-export type ProblemKind = keyof typeof KINDS;
+export type ProblemTypeName = keyof typeof PROBLEM_TYPES;

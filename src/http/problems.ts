@@ -1,19 +1,19 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
-import { TooManyPasswords } from '../auth/passwords.ts';
-import { Unavailable, WriteConflict } from '../db/engine.ts';
-import { Failure, type Fault } from '../domain/shared/errors.ts';
-import { WrongMasterKey } from '../domain/tokens/deployment-keys.ts';
-import type { Area, Shape } from './areas.ts';
-import { offendingValue } from './validation/rejected-value.ts';
-import { KINDS, type ProblemKind } from './problem-types.ts';
+import { PasswordQueueFull } from '../auth/passwords.ts';
+import { StorageError, WriteConflict } from '../db/engine.ts';
+import { DomainError, type FieldError } from '../domain/shared/errors.ts';
+import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
+import type { Area, ErrorBodyFormat } from './areas.ts';
+import { formatRejectedValue } from './validation/rejected-value.ts';
+import { PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 /** Before what needs an operator is worth another try. */
-const OPERATOR_SECONDS = 60;
+const OPERATOR_RETRY_AFTER_SECONDS = 60;
 
 export interface ProblemDetails {
-  faults?: readonly Fault[];
+  fieldErrors?: readonly FieldError[];
   /** The parameter or header at fault. */
   source?: string;
   batch?: { max: number; size: number };
@@ -23,24 +23,24 @@ export interface ProblemDetails {
 /** A failure that has a status code: what every error becomes before an area gives it its shape. */
 export class Problem extends Error {
   override name = 'Problem';
-  readonly kind: ProblemKind;
+  readonly type: ProblemTypeName;
   readonly details: ProblemDetails;
 
-  constructor(kind: ProblemKind, message: string, details: ProblemDetails = {}, options?: ErrorOptions) {
+  constructor(kind: ProblemTypeName, message: string, details: ProblemDetails = {}, options?: ErrorOptions) {
     super(message, options);
-    this.kind = kind;
+    this.type = kind;
     this.details = details;
   }
 
   get status(): number {
-    return KINDS[this.kind].status;
+    return PROBLEM_TYPES[this.type].status;
   }
 }
 
 /** @returns the problem that an error is; whatever nobody foresaw is an internal error that tells nothing */
 export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof Failure) return fromFailure(error, area);
+  if (error instanceof DomainError) return fromDomainError(error, area);
   if (error instanceof WriteConflict) {
     return new Problem(
       'conflict',
@@ -49,8 +49,12 @@ export function toProblem(error: unknown, area?: Area): Problem {
       { cause: error },
     );
   }
-  if (error instanceof WrongMasterKey) return outdated(error);
-  if (error instanceof Unavailable || error instanceof IssuerUnreachable || error instanceof TooManyPasswords)
+  if (error instanceof MasterKeyMismatch) return outdatedMasterKey(error);
+  if (
+    error instanceof StorageError ||
+    error instanceof IssuerUnreachable ||
+    error instanceof PasswordQueueFull
+  )
     return unavailable(error);
   switch ((error as FastifyError).code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -72,7 +76,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
     default:
-      return fromLibrary(error);
+      return fromLibraryError(error);
   }
 }
 
@@ -80,7 +84,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
  * What Fastify and its plugins refuse stays the request's fault, and is told in our words: theirs name files. An upload
  * that breaks off comes like this as well.
  */
-function fromLibrary(error: unknown): Problem {
+function fromLibraryError(error: unknown): Problem {
   const { statusCode } = error as Partial<FastifyError>;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new Problem(
@@ -91,7 +95,7 @@ function fromLibrary(error: unknown): Problem {
     );
   }
   const [kind, message] =
-    LIBRARY_REFUSALS[statusCode] ??
+    LIBRARY_ERRORS[statusCode] ??
     ([
       'invalid-request',
       'The request is malformed, or asks for something that this server does not support.',
@@ -99,7 +103,7 @@ function fromLibrary(error: unknown): Problem {
   return new Problem(kind, message, {}, { cause: error });
 }
 
-const LIBRARY_REFUSALS: Readonly<Record<number, readonly [ProblemKind, string]>> = {
+const LIBRARY_ERRORS: Readonly<Record<number, readonly [ProblemTypeName, string]>> = {
   403: ['forbidden', 'This path is not served.'],
   404: ['not-found', 'There is nothing at this path.'],
   412: ['precondition-failed', 'The file is not the one that If-Match or If-Unmodified-Since asks for.'],
@@ -118,32 +122,32 @@ function unavailable(cause: unknown): Problem {
 }
 
 /** Nothing that the caller does helps; another instance may have the key. */
-function outdated(cause: WrongMasterKey): Problem {
+function outdatedMasterKey(cause: MasterKeyMismatch): Problem {
   return new Problem(
     'unavailable',
     'This needs a signing key that this server cannot open, as its master key was changed. An operator has to start it again with the new one.',
-    { headers: { 'retry-after': String(OPERATOR_SECONDS) } },
+    { headers: { 'retry-after': String(OPERATOR_RETRY_AFTER_SECONDS) } },
     { cause },
   );
 }
 
-function fromFailure(failure: Failure, area: Area | undefined): Problem {
+function fromDomainError(failure: DomainError, area: Area | undefined): Problem {
   const kinds = {
-    missing: area?.missing ?? 'not-found',
+    missing: area?.notFoundType ?? 'not-found',
     forbidden: 'forbidden',
     invalid: 'validation-failed',
     conflict: 'conflict',
     changed: 'precondition-failed',
     oversized: 'batch-too-large',
   } as const;
-  const source = failure.faults[0]?.property;
+  const source = failure.fieldErrors[0]?.property;
   return new Problem(
     kinds[failure.kind],
     failure.message,
     {
-      faults: failure.faults,
+      fieldErrors: failure.fieldErrors,
       ...(source === undefined ? {} : { source }),
-      ...(failure.batch === undefined ? {} : { batch: failure.batch }),
+      ...(failure.sizeLimit === undefined ? {} : { batch: failure.sizeLimit }),
     },
     { cause: failure },
   );
@@ -163,7 +167,7 @@ export function sendProblem(
   problem: Problem,
   errorTypeBase: string,
 ): FastifyReply {
-  const status = area.statuses?.[problem.status] ?? problem.status;
+  const status = area.statusOverrides?.[problem.status] ?? problem.status;
   reply
     .code(status)
     .headers(problem.details.headers ?? {})
@@ -179,78 +183,78 @@ export function problemBody(
   area: Area,
   context: ProblemContext,
 ): { type: string; body: object } {
-  const status = area.statuses?.[problem.status] ?? problem.status;
-  const shape = area.shapeOf(status);
-  const kind = area.kinds?.[problem.kind] ?? problem.kind;
+  const status = area.statusOverrides?.[problem.status] ?? problem.status;
+  const shape = area.errorBodyFormatOf(status);
+  const kind = area.problemTypes?.[problem.type] ?? problem.type;
   return {
-    type: `${mediaTypeOf(shape)}; charset=utf-8`,
-    body: SHAPES[shape](problem, { ...context, kind, status, area: area.name }),
+    type: `${errorMediaType(shape)}; charset=utf-8`,
+    body: ERROR_BODIES[shape](problem, { ...context, type: kind, status, area: area.name }),
   };
 }
 
-export function mediaTypeOf(shape: Shape): 'application/json' | 'application/problem+json' {
+export function errorMediaType(shape: ErrorBodyFormat): 'application/json' | 'application/problem+json' {
   return shape === 'A' || shape === 'D' ? 'application/json' : 'application/problem+json';
 }
 
-interface ShapeInput extends ProblemContext {
-  kind: ProblemKind;
+interface ErrorBodyInput extends ProblemContext {
+  type: ProblemTypeName;
   status: number;
   area: string;
 }
 
 /** The four error bodies of the specification. */
-const SHAPES = {
-  A: (problem: Problem, input: ShapeInput) => ({ id: input.requestId, error: problem.message }),
+const ERROR_BODIES = {
+  A: (problem: Problem, input: ErrorBodyInput) => ({ id: input.requestId, error: problem.message }),
 
-  B: (problem: Problem, input: ShapeInput) => ({
+  B: (problem: Problem, input: ErrorBodyInput) => ({
     type: typeUri(input),
-    title: KINDS[input.kind].title,
+    title: PROBLEM_TYPES[input.type].title,
     status: input.status,
     detail: problem.message,
     instance: input.requestId,
-    ...groupFaults(problem.details.faults ?? []),
+    ...groupFieldErrors(problem.details.fieldErrors ?? []),
     ...(problem.details.batch === undefined
       ? {}
       : { maxBatchSize: problem.details.batch.max, batchSize: problem.details.batch.size }),
   }),
 
-  C: (problem: Problem, input: ShapeInput) => ({
+  C: (problem: Problem, input: ErrorBodyInput) => ({
     status: input.status,
-    title: KINDS[input.kind].title,
+    title: PROBLEM_TYPES[input.type].title,
     type: typeUri(input),
     detail: problem.message,
     instance: input.requestId,
     logId: input.requestId,
   }),
 
-  D: (problem: Problem, input: ShapeInput) => ({
+  D: (problem: Problem, input: ErrorBodyInput) => ({
     detail: problem.message,
     id: input.requestId,
     source: problem.details.source ?? '',
     status: input.status,
-    title: KINDS[input.kind].title,
+    title: PROBLEM_TYPES[input.type].title,
   }),
-} as const satisfies Record<Shape, (problem: Problem, input: ShapeInput) => object>;
+} as const satisfies Record<ErrorBodyFormat, (problem: Problem, input: ErrorBodyInput) => object>;
 
-function typeUri(input: ShapeInput): string {
-  return `${input.errorTypeBase}/${input.area}/${input.kind}`;
+function typeUri(input: ErrorBodyInput): string {
+  return `${input.errorTypeBase}/${input.area}/${input.type}`;
 }
 
-interface FaultBody {
+interface FieldErrorBody {
   message: string;
   property: string;
   value?: string;
 }
 
 /** Faults inside an array, which the body itself may be, go by the item's index, the others stand alone. */
-function groupFaults(faults: readonly Fault[]): {
-  failedValidation?: FaultBody[];
-  failedValidations?: { index: number; failedValidation: FaultBody[] }[];
+function groupFieldErrors(faults: readonly FieldError[]): {
+  failedValidation?: FieldErrorBody[];
+  failedValidations?: { index: number; failedValidation: FieldErrorBody[] }[];
 } {
-  const single: FaultBody[] = [];
-  const perItem = new Map<number, FaultBody[]>();
+  const single: FieldErrorBody[] = [];
+  const perItem = new Map<number, FieldErrorBody[]>();
   for (const fault of faults) {
-    const body = { message: fault.message, property: fault.property, ...valueOf(fault) };
+    const body = { message: fault.message, property: fault.property, ...rejectedValueOf(fault) };
     const index = /^(?:[^.]+\.)?(\d+)(?:\.|$)/.exec(fault.property)?.[1];
     const item = index === undefined ? single : perItem.get(Number(index));
     if (item === undefined) perItem.set(Number(index), [body]);
@@ -266,7 +270,7 @@ function groupFaults(faults: readonly Fault[]): {
   };
 }
 
-function valueOf(fault: Fault): { value?: string } {
+function rejectedValueOf(fault: FieldError): { value?: string } {
   if (fault.value === undefined) return {};
-  return { value: offendingValue(fault.value) };
+  return { value: formatRejectedValue(fault.value) };
 }

@@ -5,8 +5,8 @@ declare module 'fastify' {
   }
 }
 
-const MAX_HEADER = 8_192;
-const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER, description });
+const MAX_HEADER_LENGTH = 8_192;
+const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
 
 /** The request headers of such an operation, as the description has them. */
 export const RANGE_HEADERS = {
@@ -26,7 +26,10 @@ export interface ByteRange {
  * @param size of the whole, in bytes
  * @returns the part that is wanted; `undefined` for the whole, `unsatisfiable` for a part that is not there
  */
-export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
+export function parseRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   if (first === '') {
@@ -44,7 +47,7 @@ export function readRange(header: string | undefined, size: number): ByteRange |
  * @param filename any text
  * @returns `Content-Disposition` of a download (RFC 6266), with the name for old clients, and as it is (RFC 8187)
  */
-export function attachmentDisposition(filename: string): string {
+export function formatContentDisposition(filename: string): string {
   const plain = filename
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')

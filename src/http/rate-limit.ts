@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 
 const WINDOW_MILLISECONDS = 60_000;
 /** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
-const MAX_KEYS = 100_000;
+const MAX_WINDOWS = 100_000;
 
 export interface RateDecision {
   allowed: boolean;
@@ -13,7 +13,7 @@ export interface RateDecision {
 export class RateLimiter {
   readonly #limit: number;
   readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({
-    maxSize: MAX_KEYS,
+    maxSize: MAX_WINDOWS,
     sizeCalculation: () => 1,
   });
 
@@ -23,7 +23,7 @@ export class RateLimiter {
   }
 
   /** @returns whether the next request of this key would be one too many; it is not counted */
-  isSpent(key: string, now: number): boolean {
+  isExhausted(key: string, now: number): boolean {
     const window = this.#windows.get(key);
     return this.#limit > 0 && window !== undefined && window.endsAt > now && window.count >= this.#limit;
   }
@@ -33,7 +33,7 @@ export class RateLimiter {
    * @returns whether it may go on, and the `RateLimit` and `RateLimit-Policy` headers that tell so
    *   (draft-ietf-httpapi-ratelimit-headers-10)
    */
-  take(key: string, now: number): RateDecision {
+  consume(key: string, now: number): RateDecision {
     if (this.#limit === 0) return { allowed: true, headers: {} };
     let window = this.#windows.get(key);
     if (window === undefined || window.endsAt <= now) {

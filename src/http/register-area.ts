@@ -9,12 +9,12 @@ import type {
 } from 'fastify';
 import { operatorCaller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import { Failure, renameFaults } from '../domain/shared/errors.ts';
-import { type AccessDependencies, checkAccess } from './access.ts';
+import { DomainError, renameFields } from '../domain/shared/errors.ts';
+import { type AccessDependencies, authorizeRequest } from './access.ts';
 import type { Area } from './areas.ts';
-import { logFailure } from './error-log.ts';
-import type { DeclareOperation } from './operation.ts';
-import { watchPaths } from './unknown-paths.ts';
+import { logServerError } from './error-log.ts';
+import type { OperationFactory } from './operation.ts';
+import { rejectUnknownPaths } from './unknown-paths.ts';
 import { registerOperation } from './operation-routes.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
@@ -28,15 +28,15 @@ export type TypedInstance = FastifyInstance<
 >;
 
 /** Registers the routes of a page or two. */
-export type RegisterRoutes = (app: TypedInstance, context: Context) => void;
+export type RouteRegistrar = (app: TypedInstance, context: Context) => void;
 
 /** Holds every route to its access rule. An unknown path has none: it is refused before anything of it is read. */
-export function guardRoutes(app: FastifyInstance, access: AccessDependencies): void {
-  const refuse = watchPaths(app);
+export function enforceAccess(app: FastifyInstance, access: AccessDependencies): void {
+  const refuse = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
     if ((await refuse(request, reply)) !== undefined) return reply;
     try {
-      await checkAccess(request, access);
+      await authorizeRequest(request, access);
     } finally {
       if (request.rateHeaders !== null) reply.headers(request.rateHeaders);
     }
@@ -48,8 +48,8 @@ export function guardRoutes(app: FastifyInstance, access: AccessDependencies): v
  * Has every request be the operator's, in place of `guardRoutes`: for an app that is called in its own process alone. One
  * that listens answers nobody.
  */
-export function letOperatorIn(app: FastifyInstance): void {
-  const refuse = watchPaths(app);
+export function allowOperator(app: FastifyInstance): void {
+  const refuse = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (app.server.listening)
@@ -64,12 +64,12 @@ export function letOperatorIn(app: FastifyInstance): void {
 export function registerArea(
   app: FastifyInstance,
   area: Area,
-  operations: readonly DeclareOperation[],
+  operations: readonly OperationFactory[],
   context: Context,
 ): void {
   app.register(
     async (scope: FastifyInstance) => {
-      answerErrors(scope, area, context);
+      handleErrors(scope, area, context);
       // The description has them in the order of their numbers.
       const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
       for (const operation of declared) registerOperation(scope, area, operation, context);
@@ -79,12 +79,12 @@ export function registerArea(
 }
 
 /** Every error below this scope, and every unknown path, is answered in the area's shape. */
-export function answerErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
+export function handleErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
     const { inputs } = request.routeOptions.config;
-    const named = inputs !== undefined && error instanceof Failure ? renameFaults(error, inputs) : error;
+    const named = inputs !== undefined && error instanceof DomainError ? renameFields(error, inputs) : error;
     const problem = toProblem(named, area);
-    if (problem.status >= 500) logFailure(log, request.id, problem);
+    if (problem.status >= 500) logServerError(log, request.id, problem);
     // A clash is nobody's fault, and worth a look when it is frequent.
     if (problem.status === 409)
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);

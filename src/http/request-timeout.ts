@@ -1,13 +1,13 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { Unavailable } from '../db/engine.ts';
+import { StorageError } from '../db/engine.ts';
 
-const MOST_OFTEN = 1_000;
+const MAX_SWEEP_INTERVAL = 1_000;
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Gives a request as long as it had at first, because bytes of its body have come; where requests have a deadline. */
-    postponeDeadline?: (reply: FastifyReply) => void;
+    extendRequestTimeout?: (reply: FastifyReply) => void;
   }
 }
 
@@ -16,14 +16,14 @@ declare module 'fastify' {
  * is dropped. One timer looks after all requests: one each, with a signal to abort it, took about 6 % of a small request's time.
  * A stream that is being sent has a deadline of its own, and so has the rest of a body that came too slowly.
  */
-export function enforceDeadline(app: FastifyInstance, timeout: number): void {
+export function enforceRequestTimeout(app: FastifyInstance, timeout: number): void {
   /** When each request must be answered; the oldest comes first. */
   const running = new Map<FastifyReply, number>();
   app.addHook('onRequest', (_request, reply, done) => {
     running.set(reply, performance.now() + timeout);
     done();
   });
-  app.decorate('postponeDeadline', (reply: FastifyReply) => {
+  app.decorate('extendRequestTimeout', (reply: FastifyReply) => {
     if (running.delete(reply)) running.set(reply, performance.now() + timeout);
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -41,10 +41,10 @@ export function enforceDeadline(app: FastifyInstance, timeout: number): void {
         if (deadline > now) break;
         running.delete(reply);
         if (!reply.sent && !reply.raw.headersSent)
-          void reply.send(new Unavailable('The request took too long.'));
+          void reply.send(new StorageError('The request took too long.'));
       }
     },
-    Math.min(MOST_OFTEN, timeout / 4),
+    Math.min(MAX_SWEEP_INTERVAL, timeout / 4),
   ).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }

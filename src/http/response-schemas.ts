@@ -1,48 +1,58 @@
-import { IGNORED_HEADER, IgnoredHeader } from './validation/unknown-properties.ts';
-import { type Answer, isConditional, type Operation } from './operation.ts';
-import { REPLAYED_HEADER, ReplayedHeader } from './idempotency.ts';
+import { IGNORED_HEADER, IgnoredPropertiesHeader } from './validation/unknown-properties.ts';
+import { type SuccessResponse, takesIfMatch, type Operation } from './operation.ts';
+import { IDEMPOTENCY_REPLAYED_HEADER, ReplayedHeader } from './idempotency.ts';
 import { JSON_TYPE } from './operation-result.ts';
 import { ETagHeader } from './etags.ts';
 
 /** A row of a list as each type has it. */
-const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
+const DOWNLOAD_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'text/csv': ['id,name\r\n1,First\r\n'],
   'application/x-ndjson': ['{"id":1,"name":"First"}\n'],
 };
 
-export const MULTIPART = 'multipart/form-data';
+export const MULTIPART_TYPE = 'multipart/form-data';
 /** The largest that may be configured. */
-const MAX_FILE = 1024 ** 3;
+const MAX_FILE_SIZE = 1024 ** 3;
 const BINARY_TYPE = 'application/octet-stream';
 
 /** The errors that this operation can answer beside those that every operation can. */
 export function errorStatuses(declared: Operation): number[] {
-  const { method, access, params, query, body, multipart, refusals = [], versioned, repeats } = declared;
+  const {
+    method,
+    access,
+    params,
+    query,
+    body,
+    multipart,
+    extraErrorStatuses = [],
+    versioned,
+    idempotency: repeats,
+  } = declared;
   const takesInput = params !== undefined || query !== undefined || body !== undefined;
   return [
     // Several schemes at once are malformed as well.
     ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
     // A change may clash with another one, and a body that nobody reads is looked at all the same.
     ...(method === 'GET' ? [] : [409, 413, 415]),
-    ...(versioned === true && isConditional(method) ? [412] : []),
+    ...(versioned === true && takesIfMatch(method) ? [412] : []),
     ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
-    ...refusals,
+    ...extraErrorStatuses,
   ];
 }
 
 /** @returns the successes of an operation, as its route is told them. @param mayIgnore whether its body may hold what is ignored */
-export function describeAnswers(
-  { method, answers, versioned, repeats }: Operation,
+export function describeResponses(
+  { method, responses, versioned, idempotency: repeats }: Operation,
   mayIgnore: boolean,
 ): Record<string, object> {
-  const headersOf = ({ headers, schema }: Answer) => ({
+  const headersOf = ({ headers, schema }: SuccessResponse) => ({
     ...headers,
     ...(versioned === true && schema !== undefined ? { ETag: ETagHeader } : {}),
-    ...(repeats === undefined ? {} : { [REPLAYED_HEADER]: ReplayedHeader }),
-    ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredHeader } : {}),
+    ...(repeats === undefined ? {} : { [IDEMPOTENCY_REPLAYED_HEADER]: ReplayedHeader }),
+    ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredPropertiesHeader } : {}),
   });
   return Object.fromEntries([
-    ...Object.entries(answers).map(([status, answer]) => [
+    ...Object.entries(responses).map(([status, answer]) => [
       status,
       {
         description: answer.description,
@@ -54,7 +64,7 @@ export function describeAnswers(
                   schema: {
                     type: 'string',
                     format: 'binary',
-                    maxLength: MAX_FILE,
+                    maxLength: MAX_FILE_SIZE,
                     examples: ['GET /search?q=%27 HTTP/1.1'],
                   },
                 },
@@ -64,7 +74,7 @@ export function describeAnswers(
             ? {
                 content: {
                   [answer.stream.type]: {
-                    schema: { type: 'string', maxLength: MAX_FILE, examples: [answer.stream.example] },
+                    schema: { type: 'string', maxLength: MAX_FILE_SIZE, examples: [answer.stream.example] },
                   },
                 },
               }
@@ -76,7 +86,7 @@ export function describeAnswers(
                     ...Object.fromEntries(
                       (answer.otherTypes ?? []).map((type) => [
                         type,
-                        { schema: { type: 'string', examples: DOWNLOADS[type] } },
+                        { schema: { type: 'string', examples: DOWNLOAD_EXAMPLES[type] } },
                       ]),
                     ),
                   },

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Area } from './areas.ts';
 import { MAX_NAME_LENGTH, NAME_PATTERN } from '../domain/shared/names.ts';
-import { mediaTypeOf } from './problems.ts';
+import { errorMediaType } from './problems.ts';
 
 /** What the schemas of every area are made of. Every string and array has a limit. */
 
@@ -9,16 +9,19 @@ export const MAX_TEXT = 2_048;
 const MAX_URL = 4_096;
 
 /** ISO 8601, UTC, with milliseconds. */
-export const DateTime = Type.String({
+export const DateTimeSchema = Type.String({
   format: 'date-time',
   maxLength: 24,
   examples: ['2026-11-21T10:30:00.000Z'],
 });
 
-export const RequestId = Type.String({ maxLength: 64, description: "The request's id, as in the log." });
+export const RequestIdSchema = Type.String({
+  maxLength: 64,
+  description: "The request's id, as in the log.",
+});
 
 /** The name of something, in a request (docs/decided.md, section 6). */
-export const nameText = (example: string) =>
+export const nameSchema = (example: string) =>
   Type.String({
     pattern: NAME_PATTERN,
     maxLength: MAX_TEXT,
@@ -29,18 +32,18 @@ export const nameText = (example: string) =>
 const MAX_STORED_TEXT = 65_536;
 
 /** A text in an answer, which the database limits. */
-export const storedText = (example: string) =>
+export const textSchema = (example: string) =>
   Type.String({ maxLength: MAX_STORED_TEXT, examples: [example] });
 
 /** The same, which may be unknown: type and null in one, and not a union, which the serializer would try in turn. */
-export const unknownText = (example: string) =>
+export const nullableTextSchema = (example: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: MAX_STORED_TEXT, examples: [example] });
 
 /**
  * The same schema, of what may be `null` as well: in an answer where nothing is known, in a body where `null` means
  * something (elsewhere in the body of a companion it is as good as absent).
  */
-export function orNull<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | null> {
+export function nullable<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | null> {
   const { type, enum: values, ...rest } = schema as S & { type?: unknown; enum?: unknown[] };
   return Type.Unsafe<Static<S> | null>({
     ...rest,
@@ -52,7 +55,7 @@ export function orNull<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | n
 /** What is true of the largest answers that nobody pages. */
 export const MAX_RESULTS = 1_000_000;
 
-const FailedValidation = Type.Array(
+const FailedValidationSchema = Type.Array(
   Type.Object(
     {
       message: Type.String({ maxLength: MAX_TEXT }),
@@ -66,20 +69,23 @@ const FailedValidation = Type.Array(
   { maxItems: 100_000 },
 );
 
-export const Errors = {
-  A: Type.Object({ id: RequestId, error: Type.String({ maxLength: MAX_TEXT }) }, { title: 'Simple error' }),
+export const ERROR_SCHEMAS = {
+  A: Type.Object(
+    { id: RequestIdSchema, error: Type.String({ maxLength: MAX_TEXT }) },
+    { title: 'Simple error' },
+  ),
   B: Type.Object(
     {
       type: Type.String({ maxLength: MAX_URL }),
       title: Type.String({ maxLength: MAX_TEXT }),
       status: Type.Integer(),
       detail: Type.String({ maxLength: MAX_TEXT }),
-      instance: RequestId,
-      failedValidation: Type.Optional(FailedValidation),
+      instance: RequestIdSchema,
+      failedValidation: Type.Optional(FailedValidationSchema),
       failedValidations: Type.Optional(
         Type.Array(
           Type.Object(
-            { index: Type.Integer(), failedValidation: FailedValidation },
+            { index: Type.Integer(), failedValidation: FailedValidationSchema },
             { title: 'Failed item' },
           ),
           {
@@ -98,15 +104,15 @@ export const Errors = {
       title: Type.String({ maxLength: MAX_TEXT }),
       type: Type.String({ maxLength: MAX_URL }),
       detail: Type.String({ maxLength: MAX_TEXT }),
-      instance: RequestId,
-      logId: RequestId,
+      instance: RequestIdSchema,
+      logId: RequestIdSchema,
     },
     { title: 'Group problem' },
   ),
   D: Type.Object(
     {
       detail: Type.String({ maxLength: MAX_TEXT }),
-      id: RequestId,
+      id: RequestIdSchema,
       source: Type.String({
         maxLength: MAX_TEXT,
         description: 'The parameter or header at fault, or nothing.',
@@ -132,28 +138,28 @@ export function errorResponses(
 ) {
   const common = [401, 403, 404, 429, 500, 503];
   return Object.fromEntries(
-    [...new Set([...common, ...statuses.map((status) => area.statuses?.[status] ?? status)])]
+    [...new Set([...common, ...statuses.map((status) => area.statusOverrides?.[status] ?? status)])]
       .sort((a, b) => a - b)
       .map((status) => {
-        const description = DESCRIPTIONS[status] ?? 'Error';
+        const description = STATUS_DESCRIPTIONS[status] ?? 'Error';
         if (bodiless.includes(status))
           return [status, { description: `${description} Without a body.`, type: 'null' }];
-        const shape = area.shapeOf(status);
-        const headers = status === 409 && repeats ? { headers: { 'Retry-After': RetryAfterRepeat } } : {};
+        const shape = area.errorBodyFormatOf(status);
+        const headers = status === 409 && repeats ? { headers: { 'Retry-After': RetryAfterHeader } } : {};
         return [
           status,
-          { description, ...headers, content: { [mediaTypeOf(shape)]: { schema: Errors[shape] } } },
+          { description, ...headers, content: { [errorMediaType(shape)]: { schema: ERROR_SCHEMAS[shape] } } },
         ];
       }),
   );
 }
 
-const RetryAfterRepeat = {
+const RetryAfterHeader = {
   type: 'integer',
   description: 'The seconds until the first request with this Idempotency-Key may be answered; else absent.',
 };
 
-const DESCRIPTIONS: Readonly<Record<number, string>> = {
+const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'Malformed: not JSON, or a value of the wrong type or in a bad parameter.',
   401: 'No valid credential.',
   403: 'The credential or the role does not allow it.',

@@ -6,7 +6,7 @@ import { type JsonSchema, mapSchema } from './validation/map-schema.ts';
 type Serialize = (value: unknown) => string;
 
 /** By schema: apps of one process have the same ones. */
-const made = new WeakMap<TSchema, Serialize>();
+const serializers = new WeakMap<TSchema, Serialize>();
 
 /**
  * Fastify's serializer compiler. A serializer is made at its first use, in a few milliseconds: those of all operations and
@@ -21,10 +21,11 @@ export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }
 };
 
 function serializerOf(schema: TSchema): Serialize {
-  let serialize = made.get(schema);
+  let serialize = serializers.get(schema);
   if (serialize === undefined) {
-    serialize = oneOrMany(schema) ?? (fastJson(mapSchema(schema as JsonSchema, orNull)) as Serialize);
-    made.set(schema, serialize);
+    serialize =
+      serializeOneOrMany(schema) ?? (fastJson(mapSchema(schema as JsonSchema, toNullable)) as Serialize);
+    serializers.set(schema, serialize);
   }
   return serialize;
 }
@@ -33,14 +34,14 @@ function serializerOf(schema: TSchema): Serialize {
 // two kinds that answers have can be told apart by a look.
 
 /** @returns what writes a thing or an array of such; `undefined` for any other schema */
-function oneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
+function serializeOneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
   const [one, many, more] = anyOf ?? [];
   if (one === undefined || (many as JsonSchema | undefined)?.type !== 'array' || more !== undefined) return;
   return (value) => serializerOf(Array.isArray(value) ? (many as TSchema) : one)(value);
 }
 
 /** @returns a thing or `null` as fast-json-stringify has it without a union; any other schema as it is */
-function orNull(schema: JsonSchema): JsonSchema {
+function toNullable(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const [thing, nothing, more] = (anyOf ?? []) as JsonSchema[];
   return nothing?.type === 'null' && more === undefined ? { ...rest, ...thing, nullable: true } : schema;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { AREAS, SERVER_AREA } from './areas.ts';
-import { type KindOfProblem, KINDS, type ProblemKind } from './problem-types.ts';
+import { type ProblemType, PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';
 import { Problem } from './problems.ts';
 
 /** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
@@ -33,14 +33,14 @@ export function registerServerRoutes(app: FastifyInstance, { addresses, clock, d
       reply
         .header('cache-control', 'public, max-age=300')
         .type('text/plain; charset=utf-8')
-        .send(listProblems(addresses.errorTypeBase)),
+        .send(listProblemTypes(addresses.errorTypeBase)),
   );
 
   app.get<{ Params: { area: string; kind: string } }>(
     '/problems/:area/:kind',
     { config: { operation: 'problem', access: 'open' }, ...hidden },
     async ({ params: { area, kind } }, reply) => {
-      const text = explainProblem(area, kind);
+      const text = explainProblemType(area, kind);
       if (text === undefined) throw new Problem('not-found', `There is no kind of problem ${area}/${kind}.`);
       return reply
         .header('cache-control', 'public, max-age=300')
@@ -51,9 +51,11 @@ export function registerServerRoutes(app: FastifyInstance, { addresses, clock, d
 }
 
 /** @returns every kind of problem, by area, with the `type` that its error bodies carry where they carry one */
-function listProblems(errorTypeBase: string): string {
+function listProblemTypes(errorTypeBase: string): string {
   const sections = [...Object.values(AREAS), SERVER_AREA].map((area) => {
-    const kinds = Object.entries(KINDS).filter(([kind]) => explainProblem(area.name, kind) !== undefined);
+    const kinds = Object.entries(PROBLEM_TYPES).filter(
+      ([kind]) => explainProblemType(area.name, kind) !== undefined,
+    );
     const lines = kinds.map(
       ([kind, { status, title }]) => `${status}  ${title}\n     ${errorTypeBase}/${area.name}/${kind}`,
     );
@@ -63,11 +65,16 @@ function listProblems(errorTypeBase: string): string {
 }
 
 /** @returns what the `type` of an error body stands for, in plain text */
-function explainProblem(areaName: string, kind: string): string | undefined {
+function explainProblemType(areaName: string, kind: string): string | undefined {
   const area = [...Object.values(AREAS), SERVER_AREA].find(({ name }) => name === areaName);
-  if (area === undefined || !Object.hasOwn(KINDS, kind)) return undefined;
-  const { status, title, meaning, only = area.name }: KindOfProblem = KINDS[kind as ProblemKind];
+  if (area === undefined || !Object.hasOwn(PROBLEM_TYPES, kind)) return undefined;
+  const {
+    status,
+    title,
+    meaning,
+    onlyArea = area.name,
+  }: ProblemType = PROBLEM_TYPES[kind as ProblemTypeName];
   // Some areas never answer this kind, or under another name.
-  if (only !== area.name || area.kinds?.[kind as ProblemKind] !== undefined) return undefined;
+  if (onlyArea !== area.name || area.problemTypes?.[kind as ProblemTypeName] !== undefined) return undefined;
   return `${title} (${status})\n\n${meaning}\n`;
 }

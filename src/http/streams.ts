@@ -17,7 +17,7 @@ const SWEEP_MILLISECONDS = 50;
  * written: Node closes those that are idle then, and one that becomes so later would stay for as long as its client likes.
  * So would one on which nothing was asked yet, which is not idle to Node; browsers connect ahead.
  */
-export function tellClosing(app: FastifyInstance): void {
+export function closeStreamsOnShutdown(app: FastifyInstance): void {
   const closing = new AbortController();
   app.decorate('closing', closing.signal);
   const sockets = new Set<Socket>();
@@ -41,13 +41,13 @@ export function tellClosing(app: FastifyInstance): void {
 /** Live streams look at their credential as often, in ms: they end within 15 s of it. */
 const LIVENESS_MILLISECONDS = 10_000;
 
-interface StreamRules {
+interface StreamOptions {
   /** How long a reader may take nothing, in ms. */
   timeout: number;
   /** @returns whether the credential of the request is still good */
   isLive(): Promise<boolean>;
   /** Whether there may be nothing to tell for as long; then only what waits to be read counts. */
-  isQuiet?: boolean;
+  mayBeIdle?: boolean;
   /** Called once, whichever way the stream ends. */
   onEnd?: () => void;
 }
@@ -56,9 +56,9 @@ interface StreamRules {
  * An answer that is written as it is made, and no faster than it is read. It breaks off when nobody reads for too long,
  * or when the credential that it was asked for with has ended.
  */
-export function streamAnswer(
+export function streamResponse(
   chunks: AsyncIterable<string | Uint8Array>,
-  { timeout, isLive, isQuiet = false, onEnd }: StreamRules,
+  { timeout, isLive, mayBeIdle = false, onEnd }: StreamOptions,
 ): Readable {
   const iterator = chunks[Symbol.asyncIterator]();
   let moved = performance.now();
@@ -80,7 +80,7 @@ export function streamAnswer(
     destroy(error, callback) {
       clearInterval(timer);
       onEnd?.();
-      void leave(iterator);
+      void closeIterator(iterator);
       callback(error);
     },
   });
@@ -88,7 +88,7 @@ export function streamAnswer(
   const timer = setInterval(
     () => {
       const now = performance.now();
-      if (now - moved > timeout && !(isQuiet && isMaking))
+      if (now - moved > timeout && !(mayBeIdle && isMaking))
         readable.destroy(new Error('Nobody reads the answer.'));
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
@@ -104,11 +104,11 @@ export function streamAnswer(
 }
 
 /** What the iterator still reads is nobody's any more. */
-async function leave(iterator: AsyncIterator<string | Uint8Array>): Promise<void> {
+async function closeIterator(iterator: AsyncIterator<string | Uint8Array>): Promise<void> {
   await iterator.return?.(undefined).catch(() => undefined);
 }
 
 /** Lets whatever waits in the event loop go first. */
-export function breathe(): Promise<void> {
+export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -2,9 +2,9 @@ import findMyWay from 'find-my-way';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from './problems.ts';
 
-const MAX_PATH_TOLD = 200;
+const MAX_PATH_SHOWN = 200;
 /** The router finds paths alone: it has all of them under one method. */
-const ANY = 'GET';
+const ROUTER_METHOD = 'GET';
 
 interface KnownPath {
   methods: Set<string>;
@@ -19,7 +19,7 @@ interface KnownPath {
  *   the method; it throws a Problem `not-found` where there is nothing at the path. A route for each method that a path
  *   lacks would do the same, by the thousand.
  */
-export function watchPaths(
+export function rejectUnknownPaths(
   app: FastifyInstance,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined> {
   const known = new Map<string, KnownPath>();
@@ -28,15 +28,15 @@ export function watchPaths(
     let path = known.get(url);
     if (path === undefined) {
       known.set(url, (path = { methods: new Set(), scope: this }));
-      router.on(ANY, url, () => undefined, path);
+      router.on(ROUTER_METHOD, url, () => undefined, path);
     }
     for (const name of [method].flat()) path.methods.add(name);
   });
   return async (request, reply) => {
     const [address = ''] = request.url.split('?', 1);
-    const found = router.find(ANY, address)?.store as KnownPath | undefined;
+    const found = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
     if (found === undefined)
-      throw new Problem('not-found', `There is nothing at ${address.slice(0, MAX_PATH_TOLD)}.`, {
+      throw new Problem('not-found', `There is nothing at ${address.slice(0, MAX_PATH_SHOWN)}.`, {
         source: 'path',
       });
     if (found.methods.has(request.method)) return undefined;

@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
-import { FORMATS } from './formats/index.ts';
-import { type Format, ReportError, type ReportSource, type Sample } from './report.ts';
-import { TextChunks } from './parsing/streaming-text-decoder.ts';
+import { REPORT_FORMATS } from './formats/index.ts';
+import { type ReportFormat, ReportError, type ByteSource, type ReportSample } from './report.ts';
+import { StreamingTextDecoder } from './parsing/streaming-text-decoder.ts';
 
 const MAX_SAMPLE = 1024 * 1024;
 const MAX_DEPTH = 200;
@@ -12,20 +12,20 @@ const MAX_DEPTH = 200;
  * @returns the one format that it is; `undefined` when no format knows it, or more than one
  * @throws ReportError when there is not a byte, or it cannot be unpacked
  */
-export async function recogniseReport(source: ReportSource): Promise<Format | undefined> {
-  const sample = await sampleOf(source);
+export async function detectFormat(source: ByteSource): Promise<ReportFormat | undefined> {
+  const sample = await readSample(source);
   if (sample.text.trim() === '') throw new ReportError('The report is empty.');
-  const [format, ...others] = recognising(sample);
+  const [format, ...others] = matchingFormats(sample);
   return others.length === 0 ? format : undefined;
 }
 
 /** @returns every format that takes the sample for its own */
-export function recognising(sample: Sample): Format[] {
-  return FORMATS.filter((format) => format.recognise(sample));
+export function matchingFormats(sample: ReportSample): ReportFormat[] {
+  return REPORT_FORMATS.filter((format) => format.detect(sample));
 }
 
-export async function sampleOf(source: ReportSource): Promise<Sample> {
-  const decoder = new TextChunks();
+export async function readSample(source: ByteSource): Promise<ReportSample> {
+  const decoder = new StreamingTextDecoder();
   let text = '';
   let size = 0;
   let whole = true;
@@ -46,8 +46,8 @@ export async function sampleOf(source: ReportSource): Promise<Sample> {
 }
 
 /** @returns the root element, its name without prefix */
-function rootOf(text: string): Sample['root'] {
-  let root: Sample['root'];
+function rootOf(text: string): ReportSample['root'] {
+  let root: ReportSample['root'];
   const parser = new SaxesParser();
   parser.on('error', () => undefined);
   parser.on('opentag', ({ name, attributes }) => {
@@ -58,7 +58,7 @@ function rootOf(text: string): Sample['root'] {
   return root;
 }
 
-function jsonOf(text: string): Pick<Sample, 'json' | 'lines'> {
+function jsonOf(text: string): Pick<ReportSample, 'json' | 'lines'> {
   const { end, json } = firstJson(text);
   return { json, lines: end !== undefined && /^[^\S\n]*\n\s*[[{]/.test(text.slice(end, end + 1_024)) };
 }

@@ -1,36 +1,36 @@
 import { hash } from 'node:crypto';
-import { locationOf } from '../domain/assets/asset-locations.ts';
-import type { ReportedFinding, ReportedLocation, Target } from './report.ts';
+import { normalizeLocation } from '../domain/assets/asset-locations.ts';
+import type { ReportedFinding, ReportedLocation, ScanTarget } from './report.ts';
 
 /** What names an asset within its organization. */
-export interface AssetName {
+export interface TargetAsset {
   type: 'host' | 'webapp';
   location: string;
 }
 
 /** @returns the asset of a target: a web application at its origin, or a host; `undefined` where there is none */
-export function assetOf(target: Target | undefined): AssetName | undefined {
+export function resolveAsset(target: ScanTarget | undefined): TargetAsset | undefined {
   if (target === undefined || 'artifact' in target) return undefined;
-  if ('host' in target) return hostNamed(target.host);
-  const origin = originOf(target.url);
+  if ('host' in target) return parseHost(target.host);
+  const origin = webOriginOf(target.url);
   return origin === undefined ? undefined : { type: 'webapp', location: origin };
 }
 
-function hostNamed(text: string): AssetName | undefined {
+function parseHost(text: string): TargetAsset | undefined {
   // A zone names a network card of the machine that scanned.
-  const found = locationOf('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
+  const found = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
   return 'location' in found ? { type: 'host', location: found.location } : undefined;
 }
 
 /** @returns `https://host:8443/`, without a default port; `undefined` for what is no URL of http or https */
-export function originOf(url: string): string | undefined {
+export function webOriginOf(url: string): string | undefined {
   const text = url.trim();
   // Reports name the same few sites again and again, and nothing behind the host changes the origin.
   const site = /^https?:\/\/[\w.:-]{1,255}(?=[/?#]|$)/.exec(text)?.[0];
-  if (site === undefined) return parsedOrigin(text);
+  if (site === undefined) return parseOrigin(text);
   const known = origins.get(site);
   if (known !== undefined) return known.origin;
-  const origin = parsedOrigin(site);
+  const origin = parseOrigin(site);
   if (origins.size >= MAX_ORIGINS) origins.clear();
   origins.set(site, { origin });
   return origin;
@@ -39,7 +39,7 @@ export function originOf(url: string): string | undefined {
 const origins = new Map<string, { origin: string | undefined }>();
 const MAX_ORIGINS = 20_000;
 
-function parsedOrigin(text: string): string | undefined {
+function parseOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin } = new URL(text);
   const known = protocol === 'http:' || protocol === 'https:';
@@ -50,8 +50,11 @@ function parsedOrigin(text: string): string | undefined {
  * @returns what tells a finding from others of the same rule and asset: port and protocol on a host, path and package in
  *   an artifact, nothing more on a site; the format's own word wins
  */
-export function placeOf({ place, target }: Pick<ReportedFinding, 'place' | 'target'>): string {
-  if (place !== undefined) return place;
+export function locationKeyOf({
+  locationKey,
+  target,
+}: Pick<ReportedFinding, 'locationKey' | 'target'>): string {
+  if (locationKey !== undefined) return locationKey;
   if (target === undefined || 'url' in target) return '';
   if ('host' in target) return target.port === undefined ? '' : `${target.protocol ?? 'tcp'}/${target.port}`;
   return JSON.stringify([target.artifact, target.path ?? '', target.package ?? '']);
@@ -66,26 +69,26 @@ export function placeOf({ place, target }: Pick<ReportedFinding, 'place' | 'targ
 export function identityOf(
   finding: ReportedFinding,
   source: string,
-  asset: AssetName | null = assetOf(finding.target) ?? null,
+  asset: TargetAsset | null = resolveAsset(finding.target) ?? null,
 ): string {
   const { fingerprint, rule, target } = finding;
   if (fingerprint !== undefined)
-    return digestOf(JSON.stringify(['fingerprint', source, fingerprint])).slice(0, 22);
-  const location = asset?.location ?? unnamed(target);
-  const parts = ['rule', source, rule, asset?.type ?? '', location, placeOf(finding)];
-  return digestOf(location).slice(0, 4) + digestOf(JSON.stringify(parts)).slice(0, 18);
+    return sha256(JSON.stringify(['fingerprint', source, fingerprint])).slice(0, 22);
+  const location = asset?.location ?? locationWithoutAsset(target);
+  const parts = ['rule', source, rule, asset?.type ?? '', location, locationKeyOf(finding)];
+  return sha256(location).slice(0, 4) + sha256(JSON.stringify(parts)).slice(0, 18);
 }
 
-const digestOf = (text: string): string => hash('sha256', text, 'base64url');
+const sha256 = (text: string): string => hash('sha256', text, 'base64url');
 
 /** What stands for an asset where a target names none that is one: `localhost:8080`, `ftp://host/`. */
-function unnamed(target: Target | undefined): string {
+function locationWithoutAsset(target: ScanTarget | undefined): string {
   if (target === undefined || 'artifact' in target) return '';
-  return 'url' in target ? stableUrl(target.url) : target.host.trim().toLowerCase();
+  return 'url' in target ? canonicalUrl(target.url) : target.host.trim().toLowerCase();
 }
 
 /** What a report covers, by which what it no longer has is gone. */
-export interface Coverage {
+export interface TargetCoverage {
   /** `site:https://host/`, `host:192.0.2.1`, `artifact:name`; empty for what is covered by nothing. */
   coverKey: string;
   /** The address or the name of the host, of a site as well; empty where there is none. */
@@ -93,31 +96,31 @@ export interface Coverage {
 }
 
 /** @returns what of coverage a finding of this target, or a target that is covered, stands for */
-export function coverageOf(target: Target | undefined): Coverage {
+export function targetCoverageOf(target: ScanTarget | undefined): TargetCoverage {
   if (target === undefined) return { coverKey: '', coverHost: '' };
   if ('artifact' in target) return { coverKey: `artifact:${target.artifact}`, coverHost: '' };
-  const asset = assetOf(target);
+  const asset = resolveAsset(target);
   if (asset === undefined) return { coverKey: '', coverHost: '' };
   if (asset.type === 'host') return { coverKey: `host:${asset.location}`, coverHost: asset.location };
-  const host = hostNamed(new URL(asset.location).hostname)?.location ?? '';
+  const host = parseHost(new URL(asset.location).hostname)?.location ?? '';
   return { coverKey: `site:${asset.location}`, coverHost: host };
 }
 
 /** @returns the target that a person means: a URL, else an address or a host name; `undefined` for what is none */
-export function targetNamed(text: string): Target | undefined {
+export function parseTarget(text: string): ScanTarget | undefined {
   const trimmed = text.trim();
-  if (/^https?:\/\//i.test(trimmed)) return originOf(trimmed) === undefined ? undefined : { url: trimmed };
-  const asset = hostNamed(trimmed);
+  if (/^https?:\/\//i.test(trimmed)) return webOriginOf(trimmed) === undefined ? undefined : { url: trimmed };
+  const asset = parseHost(trimmed);
   return asset === undefined ? undefined : { host: asset.location };
 }
 
 /** @returns where a finding was seen when its report names no more than a target */
-export function locationOfTarget(target: Target): ReportedLocation {
+export function locationOfTarget(target: ScanTarget): ReportedLocation {
   if ('url' in target) return { type: 'url', value: target.url };
   if ('artifact' in target) {
     return { type: 'file', value: [target.artifact, target.path].filter(Boolean).join(': ') };
   }
-  const asset = hostNamed(target.host);
+  const asset = parseHost(target.host);
   const address = asset?.location ?? target.host;
   return {
     type: 'ip',
@@ -131,7 +134,7 @@ export function locationOfTarget(target: Target): ReportedLocation {
 }
 
 /** Names of parameters that are another in every session, or against forgery; compared without regard to case, `-` and `_`. */
-const PASSING = new Set(
+const VOLATILE_PARAMETERS = new Set(
   (
     'jsessionid phpsessid aspsessionid aspnetsessionid cfid cftoken sid sessid session sessionid sessiontoken nonce ' +
     'csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken viewstate ' +
@@ -144,7 +147,7 @@ const PASSING = new Set(
  * order of their names.
  * @returns what is no URL as it is
  */
-export function stableUrl(url: string): string {
+export function canonicalUrl(url: string): string {
   const text = url.trim();
   if (!URL.canParse(text)) return text;
   const parsed = new URL(text);
@@ -153,10 +156,11 @@ export function stableUrl(url: string): string {
   parsed.password = '';
   // Servers of Java write the session into the path.
   parsed.pathname = parsed.pathname.replace(/;(?:jsessionid|phpsessid|sid)=[^;/]*/gi, '');
-  const kept = [...parsed.searchParams].filter(([name]) => !isPassing(name));
+  const kept = [...parsed.searchParams].filter(([name]) => !isVolatile(name));
   kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   parsed.search = new URLSearchParams(kept).toString();
   return parsed.href;
 }
 
-const isPassing = (name: string): boolean => PASSING.has(name.toLowerCase().replace(/[-_.]/g, ''));
+const isVolatile = (name: string): boolean =>
+  VOLATILE_PARAMETERS.has(name.toLowerCase().replace(/[-_.]/g, ''));

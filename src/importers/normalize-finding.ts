@@ -1,10 +1,15 @@
 import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
-import { scoreOf } from '../domain/vulnerabilities/cvss.ts';
-import { cveOf, cweOf, isWebAddress, UNCATEGORIZED } from '../domain/vulnerabilities/vulnerability-fields.ts';
+import { calculateCvssScore } from '../domain/vulnerabilities/cvss.ts';
+import {
+  normalizeCve,
+  normalizeCwe,
+  isHttpUrl,
+  UNCATEGORIZED,
+} from '../domain/vulnerabilities/vulnerability-fields.ts';
 import {
   type ExploitableLocation,
   type LocationInput,
-  readLocations,
+  validateLocations,
 } from '../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { locationOfTarget } from './finding-identity.ts';
@@ -12,7 +17,7 @@ import type { ReportedFinding } from './report.ts';
 
 /** The most characters of a text, and the most locations and pieces of evidence that are kept. */
 const MAX_TEXT = 65_536;
-export const MAX_LOCATIONS = 1_000;
+export const MAX_STORED_LOCATIONS = 1_000;
 export const MAX_EVIDENCE = 20;
 /** The most ids and references of a finding. */
 const MAX_IDS = 1_000;
@@ -20,37 +25,37 @@ const MAX_IDS = 1_000;
 const MAX_VALUE = 2_048;
 
 /** An instance of a finding in the form in which it is kept. */
-export interface SettledFinding {
+export interface NormalizedFinding {
   title: string;
   severity: Severity;
   description: string;
   impact: string;
-  fix: string;
+  recommendedFix: string;
   category: readonly [parent: string, display: string];
-  cves: string[];
-  cwes: string[];
-  score: number | null;
-  vector: string | null;
-  urls: string[];
+  cveIds: string[];
+  cweIds: string[];
+  cvssScore: number | null;
+  cvssVector: string | null;
+  referenceUrls: string[];
   evidence: string[];
   locations: ExploitableLocation[];
   /** How many the report has, kept or not. */
-  located: number;
+  locationCount: number;
   /** Whether a part of it was left out as it is over a limit. */
-  cut: boolean;
+  isTruncated: boolean;
 }
 
 /**
  * Brings a finding of a report into the form in which it is kept (docs/companions.md, section 7): NUL and halves of
  * surrogate pairs become U+FFFD, texts over their limit are cut, and what is no CVE, CWE or web address is dropped.
  */
-export function settleFinding(finding: ReportedFinding): SettledFinding {
+export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let wasCut = false;
   const text = (value: string | undefined, most = MAX_TEXT): string => {
     if (value === undefined) return '';
-    const short = value.length > most ? cutText(value, most) : value;
+    const short = value.length > most ? truncateText(value, most) : value;
     if (short.length < value.length) wasCut = true;
-    return cleanText(short);
+    return sanitizeText(short);
   };
   const some = <T>(values: readonly T[] | undefined, most: number): readonly T[] => {
     if (values === undefined) return [];
@@ -64,39 +69,39 @@ export function settleFinding(finding: ReportedFinding): SettledFinding {
   const locations: readonly LocationInput[] =
     finding.locations ?? (finding.target === undefined ? [] : [locationOfTarget(finding.target)]);
   const { cvssVector } = finding;
-  const followed = cvssVector === undefined ? undefined : scoreOf(cvssVector);
-  const settled = {
+  const followed = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
+  const normalized = {
     title: name(finding.title.replaceAll(/\s+/g, ' ')) || name(finding.rule) || 'Untitled',
     severity: finding.severity,
     description: text(finding.description),
     impact: text(finding.impact),
-    fix: text(finding.recommendedFix),
+    recommendedFix: text(finding.recommendedFix),
     category: named,
-    cves: idsOf(some(finding.cveIds, MAX_IDS), rememberedCve),
-    cwes: idsOf(some(finding.cweIds, MAX_IDS), rememberedCwe),
-    score: followed ?? scoreIn(finding.cvssScore),
-    vector: followed === undefined ? null : (cvssVector as string),
-    urls: idsOf(some(finding.referenceUrls, MAX_IDS), rememberedUrl),
+    cveIds: uniqueIds(some(finding.cveIds, MAX_IDS), cachedCve),
+    cweIds: uniqueIds(some(finding.cweIds, MAX_IDS), cachedCwe),
+    cvssScore: followed ?? validScore(finding.cvssScore),
+    cvssVector: followed === undefined ? null : (cvssVector as string),
+    referenceUrls: uniqueIds(some(finding.referenceUrls, MAX_IDS), cachedUrl),
     evidence: some(finding.evidence, MAX_EVIDENCE).flatMap((piece) => text(piece) || []),
-    locations: some(locations, MAX_LOCATIONS).flatMap(settleLocation),
-    located: locations.length,
+    locations: some(locations, MAX_STORED_LOCATIONS).flatMap(toStoredLocation),
+    locationCount: locations.length,
   };
-  return { ...settled, cut: wasCut };
+  return { ...normalized, isTruncated: wasCut };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
 
 /** @returns at most so many units of a text, without half of a character at its end */
-export function cutText(text: string, most: number): string {
+export function truncateText(text: string, most: number): string {
   return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-export function cleanText(text: string): string {
+export function sanitizeText(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   return whole.includes('\0') ? whole.replaceAll('\0', '\uFFFD') : whole;
 }
 
-function idsOf(values: readonly string[], idOf: (value: string) => string | undefined): string[] {
+function uniqueIds(values: readonly string[], idOf: (value: string) => string | undefined): string[] {
   if (values.length === 0) return [];
   const ids = new Set<string>();
   for (const value of values) {
@@ -107,16 +112,16 @@ function idsOf(values: readonly string[], idOf: (value: string) => string | unde
 }
 
 /** Reports tell the same few ids and addresses again and again. */
-const REMEMBERED = 5_000;
-const LONGEST_REMEMBERED = 256;
+const CACHE_SIZE = 5_000;
+const MAX_CACHED_LENGTH = 256;
 
-function remembering(idOf: (value: string) => string | undefined): (value: string) => string | undefined {
+function memoize(idOf: (value: string) => string | undefined): (value: string) => string | undefined {
   const known = new Map<string, { id: string | undefined }>();
   return (value) => {
-    if (value.length > LONGEST_REMEMBERED) return idOf(value);
+    if (value.length > MAX_CACHED_LENGTH) return idOf(value);
     let found = known.get(value);
     if (found === undefined) {
-      if (known.size >= REMEMBERED) known.clear();
+      if (known.size >= CACHE_SIZE) known.clear();
       found = { id: idOf(value) };
       known.set(value, found);
     }
@@ -124,31 +129,31 @@ function remembering(idOf: (value: string) => string | undefined): (value: strin
   };
 }
 
-const rememberedCve = remembering(cveOf);
-const rememberedCwe = remembering(cweOf);
-const rememberedUrl = remembering(urlOf);
+const cachedCve = memoize(normalizeCve);
+const cachedCwe = memoize(normalizeCwe);
+const cachedUrl = memoize(validUrl);
 
-function urlOf(value: string): string | undefined {
-  const url = cleanText(value.trim());
-  return isWebAddress(url) ? url : undefined;
+function validUrl(value: string): string | undefined {
+  const url = sanitizeText(value.trim());
+  return isHttpUrl(url) ? url : undefined;
 }
 
-function scoreIn(score: number | undefined): number | null {
+function validScore(score: number | undefined): number | null {
   if (score === undefined || !(score >= 0 && score <= 10)) return null;
   return Math.round(score * 10) / 10;
 }
 
-function settleLocation(location: LocationInput): ExploitableLocation[] {
+function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const { value, address, protocol, port } = location;
   const short = {
     type: location.type,
-    ...(value === undefined ? {} : { value: cleanText(cutText(value, MAX_VALUE)) }),
-    ...(address === undefined ? {} : { address: cleanText(cutText(address, MAX_VALUE)) }),
-    ...(protocol === undefined ? {} : { protocol: cleanText(cutText(protocol, MAX_VALUE)) }),
+    ...(value === undefined ? {} : { value: sanitizeText(truncateText(value, MAX_VALUE)) }),
+    ...(address === undefined ? {} : { address: sanitizeText(truncateText(address, MAX_VALUE)) }),
+    ...(protocol === undefined ? {} : { protocol: sanitizeText(truncateText(protocol, MAX_VALUE)) }),
     ...(port === undefined ? {} : { port }),
   };
-  const faults: Parameters<typeof readLocations>[1] = [];
-  const [settled] = readLocations([short], faults);
+  const faults: Parameters<typeof validateLocations>[1] = [];
+  const [settled] = validateLocations([short], faults);
   if (settled !== undefined && faults.length === 0) return [settled];
   // What is no address is told all the same.
   const told = short.value?.trim() || short.address?.trim();
@@ -156,14 +161,14 @@ function settleLocation(location: LocationInput): ExploitableLocation[] {
 }
 
 /** What is said of a finding in more than one instance: the texts of the first, and of all what can be told together. */
-export function mergeFindings(first: SettledFinding, other: SettledFinding): SettledFinding {
+export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
   const union = (one: string[], two: string[], most: number) => [...new Set([...one, ...two])].slice(0, most);
   return {
     ...first,
-    cves: union(first.cves, other.cves, MAX_IDS),
-    cwes: union(first.cwes, other.cwes, MAX_IDS),
-    urls: union(first.urls, other.urls, MAX_IDS),
+    cveIds: union(first.cveIds, other.cveIds, MAX_IDS),
+    cweIds: union(first.cweIds, other.cweIds, MAX_IDS),
+    referenceUrls: union(first.referenceUrls, other.referenceUrls, MAX_IDS),
     evidence: union(first.evidence, other.evidence, MAX_EVIDENCE),
-    cut: first.cut || other.cut,
+    isTruncated: first.isTruncated || other.isTruncated,
   };
 }

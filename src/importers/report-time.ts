@@ -1,7 +1,7 @@
 import type { ImportJob } from '../domain/imports/import-types.ts';
 
 /** Before it no report has a time that is believed. */
-const EARLIEST = Date.UTC(1995, 0, 1);
+const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
  * The time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own, else what whoever imports says,
@@ -20,31 +20,33 @@ export class ReportTime {
   }
 
   /** @returns a time that can be one of a scan: since 1995, and not after the upload */
-  believed(at: number | undefined): number | undefined {
-    return at !== undefined && at >= EARLIEST && at <= this.#job.createdAt ? Math.trunc(at) : undefined;
+  plausible(at: number | undefined): number | undefined {
+    return at !== undefined && at >= EARLIEST_PLAUSIBLE && at <= this.#job.createdAt
+      ? Math.trunc(at)
+      : undefined;
   }
 
   /** Takes what the report says of itself; the last word counts. */
-  tell(at: number | undefined): void {
-    this.#own = this.believed(at) ?? this.#own;
+  set(at: number | undefined): void {
+    this.#own = this.plausible(at) ?? this.#own;
   }
 
   /** @returns when a host was seen */
-  ofHost(at: number | undefined): number {
-    const believed = this.believed(at);
-    if (believed === undefined) return this.at(null);
+  hostTime(at: number | undefined): number {
+    const believed = this.plausible(at);
+    if (believed === undefined) return this.resolve(null);
     this.#newestHost = Math.max(believed, this.#newestHost ?? believed);
     return believed;
   }
 
   /** @param newest of its findings, which tells the time of a report that does not */
-  at(newest: number | null): number {
+  resolve(newest: number | null): number {
     return (
       this.#own ??
       newest ??
       this.#newestHost ??
       this.#earlier ??
-      this.believed(this.#job.options.scannedAt ?? undefined) ??
+      this.plausible(this.#job.options.scannedAt ?? undefined) ??
       this.#job.createdAt
     );
   }

@@ -3,10 +3,10 @@ import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
 
 /** Bytes of a report from its start, unpacked; each call begins anew, so that a report can be read twice. */
-export type ReportSource = () => AsyncIterable<Uint8Array>;
+export type ByteSource = () => AsyncIterable<Uint8Array>;
 
 /** Where something stands in a report: a line from 1, or a byte from 0, whichever its format is told by. */
-export interface Place {
+export interface SourceLocation {
   line?: number;
   offset?: number;
 }
@@ -14,16 +14,16 @@ export interface Place {
 /** A report can be read no further; the message is a sentence for whoever sent it, and does not repeat the place. */
 export class ReportError extends Error {
   override name = 'ReportError';
-  readonly place: Place;
+  readonly location: SourceLocation;
 
-  constructor(message: string, place: Place = {}) {
+  constructor(message: string, place: SourceLocation = {}) {
     super(message);
-    this.place = place;
+    this.location = place;
   }
 }
 
 /** What a finding is about, and what a report covers. */
-export type Target =
+export type ScanTarget =
   | { url: string }
   /** An address or a host name. */
   | { host: string; port?: number | undefined; protocol?: 'tcp' | 'udp' | 'sctp' | undefined }
@@ -46,7 +46,7 @@ export interface ReportedFinding {
   /** The format's own mark of identity, which then stands for rule, asset and place. */
   fingerprint?: string | undefined;
   /** What tells it from others of the same rule and asset where the target does not. */
-  place?: string | undefined;
+  locationKey?: string | undefined;
   /** The tool, where one format is written by many; else the format. */
   source?: string | undefined;
   title: string;
@@ -66,7 +66,7 @@ export interface ReportedFinding {
   referenceUrls?: readonly string[] | undefined;
   /** Requests and answers as sent, what a scanner shows as evidence. */
   evidence?: readonly string[] | undefined;
-  target?: Target | undefined;
+  target?: ScanTarget | undefined;
   /** Of a host itself: what a scan has to look at to find it again, where that is less than all of the host. */
   ports?: readonly PortRange[] | undefined;
   /** Where it was seen; the target when absent. */
@@ -82,22 +82,22 @@ export type ReportRecord =
   /** Ports that the scan of the hosts behind it covers. */
   | { kind: 'ports'; ranges: readonly PortRange[] }
   | { kind: 'host'; host: ScannedHost }
-  | { kind: 'finding'; finding: ReportedFinding; at?: Place | undefined }
+  | { kind: 'finding'; finding: ReportedFinding; at?: SourceLocation | undefined }
   /**
    * That the report covers this whole, so that what it does not tell of it is gone: of a host with a port that port alone,
    * and of one with ports those.
    */
   | {
       kind: 'covered';
-      target: Target;
+      target: ScanTarget;
       ports?: readonly PortRange[] | undefined;
       source?: string | undefined;
     }
   /** What is not taken: a few words for whoever reads the counts (`passed`, `suppressed`, `no title`). */
-  | { kind: 'skipped'; reason: string; at?: Place | undefined };
+  | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined };
 
 /** The first MiB of a report, and what can be told from it. */
-export interface Sample {
+export interface ReportSample {
   /** Decoded, without a byte order mark; what is no UTF-8 is U+FFFD. */
   text: string;
   /** The root element of XML: its name and attributes. */
@@ -112,19 +112,19 @@ export interface Sample {
 export type ColumnMapping = Readonly<Record<string, string>>;
 
 /** One format of reports. It knows no database, and asks nothing outside of the bytes. */
-export interface Format {
+export interface ReportFormat {
   /** As the API and the command line call it; the `source` of its findings unless they name one. */
   name: string;
   /** What it is, for a person: `Nmap XML`. */
   title: string;
   /** Whether it tells of findings, which need an assessment. */
-  findings: boolean;
+  hasFindings: boolean;
   /** Whether a report without a byte is one without findings, as tools write that find nothing. */
-  emptyIsClean?: boolean;
-  recognise(sample: Sample): boolean;
+  allowsEmpty?: boolean;
+  detect(sample: ReportSample): boolean;
   /**
    * Reads a report; it holds a bounded part of it.
    * @throws ReportError where it can be read no further; what was yielded before stands
    */
-  read(source: ReportSource, options: { mapping?: ColumnMapping | undefined }): AsyncIterable<ReportRecord>;
+  read(source: ByteSource, options: { mapping?: ColumnMapping | undefined }): AsyncIterable<ReportRecord>;
 }

@@ -3,33 +3,33 @@ import {
   type ImportJob,
   type ImportOutcome,
   type ImportPreview,
-  type ImportProgress,
-  NOTHING_DONE,
+  type RunProgress,
+  EMPTY_RESULT,
 } from '../domain/imports/import-types.ts';
-import { appliedBefore, firstTimeOf, noteReportTime } from '../domain/imports/previous-runs.ts';
+import { countAlreadyApplied, firstReportTime, saveReportTime } from '../domain/imports/previous-runs.ts';
 import { applyFindings, applyGone } from './apply/findings.ts';
-import { HostUnits } from './apply/hosts.ts';
+import { HostApplier } from './apply/hosts.ts';
 import { identityOf } from './finding-identity.ts';
-import { coverOf, sightedAssetOf } from './targets.ts';
-import { type Format, ReportError, type ReportRecord, type ReportSource } from './report.ts';
+import { coverageKeyOf, assetOfTarget } from './targets.ts';
+import { type ReportFormat, ReportError, type ReportRecord, type ByteSource } from './report.ts';
 import { ReportTime } from './report-time.ts';
-import { settleFinding } from './normalize-finding.ts';
-import { Skips } from './skip-counter.ts';
-import { Spool } from './spool/report-spool.ts';
+import { normalizeFinding } from './normalize-finding.ts';
+import { SkipCounter } from './skip-counter.ts';
+import { ReportSpool } from './spool/report-spool.ts';
 
 /** A run of an import. */
 export interface ImportRun {
   db: Database;
   /** The bytes of the report, unpacked. */
-  source: ReportSource;
-  format: Format;
+  source: ByteSource;
+  format: ReportFormat;
   job: ImportJob;
   /** Milliseconds since 1970. */
   clock: () => number;
   /** Ends the run at the next record or unit: what was applied stays. */
   signal: AbortSignal;
   /** Told often, and cheap to be told: whoever writes it does so at times. */
-  onProgress?: (progress: ImportProgress) => void;
+  onProgress?: (progress: RunProgress) => void;
 }
 
 /**
@@ -47,11 +47,11 @@ export async function runImport({
   signal,
   onProgress = () => undefined,
 }: ImportRun): Promise<ImportOutcome> {
-  const skips = new Skips();
-  const spool = new Spool();
-  const result = { ...NOTHING_DONE };
+  const skips = new SkipCounter();
+  const spool = new ReportSpool();
+  const result = { ...EMPTY_RESULT };
   const preview: ImportPreview = { new: [], again: [], reopened: [], gone: [] };
-  const progress: ImportProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
+  const progress: RunProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
   const told = (): void => {
     progress.findings = spool.findings.count;
     progress.skipped = skips.count;
@@ -70,27 +70,27 @@ export async function runImport({
     if (signal.aborted) outcome.state = 'cancelled';
     else if (error instanceof ReportError) {
       outcome.state = 'failed';
-      outcome.error = { message: error.message, ...error.place };
+      outcome.error = { message: error.message, ...error.location };
     } else throw error;
   };
   try {
-    if (!job.options.dryRun) Object.assign(result, await appliedBefore(db.read, job));
-    const time = new ReportTime(job, await firstTimeOf(db.read, job));
-    const hosts = new HostUnits({ db, job, clock, signal, skips, result, spool });
+    if (!job.options.dryRun) Object.assign(result, await countAlreadyApplied(db.read, job));
+    const time = new ReportTime(job, await firstReportTime(db.read, job));
+    const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
       await readRecords({ format, source, job, signal, skips, spool, progress, told, time, hosts });
     } catch (error) {
       end(error);
     }
     spool.findings.group();
-    const reportAt = time.at(spool.findings.newest);
+    const reportAt = time.resolve(spool.findings.newest);
     if (!job.options.dryRun) {
       outcome.reportAt = reportAt;
-      await db.write((tx) => noteReportTime(tx, job, reportAt));
+      await db.write((tx) => saveReportTime(tx, job, reportAt));
     }
     const { assessment } = job;
     if (assessment !== null && outcome.state !== 'cancelled') {
-      const applied = (part: number): void => {
+      const onApplied = (part: number): void => {
         progress.applied = part;
         told();
       };
@@ -104,7 +104,7 @@ export async function runImport({
         result,
         preview,
         reportAt,
-        applied,
+        onApplied,
       };
       try {
         await applyFindings(run);
@@ -115,31 +115,31 @@ export async function runImport({
     }
     if (outcome.state === 'succeeded') progress.applied = 1;
     told();
-    return { ...outcome, progress: { ...progress }, skips: skips.all() };
+    return { ...outcome, progress: { ...progress }, skips: skips.list() };
   } finally {
     spool.close();
   }
 }
 
 /** What reading a report needs. */
-interface Reading extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
-  skips: Skips;
-  spool: Spool;
-  progress: ImportProgress;
+interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
+  skips: SkipCounter;
+  spool: ReportSpool;
+  progress: RunProgress;
   told: () => void;
   time: ReportTime;
-  hosts: HostUnits;
+  hosts: HostApplier;
 }
 
 /** Takes the records of a report as they come; hosts that came before it breaks off are applied. */
-async function readRecords(reading: Reading): Promise<void> {
+async function readRecords(reading: ReadContext): Promise<void> {
   const { format, source, job, signal, hosts } = reading;
   reading.spool.addSource(format.name);
   try {
     for await (const record of format.read(source, { mapping: job.options.mapping })) {
       signal.throwIfAborted();
       // Most records wait for nothing, and a wait for nothing costs as much as a small one.
-      const waits = takeRecord(reading, record);
+      const waits = handleRecord(reading, record);
       if (waits !== undefined) await waits;
     }
   } finally {
@@ -148,16 +148,16 @@ async function readRecords(reading: Reading): Promise<void> {
 }
 
 /** @returns what to wait for before the next record */
-function takeRecord(
-  { format, job, skips, spool, progress, told, time, hosts }: Reading,
+function handleRecord(
+  { format, job, skips, spool, progress, told, time, hosts }: ReadContext,
   record: ReportRecord,
 ): Promise<void> | undefined {
   switch (record.kind) {
     case 'report':
-      time.tell(record.scannedAt);
+      time.set(record.scannedAt);
       return undefined;
     case 'ports':
-      return hosts.cover(record.ranges);
+      return hosts.setCoverage(record.ranges);
     case 'host':
       progress.hosts += 1;
       progress.ports += record.host.ports.length;
@@ -169,21 +169,21 @@ function takeRecord(
       else {
         const { target } = finding;
         const from = finding.source ?? format.name;
-        const asset = sightedAssetOf(target);
+        const asset = assetOfTarget(target);
         const head = {
           identity: identityOf(finding, from, asset),
           source: from,
           asset,
-          cover: coverOf(target, finding.ports),
-          seenAt: time.believed(finding.seenAt) ?? null,
+          coverage: coverageKeyOf(target, finding.ports),
+          seenAt: time.plausible(finding.seenAt) ?? null,
         };
-        spool.add(head, settleFinding(finding));
+        spool.add(head, normalizeFinding(finding));
       }
       break;
     }
     case 'covered': {
-      const cover = coverOf(record.target, record.ports);
-      if (cover !== null) spool.cover(record.source ?? format.name, cover);
+      const cover = coverageKeyOf(record.target, record.ports);
+      if (cover !== null) spool.addCoverage(record.source ?? format.name, cover);
       return undefined;
     }
     case 'skipped':

@@ -1,13 +1,13 @@
-import type { ImportSkip } from '../domain/imports/import-types.ts';
-import type { Place } from './report.ts';
+import type { SkippedRecords } from '../domain/imports/import-types.ts';
+import type { SourceLocation } from './report.ts';
 
 /** The most reasons that are told apart; what comes after them counts together. */
 const MAX_REASONS = 50;
-const OTHERS = 'other reasons';
+const OTHER_REASONS = 'other reasons';
 
 /** Counts what a report has and is not taken, by reason, with the place of the first. */
-export class Skips {
-  readonly #skips = new Map<string, ImportSkip>();
+export class SkipCounter {
+  readonly #skips = new Map<string, SkippedRecords>();
   #count = 0;
 
   get count(): number {
@@ -15,9 +15,9 @@ export class Skips {
   }
 
   /** @param counted whether a record was not taken; not so where only a part of it was cut off */
-  add(reason: string, at: Place = {}, counted = true): void {
+  add(reason: string, at: SourceLocation = {}, counted = true): void {
     if (counted) this.#count += 1;
-    const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHERS;
+    const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
       const place =
@@ -26,7 +26,7 @@ export class Skips {
     } else skip.count += 1;
   }
 
-  all(): ImportSkip[] {
+  list(): SkippedRecords[] {
     return [...this.#skips.values()];
   }
 }

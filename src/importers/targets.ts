@@ -1,22 +1,22 @@
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
-import { textOfPorts } from '../domain/imports/port-sets.ts';
-import type { Cover, SightedAsset } from '../domain/imports/sighting.ts';
-import { assetOf, coverageOf } from './finding-identity.ts';
-import type { Target } from './report.ts';
+import { formatPorts } from '../domain/imports/port-sets.ts';
+import type { CoverageKey, AssetLocation } from '../domain/imports/sighting.ts';
+import { resolveAsset, targetCoverageOf } from './finding-identity.ts';
+import type { ScanTarget } from './report.ts';
 
 /** Reports name the same targets again and again. */
-const KEPT = 20_000;
-const LONGEST_KEPT = 256;
+const CACHE_SIZE = 20_000;
+const MAX_CACHED_LENGTH = 256;
 
-function remembering<T>(find: (target: Target) => T): (target: Target | undefined) => T | null {
+function memoizeByTarget<T>(find: (target: ScanTarget) => T): (target: ScanTarget | undefined) => T | null {
   const kept = new Map<string, T>();
   return (target) => {
     if (target === undefined) return null;
-    const key = keyOf(target);
-    if (key.length > LONGEST_KEPT) return find(target);
+    const key = cacheKeyOf(target);
+    if (key.length > MAX_CACHED_LENGTH) return find(target);
     const known = kept.get(key);
     if (known !== undefined) return known;
-    if (kept.size >= KEPT) kept.clear();
+    if (kept.size >= CACHE_SIZE) kept.clear();
     const found = find(target);
     kept.set(key, found);
     return found;
@@ -24,12 +24,12 @@ function remembering<T>(find: (target: Target) => T): (target: Target | undefine
 }
 
 /** @returns the asset of a target; `null` where there is none */
-export const sightedAssetOf: (target: Target | undefined) => SightedAsset | null = remembering(
-  (target) => assetOf(target) ?? null,
+export const assetOfTarget: (target: ScanTarget | undefined) => AssetLocation | null = memoizeByTarget(
+  (target) => resolveAsset(target) ?? null,
 );
 
-const targetCover = remembering((target): Cover | null => {
-  const { coverKey: key, coverHost: host } = coverageOf(target);
+const cachedCoverageKey = memoizeByTarget((target): CoverageKey | null => {
+  const { coverKey: key, coverHost: host } = targetCoverageOf(target);
   if (key === '') return null;
   const port =
     'host' in target && target.port !== undefined ? `${target.protocol ?? 'tcp'}/${target.port}` : '';
@@ -37,11 +37,11 @@ const targetCover = remembering((target): Cover | null => {
 });
 
 /** A report names the same ports of each of its hosts. */
-const texts = new WeakMap<readonly PortRange[], string>();
+const portTexts = new WeakMap<readonly PortRange[], string>();
 
-function knownText(ranges: readonly PortRange[]): string {
-  const known = texts.get(ranges) ?? textOfPorts(ranges);
-  texts.set(ranges, known);
+function cachedPorts(ranges: readonly PortRange[]): string {
+  const known = portTexts.get(ranges) ?? formatPorts(ranges);
+  portTexts.set(ranges, known);
   return known;
 }
 
@@ -49,16 +49,19 @@ function knownText(ranges: readonly PortRange[]): string {
  * @param ports of a target that is a host, where it names no port
  * @returns what has to be covered for a finding of a target to be gone, or what a target covers; `null` for nothing
  */
-export function coverOf(target: Target | undefined, ports?: readonly PortRange[]): Cover | null {
-  const cover = targetCover(target);
+export function coverageKeyOf(
+  target: ScanTarget | undefined,
+  ports?: readonly PortRange[],
+): CoverageKey | null {
+  const cover = cachedCoverageKey(target);
   if (cover === null || ports === undefined || cover.ports !== '' || !cover.key.startsWith('host:'))
     return cover;
-  const text = knownText(ports);
+  const text = cachedPorts(ports);
   // No ports at all are none that anything was found on.
   return text === '' ? null : { ...cover, ports: text };
 }
 
-function keyOf(target: Target): string {
+function cacheKeyOf(target: ScanTarget): string {
   if ('url' in target) {
     // Nothing behind the site counts.
     const site = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/.exec(target.url)?.[0];

@@ -1,31 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/engine.ts';
-import { isOneOf } from '../db/dialect-sql.ts';
+import { inList } from '../db/dialect-sql.ts';
 import type { Tables } from '../db/schema.ts';
-import { UNDO_FOR } from '../domain/vulnerabilities/bulk/undo.ts';
-import { CHANGES_KEPT_FOR } from '../domain/imports/finding-snapshots.ts';
-import { KEPT_FOR } from '../domain/shared/idempotency-keys.ts';
+import { UNDO_WINDOW } from '../domain/vulnerabilities/bulk/undo.ts';
+import { SNAPSHOT_RETENTION } from '../domain/imports/finding-snapshots.ts';
+import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** How long refusals are kept, unless changes are kept for less. */
-const REFUSAL_DAYS = 90;
+const DENIED_ATTEMPT_DAYS = 90;
 /** What the demo data was made of, without which it could not be renewed. */
-const KEPT = 'demo.load';
+const DEMO_LOAD_ACTION = 'demo.load';
 /** Rows deleted in one unit of work, so that others need not wait long. */
-const ROWS_AT_ONCE = 500;
+const BATCH_ROWS = 500;
 
 /** How long things are kept. */
-export interface Lifetimes {
+export interface RetentionPeriods {
   /** After how many milliseconds without use a session ends. */
-  idle: number;
+  sessionIdle: number;
   /** After how many days a change leaves the audit log; `null` for never. */
   auditDays: number | null;
 }
 
 /** Rows that have ended. */
-interface Ended {
+interface ExpiredRows {
   table: keyof Tables;
   /** The column that tells rows apart. */
   key: string;
@@ -40,40 +40,40 @@ interface Ended {
  * @param isStopping asked between units of work; the rest waits for the next time
  * @returns how many rows are gone, by table
  */
-export async function removeExpired(
+export async function deleteExpired(
   db: Database,
-  lifetimes: Lifetimes,
+  lifetimes: RetentionPeriods,
   now: number,
   isStopping: () => boolean = () => false,
 ): Promise<Partial<Record<keyof Tables, number>>> {
   const removed: Partial<Record<keyof Tables, number>> = {};
-  for (const ended of endedBy(now, lifetimes)) {
-    for (let rows = ROWS_AT_ONCE; rows === ROWS_AT_ONCE && !isStopping();) {
-      rows = await removeSome(db, ended);
+  for (const ended of expiredRowsAt(now, lifetimes)) {
+    for (let rows = BATCH_ROWS; rows === BATCH_ROWS && !isStopping();) {
+      rows = await deleteBatch(db, ended);
       if (rows > 0) removed[ended.table] = (removed[ended.table] ?? 0) + rows;
     }
   }
   const { auditDays } = lifetimes;
-  const changes = auditDays === null ? 0 : await removeOldEvents(db, now - auditDays * DAY, isStopping);
+  const changes = auditDays === null ? 0 : await deleteOldAuditEvents(db, now - auditDays * DAY, isStopping);
   if (changes > 0) removed.events = (removed.events ?? 0) + changes;
   return removed;
 }
 
-function endedBy(now: number, { idle, auditDays }: Lifetimes): Ended[] {
-  const refusalsBefore = now - Math.min(REFUSAL_DAYS, auditDays ?? REFUSAL_DAYS) * DAY;
+function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods): ExpiredRows[] {
+  const refusalsBefore = now - Math.min(DENIED_ATTEMPT_DAYS, auditDays ?? DENIED_ATTEMPT_DAYS) * DAY;
   const past = (column: string, at: number) => sql`${sql.ref(column)} <= ${at}`;
   return [
     { table: 'sessions', key: 'id', condition: past('expires_at', now) },
-    { table: 'sessions', key: 'id', condition: past('last_used_at', now - idle) },
+    { table: 'sessions', key: 'id', condition: past('last_used_at', now - sessionIdle) },
     { table: 'attempts', key: 'subject', condition: past('ends_at', now) },
     { table: 'used_challenges', key: 'challenge_hash', condition: past('ends_at', now) },
     { table: 'password_resets', key: 'secret_hash', condition: past('expires_at', now) },
     { table: 'oauth_codes', key: 'code_hash', condition: past('expires_at', now - HOUR) },
     { table: 'refresh_tokens', key: 'id', condition: past('expires_at', now - 7 * DAY) },
     { table: 'tokens', key: 'id', condition: sql`kind = 'jwt' and ${past('expires_at', now - DAY)}` },
-    { table: 'kept_answers', key: 'id', condition: past('kept_at', now - KEPT_FOR) },
-    { table: 'import_changes', key: 'id', condition: past('changed_at', now - CHANGES_KEPT_FOR) },
-    { table: 'bulk_changes', key: 'id', condition: past('changed_at', now - UNDO_FOR) },
+    { table: 'kept_answers', key: 'id', condition: past('kept_at', now - RESPONSE_TTL) },
+    { table: 'import_changes', key: 'id', condition: past('changed_at', now - SNAPSHOT_RETENTION) },
+    { table: 'bulk_changes', key: 'id', condition: past('changed_at', now - UNDO_WINDOW) },
     { table: 'refusal_minutes', key: 'minute', condition: past('minute', minuteOf(now - HOUR)) },
     // Their key begins with the minute, which has as many digits until the year 2160.
     {
@@ -92,7 +92,7 @@ function minuteOf(time: number): number {
  * Deletes the events up to a time. They are looked at from the oldest on, as long as there are some to delete, so that
  * their time needs no index, which every change would have to pay for.
  */
-async function removeOldEvents(db: Database, until: number, isStopping: () => boolean): Promise<number> {
+async function deleteOldAuditEvents(db: Database, until: number, isStopping: () => boolean): Promise<number> {
   let removed = 0;
   let seen = 0;
   while (!isStopping()) {
@@ -101,14 +101,16 @@ async function removeOldEvents(db: Database, until: number, isStopping: () => bo
       .select(['id', 'at', 'action'])
       .where('id', '>', seen)
       .orderBy('id')
-      .limit(ROWS_AT_ONCE)
+      .limit(BATCH_ROWS)
       .execute();
-    const ids = rows.filter(({ at, action }) => at <= until && action !== KEPT).map(({ id }) => id);
+    const ids = rows
+      .filter(({ at, action }) => at <= until && action !== DEMO_LOAD_ACTION)
+      .map(({ id }) => id);
     if (ids.length === 0) break;
     await db.write((tx) =>
       tx
         .deleteFrom('events')
-        .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+        .where((eb) => inList(tx, eb.ref('id'), ids))
         .execute(),
     );
     removed += ids.length;
@@ -117,8 +119,8 @@ async function removeOldEvents(db: Database, until: number, isStopping: () => bo
   return removed;
 }
 
-async function removeSome(db: Database, { table, key, condition }: Ended): Promise<number> {
-  const some = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${ROWS_AT_ONCE}`;
+async function deleteBatch(db: Database, { table, key, condition }: ExpiredRows): Promise<number> {
+  const some = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${BATCH_ROWS}`;
   // A look costs less than a unit of work, and mostly there is nothing.
   if ((await some.execute(db.read)).rows.length === 0) return 0;
   return db.write(async (tx) => {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import { endOverdueSessions } from '../domain/assessments/testing-sessions.ts';
-import type { JobKind } from './runner.ts';
+import { endOverdueTestingSessions } from '../domain/assessments/testing-sessions.ts';
+import type { JobHandler } from './runner.ts';
 
-const EVERY = 5 * 60_000;
+const INTERVAL = 5 * 60_000;
 /** Sessions ended in one unit of work, so that others need not wait long. */
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 /** Ends testing sessions that nobody has stopped within 24 hours; readers know that they have ended before it does. */
-export const sessionEnds = ({ db, clock }: Context): JobKind => ({
+export const endOverdueTestingSessionsJob = ({ db, clock }: Context): JobHandler => ({
   kind: 'session-ends',
-  every: EVERY,
+  interval: INTERVAL,
   maxAttempts: 3,
   async run({ signal }) {
     const actor: Actor = {
@@ -21,9 +21,9 @@ export const sessionEnds = ({ db, clock }: Context): JobKind => ({
       address: null,
       requestId: randomUUID(),
     };
-    for (let ended = AT_ONCE; ended === AT_ONCE;) {
+    for (let ended = BATCH_SIZE; ended === BATCH_SIZE;) {
       signal.throwIfAborted();
-      ended = await db.write((tx) => endOverdueSessions(tx, { actor, now: clock() }, AT_ONCE));
+      ended = await db.write((tx) => endOverdueTestingSessions(tx, { actor, now: clock() }, BATCH_SIZE));
     }
   },
 });

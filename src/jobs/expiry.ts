@@ -1,17 +1,17 @@
 import type { Context } from '../runtime/context.ts';
-import { removeExpired } from './delete-expired.ts';
-import type { JobKind } from './runner.ts';
+import { deleteExpired } from './delete-expired.ts';
+import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;
 
 /** Deletes what has ended, once an hour. */
-export const expiry = ({ db, config, clock, log }: Context): JobKind => ({
+export const deleteExpiredJob = ({ db, config, clock, log }: Context): JobHandler => ({
   kind: 'expiry',
-  every: HOUR,
+  interval: HOUR,
   maxAttempts: 3,
   async run({ signal }) {
-    const lifetimes = { idle: config.sessionIdle, auditDays: config.auditDays };
-    const removed = await removeExpired(db, lifetimes, clock(), () => signal.aborted);
+    const lifetimes = { sessionIdle: config.sessionIdle, auditDays: config.auditDays };
+    const removed = await deleteExpired(db, lifetimes, clock(), () => signal.aborted);
     if (Object.keys(removed).length > 0) log.info({ removed }, 'removed what has expired');
     signal.throwIfAborted();
   },

@@ -1,28 +1,28 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Context } from '../runtime/context.ts';
-import { isImporting } from '../domain/imports/import-lifecycle.ts';
+import { isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { DIST } from '../paths.ts';
-import type { JobKind } from './runner.ts';
+import type { JobHandler } from './runner.ts';
 
-const EVERY = 10_000;
+const INTERVAL = 10_000;
 /** In MiB: each row is looked at once, and what a step makes is soon thrown away. */
-const [PAGE_CACHE, NURSERY_SIZE] = [4, 2];
+const [PAGE_CACHE_MIB, YOUNG_GENERATION_MIB] = [4, 2];
 
 /** Has what imports made be found by its words, in a thread: the index of words is large, and to fill it holds an event loop. */
-export const search = ({ db, config }: Context): JobKind => ({
+export const indexSearchJob = ({ db, config }: Context): JobHandler => ({
   kind: 'search',
-  every: EVERY,
+  interval: INTERVAL,
   maxAttempts: 3,
   async run({ signal }) {
     const some = await db.read.selectFrom('search_pending').select('first_id').limit(1).execute();
     // An import writes all the time, and has the memory to itself.
-    if (some.length === 0 || (await isImporting(db.read))) return;
+    if (some.length === 0 || (await isImportRunning(db.read))) return;
     signal.throwIfAborted();
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     const worker = new Worker(new URL('search-thread.js', DIST), {
-      workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE },
-      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_SIZE },
+      workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     const stop = (): void => worker.postMessage('stop', []);
     signal.addEventListener('abort', stop, { once: true });

@@ -1,17 +1,21 @@
 import { invitationUrl } from '../auth/account-links.ts';
 import type { Context } from '../runtime/context.ts';
-import { INVITATION_MAIL, invitedAddress, type InvitationMail } from '../domain/users/invitations.ts';
+import {
+  INVITATION_MAIL,
+  findInvitationRecipient,
+  type InvitationMail,
+} from '../domain/users/invitations.ts';
 import type { Mailer } from './mailer.ts';
 import { MAIL_ATTEMPTS, sendMail } from './mail-retry.ts';
-import type { JobKind } from './runner.ts';
+import type { JobHandler } from './runner.ts';
 
 /** Mails invitations, one after the other; one that was accepted, renewed or withdrawn in the meantime is not sent. */
-export const invitationMails = ({ db, keys, log, addresses }: Context, mailer: Mailer): JobKind => ({
+export const invitationMailJob = ({ db, keys, log, addresses }: Context, mailer: Mailer): JobHandler => ({
   kind: INVITATION_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
   async run({ job }) {
     const request = JSON.parse(job.payload) as InvitationMail;
-    const invited = await invitedAddress(db.read, request);
+    const invited = await findInvitationRecipient(db.read, request);
     if (invited === undefined) return;
     const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
     const text = mailText(url, invited.organization);

@@ -5,7 +5,7 @@ import type { Mail, Mailer } from './mailer.ts';
 export const MAIL_ATTEMPTS = 6;
 
 /** A mail server did not take a mail. Neither the address nor the link is in it, which the server's words may repeat. */
-class MailRefused extends Error {
+class MailRejected extends Error {
   override name = 'MailRefused';
   readonly code: string | undefined;
 
@@ -25,7 +25,7 @@ export async function sendMail(mailer: Mailer, mail: Mail, log: Logger, requestI
     await mailer.send(mail);
   } catch (error) {
     const { code, responseCode } = error as { code?: string; responseCode?: number };
-    if (responseCode === undefined || responseCode < 500) throw new MailRefused(code);
+    if (responseCode === undefined || responseCode < 500) throw new MailRejected(code);
     // RFC 5321, section 4.2.1: to try again would not help.
     log.error({ requestId, code }, 'a mail could not be sent');
   }

@@ -1,33 +1,33 @@
-import { networkOf } from '../auth/ip-addresses.ts';
+import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
-import { resetUrl } from '../auth/reset-links.ts';
+import { passwordResetUrl } from '../auth/reset-links.ts';
 import type { Context } from '../runtime/context.ts';
-import { countAttempt } from '../domain/sign-in/attempt-limits.ts';
-import { createPasswordReset, resettableUser } from '../domain/sign-in/password-resets.ts';
-import { RESET_MAIL, type ResetRequest } from '../domain/sign-in/request-password-reset.ts';
+import { recordAttempt } from '../domain/sign-in/attempt-limits.ts';
+import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
+import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
 import type { Mailer } from './mailer.ts';
 import { MAIL_ATTEMPTS, sendMail } from './mail-retry.ts';
-import type { JobKind } from './runner.ts';
+import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;
 /** Mails to an account, and requests from an address, in an hour. */
 const ACCOUNT_LIMIT = { max: 3, window: HOUR };
 const ADDRESS_LIMIT = { max: 20, window: HOUR };
 /** Mails links for a new password, one after the other. */
-export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Mailer): JobKind => ({
+export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mailer: Mailer): JobHandler => ({
   kind: RESET_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
   async run({ job }) {
-    const { email, address, at, requestId } = JSON.parse(job.payload) as ResetRequest;
-    const userId = await resettableUser(db.read, email);
+    const { email, address, at, requestId } = JSON.parse(job.payload) as PasswordResetRequest;
+    const userId = await findResettableUser(db.read, email);
     const link = await db.write(async (tx) => {
       if (job.attempts === 1) {
-        const fromHere = { subject: 'reset-mail', address: networkOf(address) };
-        if ((await countAttempt(tx, fromHere, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
+        const fromHere = { subject: 'reset-mail', address: networkPrefix(address) };
+        if ((await recordAttempt(tx, fromHere, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
         const toAccount = { subject: `reset-mail:${userId}`, address: '' };
         if (
           userId !== undefined &&
-          (await countAttempt(tx, toAccount, ACCOUNT_LIMIT, at)).outcome === 'locked'
+          (await recordAttempt(tx, toAccount, ACCOUNT_LIMIT, at)).outcome === 'locked'
         )
           return undefined;
       }
@@ -36,7 +36,7 @@ export const resetMails = ({ db, log, clock, addresses }: Context, mailer: Maile
       return createPasswordReset(tx, { actor, now: clock() }, userId, 'mail');
     });
     if (link === undefined) return;
-    const url = resetUrl(addresses.clientBaseUrl, link.secret);
+    const url = passwordResetUrl(addresses.clientBaseUrl, link.secret);
     const mail = { to: link.to, subject: 'A new password for Assay', text: mailText(url) };
     await sendMail(mailer, mail, log, requestId);
   },

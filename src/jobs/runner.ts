@@ -1,53 +1,53 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from '../runtime/context.ts';
 import {
-  ensureJob,
+  ensureRecurringJob,
   finishJob,
   type Job,
-  keepJob,
-  kindsDue,
-  postponeJob,
+  extendLease,
+  findDueKinds,
+  rescheduleJob,
   takeJob,
   type TakeJob,
 } from '../domain/shared/jobs.ts';
 
 /** How long, in milliseconds, a job is an instance's own that does not keep it: so long it rests after a crash. */
-const LEASE = 60_000;
-const KEEP_EVERY = 20_000;
+const LEASE_DURATION = 60_000;
+const LEASE_RENEWAL_INTERVAL = 20_000;
 /** How often an instance looks for what others added, and for what is due again. */
-const LOOK_EVERY = 1_000;
-const FIRST_RETRY = 10_000;
-const LONGEST_RETRY = 600_000;
+const POLL_INTERVAL = 1_000;
+const FIRST_RETRY_DELAY = 10_000;
+const MAX_RETRY_DELAY = 600_000;
 
 /** One try at a job. */
-export interface Run {
+export interface JobRun {
   job: Job;
   /** Aborted when the process ends, the job was cancelled, or another instance has it: to stop soon, and throw. */
   signal: AbortSignal;
 }
 
 /** What is done for a kind of job. Whatever it does may be done twice: a crash may come just before the job is deleted. */
-export interface JobKind {
+export interface JobHandler {
   kind: string;
   /** Milliseconds from the end of one run to the next, of the one job that always comes back; absent where jobs are added. */
-  every?: number;
+  interval?: number;
   /** How often one is tried that fails. */
   maxAttempts: number;
   /** How many of the kind this process does at a time; one unless told. */
-  atOnce?: number;
+  concurrency?: number;
   /** Which one is next; absent, the one that has waited longest. */
   take?: TakeJob;
   /** @throws what made it fail, without secrets: it is logged */
-  run(run: Run): Promise<void>;
+  run(run: JobRun): Promise<void>;
 }
 
 /** Does the jobs of the database in this process, until it is closed. */
 export class JobRunner {
   readonly #context: Context;
-  readonly #kinds: ReadonlyMap<string, JobKind>;
+  readonly #kinds: ReadonlyMap<string, JobHandler>;
   readonly #holder = randomUUID();
   readonly #closing = new AbortController();
-  readonly #working = new Map<JobKind, Set<Promise<void>>>();
+  readonly #working = new Map<JobHandler, Set<Promise<void>>>();
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #timer: NodeJS.Timeout | undefined;
@@ -61,14 +61,14 @@ export class JobRunner {
     this.#lookSoon();
   };
 
-  constructor(context: Context, kinds: readonly JobKind[]) {
+  constructor(context: Context, kinds: readonly JobHandler[]) {
     this.#context = context;
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
   }
 
   /** Begins to look for work. */
   start(): void {
-    this.#timer = setInterval(this.#look, LOOK_EVERY).unref();
+    this.#timer = setInterval(this.#look, POLL_INTERVAL).unref();
     this.#context.jobs.on('added', this.#noteAdded);
     this.#lookSoon();
   }
@@ -96,9 +96,9 @@ export class JobRunner {
     const { db, clock, log } = this.#context;
     try {
       await this.#ensureRecurring();
-      for (const name of await kindsDue(db.read, clock())) {
+      for (const name of await findDueKinds(db.read, clock())) {
         const kind = this.#kinds.get(name);
-        if (kind !== undefined && this.#worksOn(kind).size < (kind.atOnce ?? 1)) this.#work(kind);
+        if (kind !== undefined && this.#worksOn(kind).size < (kind.concurrency ?? 1)) this.#work(kind);
       }
       this.#failing = false;
     } catch (error) {
@@ -110,20 +110,20 @@ export class JobRunner {
   #ensured = false;
   async #ensureRecurring(): Promise<void> {
     if (this.#ensured) return;
-    const recurring = [...this.#kinds.values()].filter(({ every }) => every !== undefined);
+    const recurring = [...this.#kinds.values()].filter(({ interval }) => interval !== undefined);
     await this.#context.db.write(async (tx) => {
-      for (const { kind } of recurring) await ensureJob(tx, kind, this.#context.clock());
+      for (const { kind } of recurring) await ensureRecurringJob(tx, kind, this.#context.clock());
     });
     this.#ensured = true;
   }
 
-  #worksOn(kind: JobKind): Set<Promise<void>> {
+  #worksOn(kind: JobHandler): Set<Promise<void>> {
     let works = this.#working.get(kind);
     if (works === undefined) this.#working.set(kind, (works = new Set()));
     return works;
   }
 
-  #work(kind: JobKind): void {
+  #work(kind: JobHandler): void {
     const works = this.#worksOn(kind);
     const added = this.#added;
     const work = this.#doAll(kind).then(
@@ -141,33 +141,33 @@ export class JobRunner {
   }
 
   /** @returns how many it has done */
-  async #doAll(kind: JobKind): Promise<number> {
+  async #doAll(kind: JobHandler): Promise<number> {
     const { db, clock } = this.#context;
     for (let count = 0; ; count += 1) {
       if (this.#closing.signal.aborted) return count;
-      const by = { holder: this.#holder, now: clock(), until: clock() + LEASE };
+      const by = { holder: this.#holder, now: clock(), until: clock() + LEASE_DURATION };
       const job = await db.write((tx) =>
         kind.take === undefined ? takeJob(tx, kind.kind, by.holder, by.now, by.until) : kind.take(tx, by),
       );
       if (job === undefined) return count;
       // There may be another one that can be done meanwhile.
-      if (kind.atOnce !== undefined) this.#lookSoon();
+      if (kind.concurrency !== undefined) this.#lookSoon();
       await this.#do(kind, job);
     }
   }
 
-  async #do(kind: JobKind, job: Job): Promise<void> {
+  async #do(kind: JobHandler, job: Job): Promise<void> {
     const { db, clock, log } = this.#context;
     const lost = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
-    const keeping = setInterval(() => void this.#keep(job, lost), KEEP_EVERY).unref();
+    const keeping = setInterval(() => void this.#keep(job, lost), LEASE_RENEWAL_INTERVAL).unref();
     const about = { job: job.id, kind: kind.kind, attempt: job.attempts };
     const postpone = (attempts: number, dueAt: number) =>
-      db.write((tx) => postponeJob(tx, { id: job.id, attempts }, this.#holder, dueAt));
+      db.write((tx) => rescheduleJob(tx, { id: job.id, attempts }, this.#holder, dueAt));
     const end = () =>
-      kind.every === undefined
+      kind.interval === undefined
         ? db.write((tx) => finishJob(tx, job, this.#holder))
-        : postpone(0, clock() + kind.every);
+        : postpone(0, clock() + kind.interval);
     try {
       await kind.run({ job, signal });
       await end();
@@ -181,7 +181,7 @@ export class JobRunner {
         log.warn({ ...about, err: error }, 'a job failed, and is tried again');
         await postpone(
           job.attempts,
-          clock() + Math.min(FIRST_RETRY * 2 ** (job.attempts - 1), LONGEST_RETRY),
+          clock() + Math.min(FIRST_RETRY_DELAY * 2 ** (job.attempts - 1), MAX_RETRY_DELAY),
         );
       } else {
         log.error({ ...about, err: error }, 'a job failed for good');
@@ -195,7 +195,9 @@ export class JobRunner {
   async #keep(job: Job, lost: AbortController): Promise<void> {
     const { db, clock } = this.#context;
     // A database that is away takes the job from nobody: the lease runs, and is kept at the next turn.
-    const kept = await db.write((tx) => keepJob(tx, job, this.#holder, clock() + LEASE)).catch(() => true);
+    const kept = await db
+      .write((tx) => extendLease(tx, job, this.#holder, clock() + LEASE_DURATION))
+      .catch(() => true);
     if (!kept) lost.abort(new Error('The job was cancelled, or taken by another instance.'));
   }
 }

@@ -1,27 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { openMailer } from './mailer.ts';
-import { expiry } from './expiry.ts';
-import { imports } from './run-imports.ts';
-import { invitationMails } from './invitation-mails.ts';
-import { resetMails } from './password-reset-mails.ts';
+import { deleteExpiredJob } from './expiry.ts';
+import { importsJob } from './run-imports.ts';
+import { invitationMailJob } from './invitation-mails.ts';
+import { passwordResetMailJob } from './password-reset-mails.ts';
 import { JobRunner } from './runner.ts';
-import { search } from './index-search.ts';
-import { sessionEnds } from './end-overdue-testing-sessions.ts';
-import { unusedContents } from './delete-unused-files.ts';
-import { tallies } from './compact-counters.ts';
+import { indexSearchJob } from './index-search.ts';
+import { endOverdueTestingSessionsJob } from './end-overdue-testing-sessions.ts';
+import { deleteUnusedFilesJob } from './delete-unused-files.ts';
+import { compactCountersJob } from './compact-counters.ts';
 
 /** Has a server do its share of the jobs, from when it listens until it closes. */
-export function runJobs(app: FastifyInstance, context: Context): void {
+export function registerJobs(app: FastifyInstance, context: Context): void {
   const mailer = openMailer(context.config);
   const runner = new JobRunner(context, [
-    expiry(context),
-    sessionEnds(context),
-    unusedContents(context),
-    tallies(context),
-    imports(context),
-    search(context),
-    ...(mailer === null ? [] : [resetMails(context, mailer), invitationMails(context, mailer)]),
+    deleteExpiredJob(context),
+    endOverdueTestingSessionsJob(context),
+    deleteUnusedFilesJob(context),
+    compactCountersJob(context),
+    importsJob(context),
+    indexSearchJob(context),
+    ...(mailer === null ? [] : [passwordResetMailJob(context, mailer), invitationMailJob(context, mailer)]),
   ]);
   app.addHook('onListen', (done) => {
     runner.start();
@@ -34,8 +34,8 @@ export function runJobs(app: FastifyInstance, context: Context): void {
 }
 
 /** Has another process do imports alone, until it closes what it gets: a command, where no server may be there. */
-export function runImports(context: Context): Pick<JobRunner, 'close'> {
-  const runner = new JobRunner(context, [imports(context)]);
+export function startImports(context: Context): Pick<JobRunner, 'close'> {
+  const runner = new JobRunner(context, [importsJob(context)]);
   runner.start();
   return runner;
 }

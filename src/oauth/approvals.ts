@@ -2,45 +2,48 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { signAccessToken, storeAccessToken } from '../domain/tokens/access-tokens.ts';
-import { issueCode } from '../domain/tokens/authorization-codes.ts';
+import { issueAuthorizationCode } from '../domain/tokens/authorization-codes.ts';
 import { CONSOLE_CLIENT } from '../domain/tokens/oauth-clients.ts';
-import { hasConsented, relyOnConsent, rememberConsent } from '../domain/tokens/consents.ts';
+import { hasConsented, lockConsent, saveConsent } from '../domain/tokens/consents.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
-import { actOf } from '../http/browser-sessions.ts';
-import type { AuthorizationRequest, Target } from './authorization-request.ts';
+import { attributionOf } from '../http/browser-sessions.ts';
+import type { AuthorizationRequest, ResponseTarget } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
 
 /** A request that its user has to approve, or has approved. */
-export interface Approval extends Pick<AuthorizationRequest, 'responseType' | 'scopes' | 'codeChallenge'> {
+export interface AuthorizationApproval extends Pick<
+  AuthorizationRequest,
+  'responseType' | 'scopes' | 'codeChallenge'
+> {
   session: Session;
-  target: Target;
+  target: ResponseTarget;
 }
 
 /**
  * Grants what a user allowed before and did not withdraw, and to our own console whatever its user may do.
  * @returns the response; `undefined` when the user has to be asked
  */
-export async function grantAsRemembered(
+export async function grantByStoredConsent(
   context: Context,
   request: FastifyRequest,
-  approval: Approval,
+  approval: AuthorizationApproval,
 ): Promise<ResponseParameters | undefined> {
   if (approval.target.client.id === CONSOLE_CLIENT)
     return grant(context, request, approval, async () => true);
-  const consenter = consenterOf(approval);
+  const consenter = consentSubjectOf(approval);
   if (!(await hasConsented(context.db.read, consenter, approval.scopes))) return undefined;
-  return grant(context, request, approval, (tx) => relyOnConsent(tx, consenter, approval.scopes));
+  return grant(context, request, approval, (tx) => lockConsent(tx, consenter, approval.scopes));
 }
 
 /** Grants what a user has just allowed, and remembers that. @returns the response */
-export async function grantAsAllowed(
+export async function grantByNewConsent(
   context: Context,
   request: FastifyRequest,
-  approval: Approval,
+  approval: AuthorizationApproval,
 ): Promise<ResponseParameters> {
   const now = context.clock();
   const response = await grant(context, request, approval, async (tx) => {
-    await rememberConsent(tx, actOf(request, now), consenterOf(approval), approval.scopes);
+    await saveConsent(tx, attributionOf(request, now), consentSubjectOf(approval), approval.scopes);
     return true;
   });
   return response ?? {};
@@ -50,11 +53,11 @@ export async function grantAsAllowed(
 async function grant(
   { config, db, keys, clock }: Context,
   request: FastifyRequest,
-  { session, target, responseType, scopes, codeChallenge }: Approval,
+  { session, target, responseType, scopes, codeChallenge }: AuthorizationApproval,
   consented: Parameters<Context['db']['write']>[0],
 ): Promise<ResponseParameters | undefined> {
   const now = clock();
-  const act = actOf(request, now);
+  const act = attributionOf(request, now);
   const { userId, organizationId } = session;
   const clientId = target.client.id;
   const sessionId = clientId === CONSOLE_CLIENT ? session.id : null;
@@ -69,7 +72,7 @@ async function grant(
     };
     return db.write(async (tx) =>
       (await consented(tx)) === true
-        ? { code: await issueCode(tx, act, { ...code, codeChallenge: codeChallenge ?? '' }) }
+        ? { code: await issueAuthorizationCode(tx, act, { ...code, codeChallenge: codeChallenge ?? '' }) }
         : undefined,
     );
   }
@@ -90,6 +93,6 @@ async function grant(
   };
 }
 
-function consenterOf({ session, target }: Approval) {
+function consentSubjectOf({ session, target }: AuthorizationApproval) {
   return { userId: session.userId, organizationId: session.organizationId, clientId: target.client.id };
 }

@@ -30,11 +30,7 @@ export type ResponseParameters = Readonly<Record<string, string | undefined>>;
  * @param redirectUri registered, so without a fragment; its query stays as it is (RFC 6749, section 3.1.2)
  * @returns the address that carries a response to a client (RFC 6749, sections 4.1.2 and 4.2.2)
  */
-export function responseAddress(
-  redirectUri: string,
-  mode: ResponseMode,
-  parameters: ResponseParameters,
-): string {
+export function responseUrl(redirectUri: string, mode: ResponseMode, parameters: ResponseParameters): string {
   const given = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );

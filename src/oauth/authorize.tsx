@@ -1,23 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Context } from '../runtime/context.ts';
-import { Failure } from '../domain/shared/errors.ts';
+import { DomainError } from '../domain/shared/errors.ts';
 import { endSessionIfAny } from '../domain/sign-in/end-sessions.ts';
-import type { RegisterRoutes } from '../http/register-area.ts';
-import { actOf, clearSessionCookie, readCompleteSession } from '../http/browser-sessions.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { attributionOf, clearSessionCookie, readSignedInSession } from '../http/browser-sessions.ts';
 import { toProblem } from '../http/problems.ts';
-import { signInAddress } from '../pages/paths.ts';
+import { signInPath } from '../pages/paths.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
-import { type Approval, grantAsAllowed, grantAsRemembered } from './approvals.ts';
-import { AuthorizationQuery, formTarget, readRequest, targetOf } from './authorization-request.ts';
-import { AuthorizationError, responseAddress, type ResponseParameters } from './authorization-response.ts';
+import { type AuthorizationApproval, grantByNewConsent, grantByStoredConsent } from './approvals.ts';
+import {
+  AuthorizationQuery,
+  formActionSources,
+  parseAuthorizationRequest,
+  resolveResponseTarget,
+} from './authorization-request.ts';
+import { AuthorizationError, responseUrl, type ResponseParameters } from './authorization-response.ts';
 import { ConsentPage } from './consent-page.tsx';
 
 const MAX_SCOPES_LENGTH = 1_024;
 
 /** One of the two buttons, or the way to another account. */
-const Decision = Type.Object({
+const DecisionSchema = Type.Object({
   decision: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('deny')])),
   account: Type.Optional(Type.Literal('other')),
   /** What the page showed: nothing beyond that is allowed by it. */
@@ -27,10 +32,13 @@ const Decision = Type.Object({
 type PageRequest = FastifyRequest<{ Querystring: AuthorizationQuery }>;
 
 /** Takes a request that is in order to its response, or shows the page that asks the user. */
-type Decide = (approval: Approval, withheld: readonly string[]) => Promise<ResponseParameters | 'asked'>;
+type Decide = (
+  approval: AuthorizationApproval,
+  withheld: readonly string[],
+) => Promise<ResponseParameters | 'asked'>;
 
 /** The authorization endpoint (RFC 6749, section 3.1), for the code flow with PKCE and the implicit flow. */
-export const registerAuthorize: RegisterRoutes = (app, context) => {
+export const registerAuthorize: RouteRegistrar = (app, context) => {
   app.get(
     '/oauth/authorize',
     {
@@ -38,9 +46,9 @@ export const registerAuthorize: RegisterRoutes = (app, context) => {
       schema: { hide: true, querystring: AuthorizationQuery },
     },
     async (request, reply) =>
-      respond(context, request, reply, async (approval, withheld) => {
-        const granted = await grantAsRemembered(context, request, approval);
-        return granted ?? askUser(context, request, reply, approval, withheld);
+      handleAuthorization(context, request, reply, async (approval, withheld) => {
+        const granted = await grantByStoredConsent(context, request, approval);
+        return granted ?? sendConsentPage(context, request, reply, approval, withheld);
       }),
   );
 
@@ -48,19 +56,19 @@ export const registerAuthorize: RegisterRoutes = (app, context) => {
     '/oauth/authorize',
     {
       config: { operation: 'authorize', access: 'open' },
-      schema: { hide: true, querystring: AuthorizationQuery, body: Decision },
+      schema: { hide: true, querystring: AuthorizationQuery, body: DecisionSchema },
     },
     async (request, reply) => {
       const { decision, account, scopes: shown } = request.body;
-      if (account === 'other') return leaveAccount(context, request, reply);
-      return respond(context, request, reply, async (approval, withheld) => {
+      if (account === 'other') return switchAccount(context, request, reply);
+      return handleAuthorization(context, request, reply, async (approval, withheld) => {
         if (decision === 'deny') throw new AuthorizationError('access_denied', 'the user denied the request');
         const seen = shown?.split(' ');
         // The account may hold more now than when the page was shown.
         const scopes = approval.scopes.filter((scope) => seen === undefined || seen.includes(scope));
         if (decision === undefined || scopes.length === 0)
-          return askUser(context, request, reply, approval, withheld);
-        return grantAsAllowed(context, request, { ...approval, scopes });
+          return sendConsentPage(context, request, reply, approval, withheld);
+        return grantByNewConsent(context, request, { ...approval, scopes });
       });
     },
   );
@@ -70,27 +78,27 @@ export const registerAuthorize: RegisterRoutes = (app, context) => {
  * Checks a request, and answers it. Whoever is not signed in does that first, so that no wrong request alone sends
  * anybody anywhere (RFC 9700, section 4.11.2).
  */
-async function respond(
+async function handleAuthorization(
   context: Context,
   request: PageRequest,
   reply: FastifyReply,
   decide: Decide,
 ): Promise<FastifyReply> {
-  const found = await targetOf(context, request.query);
-  if ('fault' in found) return showFault(request, reply, found.fault);
+  const found = await resolveResponseTarget(context, request.query);
+  if ('fault' in found) return sendErrorPage(request, reply, found.fault);
   const { target } = found;
-  const session = await readCompleteSession(context, request);
-  if (session === null) return reply.redirect(signInAddress(request.url), 303);
+  const session = await readSignedInSession(context, request);
+  if (session === null) return reply.redirect(signInPath(request.url), 303);
   let response: ResponseParameters | 'asked';
   try {
-    const { withheld, ...wanted } = readRequest(context, request.query, target.client, session);
+    const { withheld, ...wanted } = parseAuthorizationRequest(context, request.query, target.client, session);
     response = await decide({ session, target, ...wanted }, withheld);
   } catch (error) {
     const { code, message } = toAuthorizationError(context, request, error);
     response = { error: code, error_description: message };
   }
   if (response === 'asked') return reply;
-  const address = responseAddress(target.redirectUri, target.mode, {
+  const address = responseUrl(target.redirectUri, target.mode, {
     ...response,
     state: target.state,
     // RFC 9207: by this a client knows which server answers it.
@@ -99,11 +107,11 @@ async function respond(
   return reply.redirect(address, 303);
 }
 
-function askUser(
+function sendConsentPage(
   { config }: Context,
   request: PageRequest,
   reply: FastifyReply,
-  { session, target, scopes, responseType }: Approval,
+  { session, target, scopes, responseType }: AuthorizationApproval,
   withheld: readonly string[],
 ): 'asked' {
   void sendPage(
@@ -118,25 +126,27 @@ function askUser(
       withheld={withheld}
       lifetime={responseType === 'token' ? config.accessTokenLifetime : config.grantLifetime}
     />,
-    { formTargets: formTarget(target.redirectUri) },
+    { formTargets: formActionSources(target.redirectUri) },
   );
   return 'asked';
 }
 
 /** Signs out, and leads back here by way of the sign-in page. */
-async function leaveAccount(
+async function switchAccount(
   context: Context,
   request: PageRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { session } = request;
   if (session)
-    await context.db.write((tx) => endSessionIfAny(tx, actOf(request, context.clock()), session, session.id));
+    await context.db.write((tx) =>
+      endSessionIfAny(tx, attributionOf(request, context.clock()), session, session.id),
+    );
   clearSessionCookie(context, reply);
-  return reply.redirect(signInAddress(request.url), 303);
+  return reply.redirect(signInPath(request.url), 303);
 }
 
-function showFault(request: PageRequest, reply: FastifyReply, fault: string): FastifyReply {
+function sendErrorPage(request: PageRequest, reply: FastifyReply, fault: string): FastifyReply {
   return sendPage(
     request,
     reply,
@@ -153,12 +163,12 @@ function showFault(request: PageRequest, reply: FastifyReply, fault: string): Fa
 function toAuthorizationError(context: Context, request: PageRequest, error: unknown): AuthorizationError {
   if (error instanceof AuthorizationError) return error;
   // The user was banned, or the client deleted, while this was being granted.
-  if (error instanceof Failure)
+  if (error instanceof DomainError)
     return new AuthorizationError('access_denied', 'the account or the application was closed meanwhile', {
       cause: error,
     });
   const problem = toProblem(error);
-  if (problem.kind === 'unavailable' || problem.kind === 'conflict')
+  if (problem.type === 'unavailable' || problem.type === 'conflict')
     return new AuthorizationError('temporarily_unavailable', 'try again in a moment', { cause: error });
   context.log.error({ requestId: request.id, err: error }, 'authorization failed');
   return new AuthorizationError('server_error', 'the server failed', { cause: error });

@@ -2,7 +2,7 @@ import { type Scope, SCOPES } from '../auth/scopes.ts';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { Button, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { durationInWords } from '../pages/relative-time.tsx';
+import { formatDuration } from '../pages/relative-time.tsx';
 
 interface ConsentPageProps {
   /** Its own path and query, which the decision is sent to. */
@@ -37,9 +37,9 @@ export function ConsentPage({
           <dt>Signed in as</dt>
           <dd>{session.email}</dd>
           <dt>Sends you to</dt>
-          <dd>{destinationOf(redirectUri)}</dd>
+          <dd>{describeRedirect(redirectUri)}</dd>
           <dt>Lasts</dt>
-          <dd>{durationInWords(lifetime)} at most</dd>
+          <dd>{formatDuration(lifetime)} at most</dd>
         </dl>
         <h2 class="above-list">It would be able to</h2>
         <ul class="scopes">
@@ -79,7 +79,7 @@ export function ConsentPage({
 }
 
 /** @returns where a redirect address is, for people: a host, or an application on their device */
-function destinationOf(redirectUri: string): string {
+function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:')
     return `an application on this device (${protocol.slice(0, -1)})`;

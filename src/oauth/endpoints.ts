@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import { KnownClients } from '../domain/tokens/client-cache.ts';
-import { readForms } from './form-parameters.ts';
+import { ClientCache } from '../domain/tokens/client-cache.ts';
+import { acceptForms } from './form-parameters.ts';
 import { registerIntrospection } from './introspection.ts';
 import { registerMetadata } from './metadata.ts';
-import { answerOAuthErrors } from './oauth-error.ts';
+import { handleOAuthErrors } from './oauth-error.ts';
 import { registerRevocation } from './revocation.ts';
 import { registerToken } from './token.ts';
 
@@ -13,20 +13,20 @@ const PREFLIGHT_SECONDS = 600;
 
 /** Adds what applications call without a browser page in between: they send forms and get JSON, and no cookie counts. */
 export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
-  const clients = new KnownClients(context.db);
+  const clients = new ClientCache(context.db);
   app.register(async (scope: FastifyInstance) => {
     registerMetadata(scope, context);
   });
 
   app.register(async (scope: FastifyInstance) => {
-    readForms(scope);
-    answerOAuthErrors(scope, context);
+    acceptForms(scope);
+    handleOAuthErrors(scope, context);
     registerIntrospection(scope, context, clients);
   });
 
   app.register(async (scope: FastifyInstance) => {
-    readForms(scope);
-    answerOAuthErrors(scope, context, EVERY_ORIGIN);
+    acceptForms(scope);
+    handleOAuthErrors(scope, context, EVERY_ORIGIN);
     allowEveryOrigin(scope);
     registerToken(scope, context, clients);
     registerRevocation(scope, context, clients);

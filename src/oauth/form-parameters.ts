@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { SMALL_BODY } from '../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** Of the parameters, only an address may have other characters (RFC 6749, appendix A). */
@@ -7,12 +7,12 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 const CONTROL = /\p{Cc}/u;
 
 /** Takes form-encoded bodies, and no others (RFC 6749, section 3.2). */
-export function readForms(scope: FastifyInstance): void {
+export function acceptForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     // Parameters are short; the longest are a JWT and a redirect address.
-    { parseAs: 'string', bodyLimit: SMALL_BODY },
+    { parseAs: 'string', bodyLimit: SMALL_BODY_LIMIT },
     (_request, body, done) => done(null, body),
   );
 }
@@ -21,7 +21,7 @@ export function readForms(scope: FastifyInstance): void {
  * Reads the parameters of a form. Others than these are ignored, and an empty one is as good as none.
  * @throws OAuthError `invalid_request` for one that is there twice, and for what is no form
  */
-export function formParameters<const Name extends string>(
+export function parseFormParameters<const Name extends string>(
   body: unknown,
   names: readonly Name[],
 ): Partial<Record<Name, string>> {
@@ -30,9 +30,9 @@ export function formParameters<const Name extends string>(
   for (const pair of body.split('&')) {
     const equals = pair.indexOf('=');
     if (equals <= 0) continue;
-    const name = formDecoded(pair.slice(0, equals)) as Name;
+    const name = decodeFormValue(pair.slice(0, equals)) as Name;
     if (!names.includes(name)) continue;
-    const value = formDecoded(pair.slice(equals + 1));
+    const value = decodeFormValue(pair.slice(equals + 1));
     if (value === '') continue;
     if (found[name] !== undefined)
       throw new OAuthError('invalid_request', `The parameter ${name} is in the request more than once.`);
@@ -44,7 +44,10 @@ export function formParameters<const Name extends string>(
 }
 
 /** @returns a parameter that must be there */
-export function required<Name extends string>(parameters: Partial<Record<Name, string>>, name: Name): string {
+export function requireParameter<Name extends string>(
+  parameters: Partial<Record<Name, string>>,
+  name: Name,
+): string {
   const value = parameters[name];
   if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
   return value;
@@ -54,7 +57,7 @@ export function required<Name extends string>(parameters: Partial<Record<Name, s
  * @returns a text as it was before it was form-encoded
  * @throws OAuthError `invalid_request` when it is not encoded so
  */
-export function formDecoded(text: string): string {
+export function decodeFormValue(text: string): string {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;
   try {

@@ -1,62 +1,71 @@
 import type { FastifyInstance } from 'fastify';
-import { administers } from '../auth/callers.ts';
-import { isPersonalToken, looksPersonal } from '../auth/secrets.ts';
+import { isAdminOf } from '../auth/callers.ts';
+import { isPersonalToken, hasPersonalPrefix } from '../auth/secrets.ts';
 import type { Context } from '../runtime/context.ts';
 import type { OAuthClient } from '../domain/tokens/oauth-clients.ts';
 import {
-  type LiveToken,
-  livePersonalToken,
-  liveRefreshToken,
-  liveTokenById,
-  rightsOf,
+  type ActiveToken,
+  findActivePersonalToken,
+  findActiveRefreshToken,
+  findActiveAccessToken,
+  findAccountRights,
 } from '../domain/tokens/active-tokens.ts';
-import type { KnownClients } from '../domain/tokens/client-cache.ts';
+import type { ClientCache } from '../domain/tokens/client-cache.ts';
 import { authenticateClient, requireConfidential } from './client-authentication.ts';
-import { formParameters, required } from './form-parameters.ts';
+import { parseFormParameters, requireParameter } from './form-parameters.ts';
 import { isJwt } from './revocation.ts';
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
 
 /** A token that is good now, and the members that its kind adds. */
-interface Found {
-  token: LiveToken;
+interface IntrospectedToken {
+  token: ActiveToken;
   members: { iss: string; token_type?: 'Bearer'; aud?: string | string[]; client_id?: string };
 }
 
 /** Adds the introspection endpoint (RFC 7662), for confidential clients. */
-export function registerIntrospection(scope: FastifyInstance, context: Context, clients: KnownClients): void {
+export function registerIntrospection(scope: FastifyInstance, context: Context, clients: ClientCache): void {
   scope.post(
     '/oauth/introspect',
     { config: { operation: 'oauth-introspect', access: 'open' }, schema: { hide: true } },
     async (request) => {
-      const parameters = formParameters(request.body, PARAMETERS);
-      const given = required(parameters, 'token');
+      const parameters = parseFormParameters(request.body, PARAMETERS);
+      const given = requireParameter(parameters, 'token');
       const client = requireConfidential(await authenticateClient(context, clients, request, parameters));
       const found = await findToken(context, given, context.clock());
       // What a client may not know of looks as if it were not there (RFC 7662, section 2.2).
-      if (found === undefined || !(await maySee(context, client, found.token))) return { active: false };
-      return describe(found);
+      if (found === undefined || !(await canIntrospect(context, client, found.token)))
+        return { active: false };
+      return introspectionResponse(found);
     },
   );
 }
 
 /** The form tells what kind of token it is, so the hint is not needed. */
-async function findToken(context: Context, given: string, now: number): Promise<Found | undefined> {
+async function findToken(
+  context: Context,
+  given: string,
+  now: number,
+): Promise<IntrospectedToken | undefined> {
   const { db, addresses } = context;
   if (isJwt(given)) return findJwt(context, given, now);
   const iss = addresses.issuer;
-  if (!looksPersonal(given)) {
-    const token = await liveRefreshToken(db.read, given, now);
+  if (!hasPersonalPrefix(given)) {
+    const token = await findActiveRefreshToken(db.read, given, now);
     return token && { token, members: { iss } };
   }
-  const token = isPersonalToken(given) ? await livePersonalToken(db.read, given, now) : undefined;
+  const token = isPersonalToken(given) ? await findActivePersonalToken(db.read, given, now) : undefined;
   return token && { token, members: { iss, aud: iss, token_type: 'Bearer' } };
 }
 
-async function findJwt({ db, keys }: Context, given: string, now: number): Promise<Found | undefined> {
+async function findJwt(
+  { db, keys }: Context,
+  given: string,
+  now: number,
+): Promise<IntrospectedToken | undefined> {
   const claims = await keys.verify(given, now);
   if (claims?.jti === undefined || claims.iss === undefined) return undefined;
-  const token = await liveTokenById(db.read, claims.jti, now);
+  const token = await findActiveAccessToken(db.read, claims.jti, now);
   if (token === undefined || token.user.uid !== claims.sub) return undefined;
   const { iss, aud = iss, client_id: clientId } = claims;
   return {
@@ -66,13 +75,13 @@ async function findJwt({ db, keys }: Context, given: string, now: number): Promi
 }
 
 /** A client sees what was issued to it, and the tokens of those whom the account administers that it acts as. */
-async function maySee({ db }: Context, client: OAuthClient, token: LiveToken): Promise<boolean> {
+async function canIntrospect({ db }: Context, client: OAuthClient, token: ActiveToken): Promise<boolean> {
   if (token.clientId === client.id) return true;
-  const account = client.userId === null ? undefined : await rightsOf(db.read, client.userId);
-  return account !== undefined && administers(account, token.user.organizationId);
+  const account = client.userId === null ? undefined : await findAccountRights(db.read, client.userId);
+  return account !== undefined && isAdminOf(account, token.user.organizationId);
 }
 
-function describe({ token, members }: Found): object {
+function introspectionResponse({ token, members }: IntrospectedToken): object {
   return {
     active: true,
     scope: token.scopes.join(' '),

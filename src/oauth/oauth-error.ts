@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../runtime/context.ts';
-import { logFailure } from '../http/error-log.ts';
+import { logServerError } from '../http/error-log.ts';
 import { type Problem, toProblem } from '../http/problems.ts';
 
 /** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for what is not the client's fault. */
@@ -38,7 +38,7 @@ export class OAuthError extends Error {
  * Everything that fails below this scope is answered as RFC 6749, section 5.2 has it, and not in the shapes of the API.
  * @param headers of such an answer; one to another method than those of a path meets no hook of the scope
  */
-export function answerOAuthErrors(
+export function handleOAuthErrors(
   scope: FastifyInstance,
   { log }: Context,
   headers: Readonly<Record<string, string>> = {},
@@ -47,7 +47,7 @@ export function answerOAuthErrors(
     reply.headers(headers);
     if (error instanceof OAuthError) return sendOAuthError(reply, error);
     const problem = toProblem(error);
-    if (problem.status >= 500) logFailure(log, request.id, problem);
+    if (problem.status >= 500) logServerError(log, request.id, problem);
     return sendOAuthError(reply, fromProblem(problem));
   });
 }
@@ -62,7 +62,7 @@ function sendOAuthError(reply: FastifyReply, error: OAuthError): FastifyReply {
 function fromProblem(problem: Problem): OAuthError {
   const { status } = problem;
   const { headers = {} } = problem.details;
-  switch (problem.kind) {
+  switch (problem.type) {
     case 'rate-limited':
       return new OAuthError('temporarily_unavailable', 'There were too many requests from this address.', {
         status,

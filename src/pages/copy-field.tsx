@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-interface CopyableProps {
+interface CopyFieldProps {
   /** What is copied. */
   text: string;
   /** What a screen reader says of the button: `Copy the token`. */
@@ -12,7 +12,7 @@ interface CopyableProps {
  * Something to copy: as text that one click selects, with a button beside it where scripts run. A script that is named
  * twice on a page is run once.
  */
-export function Copyable({ text, label, children }: CopyableProps) {
+export function CopyField({ text, label, children }: CopyFieldProps) {
   return (
     <div class="copyable" data-copy={text} data-label={label}>
       {children}
@@ -22,12 +22,12 @@ export function Copyable({ text, label, children }: CopyableProps) {
 }
 
 /** A secret on a line of its own, which one click selects. */
-export function Secret({ text, label, id }: { text: string; label: string; id?: string }) {
+export function SecretField({ text, label, id }: { text: string; label: string; id?: string }) {
   return (
-    <Copyable text={text} label={label}>
+    <CopyField text={text} label={label}>
       <code class="secret" id={id}>
         {text}
       </code>
-    </Copyable>
+    </CopyField>
   );
 }

@@ -97,19 +97,19 @@ export function Select({ name, label, options, value }: SelectProps) {
   );
 }
 
-interface ChoiceProps {
+interface CheckboxProps {
   name: string;
   value: string;
   checked: boolean;
-  one?: boolean;
+  isRadio?: boolean;
   children: ComponentChildren;
 }
 
 /** A checkbox with its words; with `one`, one of several that exclude each other. */
-export function Choice({ name, value, checked, one = false, children }: ChoiceProps) {
+export function Checkbox({ name, value, checked, isRadio = false, children }: CheckboxProps) {
   return (
     <label class="choice">
-      <input type={one ? 'radio' : 'checkbox'} name={name} value={value} checked={checked} />
+      <input type={isRadio ? 'radio' : 'checkbox'} name={name} value={value} checked={checked} />
       <span>{children}</span>
     </label>
   );

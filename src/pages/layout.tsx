@@ -4,7 +4,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { Form } from './forms.tsx';
 
 /** Whoever is signed in, for the head of every page (see `sendPage`). */
-export const SignedIn = createContext<Session | null>(null);
+export const SessionContext = createContext<Session | null>(null);
 
 interface PageProps {
   /** Its heading, and what the browser shows of it. */
@@ -20,7 +20,7 @@ interface PageProps {
 
 /** The frame of every page: head, one heading, content. */
 export function Page({ title, scripts = [], wide = false, nav, children }: PageProps) {
-  const session = useContext(SignedIn);
+  const session = useContext(SessionContext);
   return (
     <html lang="en">
       <head>
@@ -42,7 +42,7 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
         <header>
           <div class="bar">
             <a class="brand" href="/">
-              <Mark />
+              <Logo />
               Assay
             </a>
             {session !== null && (
@@ -72,7 +72,7 @@ export function Page({ title, scripts = [], wide = false, nav, children }: PageP
   );
 }
 
-function Mark() {
+function Logo() {
   return (
     <svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path d="M12 2 20 5v6c0 5.2-3.3 9-8 11-4.7-2-8-5.8-8-11V5z" />

@@ -7,19 +7,19 @@ import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Context } from '../runtime/context.ts';
 import { SessionEnded } from '../domain/sign-in/sessions.ts';
-import { type RegisterRoutes, type TypedInstance } from '../http/register-area.ts';
+import { type RouteRegistrar, type TypedInstance } from '../http/register-area.ts';
 import { SERVER_AREA } from '../http/areas.ts';
-import { cookieNamed, cookieOptions, readSession, SignInNeeded } from '../http/browser-sessions.ts';
-import { logFailure } from '../http/error-log.ts';
-import { isFromElsewhere } from '../http/fetch-metadata.ts';
-import { SMALL_BODY } from '../http/json-bodies.ts';
-import { KINDS } from '../http/problem-types.ts';
+import { prefixedCookieName, cookieOptions, readSession, SignInRequired } from '../http/browser-sessions.ts';
+import { logServerError } from '../http/error-log.ts';
+import { isCrossSite } from '../http/fetch-metadata.ts';
+import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
+import { PROBLEM_TYPES } from '../http/problem-types.ts';
 import { Problem, toProblem } from '../http/problems.ts';
-import { HOME, signInAddress } from './paths.ts';
+import { CONSOLE_HOME, signInPath } from './paths.ts';
 import { ErrorPage } from './error-page.tsx';
 import { CsrfToken } from './forms.tsx';
-import { SignedIn } from './layout.tsx';
-import { Now } from './relative-time.tsx';
+import { SessionContext } from './layout.tsx';
+import { NowContext } from './relative-time.tsx';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -35,7 +35,7 @@ declare module 'fastify' {
 export function registerPages(
   app: FastifyInstance,
   context: Context,
-  routes: readonly RegisterRoutes[],
+  routes: readonly RouteRegistrar[],
 ): void {
   app.register(async (scope: FastifyInstance) => {
     scope.decorate('clock', context.clock);
@@ -43,9 +43,9 @@ export function registerPages(
     // It would take the JSON of the API as well, and parse it before anybody looks whose form it is.
     scope.removeAllContentTypeParsers();
     // Fields are short; the longest is an authorization request that a sign-in leads back to.
-    await scope.register(fastifyFormbody, { bodyLimit: SMALL_BODY });
+    await scope.register(fastifyFormbody, { bodyLimit: SMALL_BODY_LIMIT });
     await scope.register(fastifyCsrf, {
-      cookieKey: cookieNamed(context, 'form'),
+      cookieKey: prefixedCookieName(context, 'form'),
       cookieOpts: cookieOptions(context),
       csrfOpts: { hmacKey: Buffer.from(context.keys.secret).toString('base64url'), userInfo: true },
       getUserInfo: formOwner,
@@ -56,7 +56,7 @@ export function registerPages(
     scope.addHook('preValidation', (request, reply, done) => {
       if (request.method === 'GET' || request.method === 'HEAD') done();
       // A second fence: over plain http, and from another port of this machine, others may set the cookie as well.
-      else if (isFromElsewhere(request))
+      else if (isCrossSite(request))
         done(
           new Problem(
             'forbidden',
@@ -94,9 +94,9 @@ export function sendPage(
   const session = request.session?.state === 'complete' ? request.session : null;
   const html = renderToString(
     <CsrfToken.Provider value={formToken(request, reply)}>
-      <SignedIn.Provider value={session}>
-        <Now.Provider value={request.server.clock()}>{page}</Now.Provider>
-      </SignedIn.Provider>
+      <SessionContext.Provider value={session}>
+        <NowContext.Provider value={request.server.clock()}>{page}</NowContext.Provider>
+      </SessionContext.Provider>
     </CsrfToken.Provider>,
   );
   return reply
@@ -143,9 +143,9 @@ function pageProblem(error: FastifyError): Problem {
     );
   }
   const problem = toProblem(error, SERVER_AREA);
-  if (problem.kind !== 'unsupported-media-type') return problem;
+  if (problem.type !== 'unsupported-media-type') return problem;
   return new Problem(
-    problem.kind,
+    problem.type,
     'A page takes forms only: Content-Type: application/x-www-form-urlencoded.',
   );
 }
@@ -156,17 +156,17 @@ function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  if (error instanceof SignInNeeded || error instanceof SessionEnded) {
+  if (error instanceof SignInRequired || error instanceof SessionEnded) {
     // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
-    return reply.redirect(signInAddress(request.method === 'GET' ? request.url : HOME), 303);
+    return reply.redirect(signInPath(request.method === 'GET' ? request.url : CONSOLE_HOME), 303);
   }
   const problem = pageProblem(error);
-  if (problem.status >= 500) logFailure(context.log, request.id, problem);
+  if (problem.status >= 500) logServerError(context.log, request.id, problem);
   reply.headers(problem.details.headers ?? {});
   return sendPage(
     request,
     reply,
-    <ErrorPage title={KINDS[problem.kind].title} message={problem.message} requestId={request.id} />,
+    <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />,
     { status: problem.status },
   );
 }

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { isoTime } from '../domain/shared/time.ts';
+import { formatTimestamp } from '../domain/shared/time.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -22,34 +22,34 @@ const DISTANCES = [
 ] as const;
 
 /** When the page is made, in milliseconds since 1970 (see `sendPage`). */
-export const Now = createContext(0);
+export const NowContext = createContext(0);
 
 /** @param milliseconds at least a minute @returns a length of time in the largest unit that fills it: `1 hour` */
-export function durationInWords(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const [unit, length] = UNITS.find(([, size]) => milliseconds >= size) ?? UNITS[2];
-  return counted(Math.floor(milliseconds / length), unit);
+  return pluralize(Math.floor(milliseconds / length), unit);
 }
 
 /** @returns how far a time is from now: `just now`, `3 hours ago`, `in 2 months`; both in milliseconds since 1970 */
-export function distanceInWords(at: number, now: number): string {
+export function formatRelativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);
   const found = DISTANCES.find(([, , least]) => distance >= least);
   if (found === undefined) return at > now ? 'in a moment' : 'just now';
   const [unit, size] = found;
-  const words = counted(Math.max(1, Math.round(distance / size)), unit);
+  const words = pluralize(Math.max(1, Math.round(distance / size)), unit);
   return at > now ? `in ${words}` : `${words} ago`;
 }
 
 /** A time as people tell it, and the exact one on hover: in UTC, as nothing is known of where the reader is. */
-export function Time({ at }: { /** Milliseconds since 1970. */ at: number }) {
-  const text = isoTime(at);
+export function RelativeTime({ at }: { /** Milliseconds since 1970. */ at: number }) {
+  const text = formatTimestamp(at);
   return (
     <time datetime={text} title={`${text.slice(0, 10)} ${text.slice(11, 19)} UTC`}>
-      {distanceInWords(at, useContext(Now))}
+      {formatRelativeTime(at, useContext(NowContext))}
     </time>
   );
 }
 
-function counted(count: number, unit: string): string {
+function pluralize(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -1,18 +1,18 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { KeyObject } from 'node:crypto';
 import type { Keys } from '../auth/keys.ts';
-import { folderMasterKey } from '../auth/master-key.ts';
-import { type Addresses, addressesOf, type Config, issuerName } from '../config/config.ts';
+import { readMasterKeyFile } from '../auth/master-key.ts';
+import { type Addresses, resolveAddresses, type Config, issuerName } from '../config/config.ts';
 import type { Database } from '../db/engine.ts';
 import { hasSqlite, openDatabase } from '../db/open-database.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { openFileStore } from '../files/open-file-store.ts';
-import { JobSignal } from '../domain/shared/jobs.ts';
-import { Refusals } from '../domain/audit/denied-attempts.ts';
-import { isoTime } from '../domain/shared/time.ts';
-import { NoKeysYet, openKeys } from '../domain/tokens/deployment-keys.ts';
+import { JobNotifier } from '../domain/shared/jobs.ts';
+import { DeniedAttempts } from '../domain/audit/denied-attempts.ts';
+import { formatTimestamp } from '../domain/shared/time.ts';
+import { KeysMissing, loadKeys } from '../domain/tokens/deployment-keys.ts';
 import { DIST } from '../paths.ts';
-import { withSources } from './source-maps.ts';
+import { mapStackTrace } from './source-maps.ts';
 
 /** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
 const MAX_LOG_BUFFER = 16 * 1024 * 1024;
@@ -30,25 +30,25 @@ export interface Context {
   /** The time now, in milliseconds since 1970. */
   clock: () => number;
   /** Names of the migrations that the database lacked when it was opened. */
-  applied: readonly string[];
+  appliedMigrations: readonly string[];
   /** Tells this process of work that was added. */
-  jobs: JobSignal;
+  jobs: JobNotifier;
   /** What strangers were refused. */
-  refusals: Refusals;
+  deniedAttempts: DeniedAttempts;
   /** Complete once a server knows where it listens. */
   addresses: Addresses;
 }
 
 /** What is different for a command. */
-export interface CommandDatabase {
+export interface CommandDatabaseOptions {
   /** See `DatabaseConfig`. */
   pageCache: number;
   /** Whether it may be the first one to use a database: it makes something that needs nothing else. */
-  makesDatabase: boolean;
+  createsDatabase: boolean;
 }
 
 /** There is no database yet, and what was asked for makes none. */
-export class NoDatabase extends Error {
+export class DatabaseMissing extends Error {
   override name = 'NoDatabase';
 }
 
@@ -62,7 +62,7 @@ export class NoDatabase extends Error {
 export async function openContext(
   config: Config,
   destination?: DestinationStream,
-  command?: CommandDatabase,
+  command?: CommandDatabaseOptions,
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
@@ -74,37 +74,37 @@ export async function openContext(
       { err },
       'there are signing keys that this process cannot open: start it again with the new master key',
     );
-  const addresses = addressesOf(config, `http://${hostInUrl(config.host)}:${config.port}`);
+  const addresses = resolveAddresses(config, `http://${hostInUrl(config.host)}:${config.port}`);
   const { dataDirectory, databaseUrl, masterKey } = config;
   // Opening makes the file of SQLite.
-  if (command?.makesDatabase === false && databaseUrl === undefined && !hasSqlite(dataDirectory))
-    throw new NoDatabase('There is no database yet.');
+  if (command?.createsDatabase === false && databaseUrl === undefined && !hasSqlite(dataDirectory))
+    throw new DatabaseMissing('There is no database yet.');
   const db = await openDatabase({
     databaseUrl,
     dataDirectory,
     timeout: config.requestTimeout,
     pageCache: command?.pageCache,
-    threads: DIST,
+    workerDirectory: DIST,
   });
   try {
-    if (command !== undefined && (await db.isEmpty())) refuseEmpty(config, command);
-    const applied = await db.migrate();
+    if (command !== undefined && (await db.isEmpty())) requireInitializedDatabase(config, command);
+    const appliedMigrations = await db.migrate();
     // The folder of a SQLite database is the server's.
-    const makesMasterKey = command === undefined || databaseUrl === undefined;
-    const source = { masterKey, dataDirectory, makesMasterKey, outdated };
-    const opened = await openKeys(db, source, issuerName(config, addresses));
-    const [jobs, refusals] = [new JobSignal(), new Refusals(db)];
+    const createsMasterKey = command === undefined || databaseUrl === undefined;
+    const source = { masterKey, dataDirectory, createsMasterKey, outdated };
+    const opened = await loadKeys(db, source, issuerName(config, addresses));
+    const [jobs, deniedAttempts] = [new JobNotifier(), new DeniedAttempts(db)];
     const files = openFileStore(config, db);
     return {
       config,
       db,
       files,
-      applied,
+      appliedMigrations,
       ...opened,
       log,
       clock: Date.now,
       jobs,
-      refusals,
+      deniedAttempts,
       addresses,
     };
   } catch (error) {
@@ -114,27 +114,27 @@ export async function openContext(
 }
 
 /** Refuses before it has tables what would be refused after: who comes next is to see that it is new. */
-function refuseEmpty(
+function requireInitializedDatabase(
   { databaseUrl, dataDirectory, masterKey }: Config,
-  { makesDatabase }: CommandDatabase,
+  { createsDatabase }: CommandDatabaseOptions,
 ): void {
-  if (databaseUrl !== undefined && masterKey === undefined && folderMasterKey(dataDirectory) === undefined)
-    throw new NoKeysYet('The database has no keys yet.');
-  if (!makesDatabase) throw new NoDatabase('There is no database yet.');
+  if (databaseUrl !== undefined && masterKey === undefined && readMasterKeyFile(dataDirectory) === undefined)
+    throw new KeysMissing('The database has no keys yet.');
+  if (!createsDatabase) throw new DatabaseMissing('There is no database yet.');
 }
 
 /** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, cause } = error;
-  const stack = error.stack && withSources(error.stack);
+  const stack = error.stack && mapStackTrace(error.stack);
   const code = 'code' in error ? String(error.code) : undefined;
   return { name, message, code, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
 }
 
 /** The time of a log line, as the JSON that pino puts into it. */
 function logTime(): string {
-  return `,"time":"${isoTime(Date.now())}"`;
+  return `,"time":"${formatTimestamp(Date.now())}"`;
 }
 
 /** @returns the host as it stands in an address that a browser on the same machine can open */

@@ -9,17 +9,17 @@ const maps = new Map<string, SourceMap | undefined>();
  * @param built the folder of the modules
  * @returns a stack trace with the places of our sources in place of those of what was built of them
  */
-export function withSources(stack: string, built = DIST): string {
+export function mapStackTrace(stack: string, built = DIST): string {
   return stack.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (place, module: string, line, column) => {
     if (!module.startsWith(built.href)) return place;
-    const found = mapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
+    const found = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
     if (found === undefined || !('originalSource' in found)) return place;
     const { originalSource, originalLine, originalColumn } = found;
     return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
   });
 }
 
-function mapOf(module: string): SourceMap | undefined {
+function sourceMapOf(module: string): SourceMap | undefined {
   if (!maps.has(module)) {
     const file = new URL(`${module}.map`);
     maps.set(

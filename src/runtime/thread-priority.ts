@@ -9,7 +9,7 @@ const NICENESS = 10;
  * Lets the threads in which somebody waits for an answer go before this one. On Linux a thread has a priority of its own,
  * which the threads that it starts inherit; elsewhere nothing happens, as it cannot be told from its process.
  */
-export function standBack(): void {
+export function lowerThreadPriority(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
   } catch {

@@ -2,15 +2,15 @@ import { LRUCache } from 'lru-cache';
 import type { Configuration } from 'openid-client';
 import type { Context } from '../runtime/context.ts';
 import type { IdentityProvider } from '../domain/sign-in/identity-providers.ts';
-import { discoverProvider, ProviderProblem } from './provider.ts';
-import { openClientSecret } from './registration.ts';
+import { discoverProvider, ProviderError } from './provider.ts';
+import { unsealClientSecret } from './registration.ts';
 
 const MAX_PROVIDERS = 200;
 const LIFETIME = 600_000;
 /** How soon one that failed is asked again: strangers ask for it, as often as they like. */
-const RETRY = 10_000;
+const FAILURE_LIFETIME = 10_000;
 /** So many are asked at once. */
-const MAX_ASKED = 50;
+const MAX_CONCURRENT_DISCOVERIES = 50;
 
 interface Entry {
   configuration: Promise<Configuration>;
@@ -31,7 +31,7 @@ export class ProviderCache {
   }
 
   /** @throws ProviderProblem when it does not answer, or is not what it should be, now or a moment ago */
-  configurationOf(provider: IdentityProvider): Promise<Configuration> {
+  getConfiguration(provider: IdentityProvider): Promise<Configuration> {
     const { organization, issuer, clientId, sealedSecret } = provider;
     const key = JSON.stringify([organization, issuer, clientId, sealedSecret]);
     const now = this.#context.clock();
@@ -41,20 +41,20 @@ export class ProviderCache {
     const entry = { configuration, until: now + LIFETIME };
     this.#entries.set(key, entry);
     // From the answer on, as it may have kept us waiting. The promise stays, so that nobody waits for the same again.
-    configuration.catch(() => (entry.until = this.#context.clock() + RETRY));
+    configuration.catch(() => (entry.until = this.#context.clock() + FAILURE_LIFETIME));
     return configuration;
   }
 
   async #discover({ issuer, clientId, sealedSecret }: IdentityProvider): Promise<Configuration> {
-    const secret = sealedSecret === null ? null : openClientSecret(this.#context.keys.secret, sealedSecret);
+    const secret = sealedSecret === null ? null : unsealClientSecret(this.#context.keys.secret, sealedSecret);
     if (secret === undefined) {
-      throw new ProviderProblem(
+      throw new ProviderError(
         'wrong',
         'the client secret was sealed with another key of the data folder; run "assay sso set" again',
       );
     }
-    if (this.#asked >= MAX_ASKED)
-      throw new ProviderProblem('unreachable', 'too many providers are asked at once');
+    if (this.#asked >= MAX_CONCURRENT_DISCOVERIES)
+      throw new ProviderError('unreachable', 'too many providers are asked at once');
     this.#asked += 1;
     try {
       return await discoverProvider({ issuer, clientId, secret });

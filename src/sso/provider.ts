@@ -20,9 +20,9 @@ import {
   randomState,
   ResponseBodyError,
 } from 'openid-client';
-import { isPlainText, withoutHidden } from '../auth/plain-text.ts';
-import { isTrustworthy, limitedFetch } from '../auth/fetch-with-limit.ts';
-import type { ProvenIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
+import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
+import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
+import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 
 /** Seconds for one request: discovery, token, keys and claims together end before a request of ours does. */
 const TIMEOUT = 6;
@@ -30,7 +30,7 @@ const TIMEOUT = 6;
 const CLOCK_TOLERANCE = 60;
 const MAX_GROUPS = 10_000;
 /** So much is told of what a provider writes. */
-const MAX_TOLD = 200;
+const MAX_DETAIL_LENGTH = 200;
 const MAX_GROUP_LENGTH = 255;
 
 /** The client that we are at a provider. */
@@ -42,7 +42,7 @@ export interface ProviderClient {
 }
 
 /** What one attempt to sign in must not forget, and nobody else may know. */
-export interface Challenge {
+export interface AuthorizationState {
   state: string;
   nonce: string;
   codeVerifier: string;
@@ -55,12 +55,12 @@ export interface Challenge {
  * - `foreign`: the answer is not one to this attempt
  * - `wrong`: its answer is not right
  */
-export class ProviderProblem extends Error {
+export class ProviderError extends Error {
   override name = 'ProviderProblem';
   readonly kind: 'denied' | 'unreachable' | 'foreign' | 'wrong';
   readonly reason: string;
 
-  constructor(kind: ProviderProblem['kind'], reason: string) {
+  constructor(kind: ProviderError['kind'], reason: string) {
     super(`The identity provider did not sign anyone in: ${reason}`);
     this.kind = kind;
     this.reason = reason;
@@ -74,8 +74,8 @@ export class ProviderProblem extends Error {
  */
 export async function discoverProvider({ issuer, clientId, secret }: ProviderClient): Promise<Configuration> {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
-  if (url === undefined || !isTrustworthy(url))
-    throw new ProviderProblem('wrong', 'its issuer must be an https address');
+  if (url === undefined || !isHttpsOrLoopback(url))
+    throw new ProviderError('wrong', 'its issuer must be an https address');
   const configuration = await discovery(
     url,
     clientId,
@@ -83,16 +83,16 @@ export async function discoverProvider({ issuer, clientId, secret }: ProviderCli
     clientAuth(secret),
     {
       timeout: TIMEOUT,
-      [customFetch]: limitedFetch,
+      [customFetch]: fetchWithLimit,
       execute: [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])],
     },
-  ).catch(explain);
+  ).catch(throwProviderError);
   const metadata = configuration.serverMetadata();
-  if (withoutSlash(metadata.issuer) !== withoutSlash(issuer)) {
-    throw new ProviderProblem('wrong', `its metadata name another issuer, ${shorten(metadata.issuer)}`);
+  if (trimTrailingSlash(metadata.issuer) !== trimTrailingSlash(issuer)) {
+    throw new ProviderError('wrong', `its metadata name another issuer, ${sanitizeDetail(metadata.issuer)}`);
   }
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
-    if (metadata[name] === undefined) throw new ProviderProblem('wrong', `its metadata have no ${name}`);
+    if (metadata[name] === undefined) throw new ProviderError('wrong', `its metadata have no ${name}`);
   }
   return configuration;
 }
@@ -116,7 +116,7 @@ function clientAuth(secret: string | null): ClientAuth {
 export async function beginSignIn(
   configuration: Configuration,
   { redirectUri, loginHint, groupsClaim }: { redirectUri: string; loginHint: string; groupsClaim: string },
-): Promise<{ url: URL; challenge: Challenge }> {
+): Promise<{ url: URL; challenge: AuthorizationState }> {
   const challenge = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() };
   const offered = configuration.serverMetadata().scopes_supported ?? [];
   const url = buildAuthorizationUrl(configuration, {
@@ -140,42 +140,42 @@ export async function beginSignIn(
 export async function finishSignIn(
   configuration: Configuration,
   answer: URL,
-  { state, nonce, codeVerifier }: Challenge,
+  { state, nonce, codeVerifier }: AuthorizationState,
   groupsClaim: string,
-): Promise<ProvenIdentity> {
+): Promise<VerifiedIdentity> {
   const { issuer } = configuration.serverMetadata();
   if (answer.searchParams.get('state') !== state)
-    throw new ProviderProblem('foreign', 'the answer has another state');
+    throw new ProviderError('foreign', 'the answer has another state');
   if ((answer.searchParams.get('iss') ?? issuer) !== issuer)
-    throw new ProviderProblem('foreign', 'the answer is of another issuer');
+    throw new ProviderError('foreign', 'the answer is of another issuer');
   const tokens = await authorizationCodeGrant(configuration, answer, {
     expectedState: state,
     expectedNonce: nonce,
     pkceCodeVerifier: codeVerifier,
     idTokenExpected: true,
-  }).catch(explain);
+  }).catch(throwProviderError);
   const idToken = tokens.claims();
-  if (idToken === undefined) throw new ProviderProblem('wrong', 'it sent no ID token');
+  if (idToken === undefined) throw new ProviderError('wrong', 'it sent no ID token');
   const complete = ['email', 'email_verified', groupsClaim].every((claim) => idToken[claim] !== undefined);
   const userInfo =
     complete || configuration.serverMetadata().userinfo_endpoint === undefined
       ? undefined
-      : await fetchUserInfo(configuration, tokens.access_token, idToken.sub).catch(explain);
+      : await fetchUserInfo(configuration, tokens.access_token, idToken.sub).catch(throwProviderError);
   const claims: Claims = { ...userInfo, ...idToken };
   return {
     issuer: idToken.iss,
     subject: idToken.sub,
     // An address and whether it is verified come from the same place.
-    verifiedEmail: verifiedEmailIn(idToken.email === undefined ? (userInfo ?? {}) : idToken, userInfo),
+    verifiedEmail: readVerifiedEmail(idToken.email === undefined ? (userInfo ?? {}) : idToken, userInfo),
     name: typeof claims['name'] === 'string' ? claims['name'] : undefined,
-    groups: groupsIn(claims, groupsClaim),
+    groups: readGroups(claims, groupsClaim),
   };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
 /** @param other what says more about the same address, if it names the same one */
-function verifiedEmailIn(claims: Claims, other: Claims | undefined): string | undefined {
+function readVerifiedEmail(claims: Claims, other: Claims | undefined): string | undefined {
   const { email } = claims;
   if (typeof email !== 'string') return undefined;
   const verified =
@@ -184,11 +184,11 @@ function verifiedEmailIn(claims: Claims, other: Claims | undefined): string | un
 }
 
 /** @returns the groups; none where the claim is absent, as many providers leave an empty list out */
-function groupsIn(claims: Claims, name: string): string[] {
+function readGroups(claims: Claims, name: string): string[] {
   const elsewhere = claims['_claim_names'];
   if (typeof elsewhere === 'object' && elsewhere !== null && name in elsewhere) {
     // OpenID Connect Core 1.0, section 5.6.2. To take this for no groups would take rights away.
-    throw new ProviderProblem('wrong', `the claim ${name} is too long and left out of the ID token`);
+    throw new ProviderError('wrong', `the claim ${name} is too long and left out of the ID token`);
   }
   const value = claims[name];
   const groups = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
@@ -199,7 +199,7 @@ function groupsIn(claims: Claims, name: string): string[] {
 }
 
 /** RFC 6749, section 4.1.2.1: what is nobody's decision. */
-const KINDS_OF_ERRORS: Readonly<Record<string, ProviderProblem['kind']>> = {
+const KIND_BY_ERROR: Readonly<Record<string, ProviderError['kind']>> = {
   temporarily_unavailable: 'unreachable',
   server_error: 'unreachable',
   invalid_request: 'wrong',
@@ -209,44 +209,44 @@ const KINDS_OF_ERRORS: Readonly<Record<string, ProviderProblem['kind']>> = {
 };
 
 /** Tells what went wrong without what the library keeps with it: parameters, codes and tokens. */
-function explain(error: unknown): never {
+function throwProviderError(error: unknown): never {
   if (error instanceof AuthorizationResponseError) {
-    throw new ProviderProblem(
-      KINDS_OF_ERRORS[error.error] ?? 'denied',
-      describe(`it answered ${shorten(error.error)}`, error.error_description),
+    throw new ProviderError(
+      KIND_BY_ERROR[error.error] ?? 'denied',
+      withDetail(`it answered ${sanitizeDetail(error.error)}`, error.error_description),
     );
   }
   if (error instanceof ResponseBodyError) {
-    throw new ProviderProblem(
+    throw new ProviderError(
       'wrong',
-      describe(`it refused the code with ${shorten(error.error)}`, error.error_description),
+      withDetail(`it refused the code with ${sanitizeDetail(error.error)}`, error.error_description),
     );
   }
   if (error instanceof ClientError) {
     const inner = error.cause instanceof Error ? error.cause.message : undefined;
-    if (error.code === 'OAUTH_TIMEOUT') throw new ProviderProblem('unreachable', 'it did not answer in time');
-    if (error.code !== undefined) throw new ProviderProblem('wrong', describe(error.message, inner));
-    throw new ProviderProblem('wrong', describe('its answer cannot be used', inner));
+    if (error.code === 'OAUTH_TIMEOUT') throw new ProviderError('unreachable', 'it did not answer in time');
+    if (error.code !== undefined) throw new ProviderError('wrong', withDetail(error.message, inner));
+    throw new ProviderError('wrong', withDetail('its answer cannot be used', inner));
   }
   // What `fetch` throws when nobody answers.
   if (error instanceof TypeError && error.cause instanceof Error) {
     const { code } = error.cause as NodeJS.ErrnoException;
-    throw new ProviderProblem('unreachable', describe('the request to it failed', code ?? error.message));
+    throw new ProviderError('unreachable', withDetail('the request to it failed', code ?? error.message));
   }
   if (error instanceof Error)
-    throw new ProviderProblem('wrong', describe('its answer cannot be used', error.message));
-  throw new ProviderProblem('wrong', 'its answer cannot be used');
+    throw new ProviderError('wrong', withDetail('its answer cannot be used', error.message));
+  throw new ProviderError('wrong', 'its answer cannot be used');
 }
 
-function describe(what: string, detail: string | undefined): string {
-  return detail === undefined || detail === '' ? what : `${what} (${shorten(detail)})`;
+function withDetail(what: string, detail: string | undefined): string {
+  return detail === undefined || detail === '' ? what : `${what} (${sanitizeDetail(detail)})`;
 }
 
 /** What others wrote, on one line of a log. */
-function shorten(text: string): string {
-  return withoutHidden(text.slice(0, MAX_TOLD));
+function sanitizeDetail(text: string): string {
+  return replaceHiddenCharacters(text.slice(0, MAX_DETAIL_LENGTH));
 }
 
-function withoutSlash(issuer: string): string {
+function trimTrailingSlash(issuer: string): string {
   return issuer.replace(/\/$/, '');
 }

@@ -8,7 +8,7 @@ const SECRET_PURPOSE = 'identity provider';
  * @returns the redirect address to register at the provider of an organization. Each has its own, so that the answer of
  *   one provider cannot be taken for that of another (RFC 9700, section 4.4.2)
  */
-export function callbackAddress({ clientBaseUrl }: Addresses, organization: string): string {
+export function callbackUrl({ clientBaseUrl }: Addresses, organization: string): string {
   return `${clientBaseUrl}/sign-in/organization/callback/${organization}`;
 }
 
@@ -18,6 +18,6 @@ export function sealClientSecret(deploymentSecret: Uint8Array, clientSecret: str
 }
 
 /** @returns that secret; `undefined` when the deployment has another secret than when it was sealed */
-export function openClientSecret(deploymentSecret: Uint8Array, sealed: string): string | undefined {
+export function unsealClientSecret(deploymentSecret: Uint8Array, sealed: string): string | undefined {
   return unseal(deploymentSecret, SECRET_PURPOSE, sealed);
 }

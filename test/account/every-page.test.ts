@@ -1,14 +1,14 @@
 import type { RouteOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
-import { resetUrl } from '../../src/auth/reset-links.ts';
+import { passwordResetUrl } from '../../src/auth/reset-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /** For programs, which have no cookie. */
 const ENDPOINTS = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'];
@@ -33,19 +33,19 @@ const forms = () =>
     (path) => !ENDPOINTS.includes(path),
   );
 
-async function signedIn(): Promise<Visitor> {
-  const account = await worldOf(server).account();
-  const visitor = newVisitor(server);
+async function signedIn(): Promise<FormClient> {
+  const account = await createFixtures(server).account();
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return visitor;
 }
 
-const tokenOn = async (visitor: Visitor, path: string): Promise<string> =>
+const tokenOn = async (visitor: FormClient, path: string): Promise<string> =>
   /name="_csrf" value="([^"]+)"/.exec((await visitor.open(path)).text)?.[1] ?? '';
 
 describe('Every form', () => {
   it('is refused without its token, with that of another session, and with that of before the sign-in', async () => {
-    const stranger = newVisitor(server);
+    const stranger = createFormClient(server);
     const early = await tokenOn(stranger, '/sign-in');
     const others = await tokenOn(await signedIn(), '/account');
     const visitor = await signedIn();
@@ -53,7 +53,7 @@ describe('Every form', () => {
     expect(forms().length).toBeGreaterThan(25);
     for (const path of forms()) {
       for (const token of ['', others, early]) {
-        const browser = newVisitor(server);
+        const browser = createFormClient(server);
         for (const [name, value] of visitor.cookies) browser.cookies.set(name, value);
         if (token === early) browser.cookies.set('assay-form', secret);
         expect(`${path} ${(await browser.post(path, { _csrf: token })).status}`).toBe(`${path} 403`);
@@ -109,25 +109,25 @@ describe('Every page of the account', () => {
 
 describe('Every field of a password', () => {
   it('hides what is typed, and lets a password manager fill it in', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const { clock, keys, db } = server.context;
     const account = await world.account();
     const { uid } = await world.invited();
-    const reset = await db.write((tx) => createPasswordReset(tx, commandLine(clock()), account.id));
-    const visitor = newVisitor(server);
+    const reset = await db.write((tx) => createPasswordReset(tx, cliAttribution(clock()), account.id));
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     now += 600_000;
-    const stranger = newVisitor(server);
+    const stranger = createFormClient(server);
     const pages = {
       '/sign-in': ['current-password', stranger],
       [invitationUrl(server.origin, keys.secret, { uid, invitedAt: now - 600_000 })]: [
         'new-password',
         stranger,
       ],
-      [resetUrl(server.origin, reset.secret)]: ['new-password', stranger],
+      [passwordResetUrl(server.origin, reset.secret)]: ['new-password', stranger],
       '/account/password': ['current-password new-password', visitor],
       '/account/security': ['current-password', visitor],
-    } as const satisfies Record<string, readonly [string, Visitor]>;
+    } as const satisfies Record<string, readonly [string, FormClient]>;
     for (const [path, [autocomplete, browser]] of Object.entries(pages)) {
       const { text } = await browser.open(path);
       const fields = [...text.matchAll(/<input\b[^>]*>/g)]
@@ -143,11 +143,11 @@ describe('Every field of a password', () => {
 
 describe('Half a sign-in', () => {
   it('opens no page and takes no form that is for people who signed in', async () => {
-    const account = await worldOf(server).account();
-    const owner = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
     await setUpTotp(owner, now);
-    const half = newVisitor(server);
+    const half = createFormClient(server);
     expect((await half.signIn(account.email, account.password)).location).toContain('/sign-in/second-factor');
     const token = await tokenOn(half, '/sign-in/second-factor');
     const isForSessions = (access: unknown) => access === 'session';

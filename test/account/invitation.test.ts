@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const WEEK = 7 * 86_400_000;
 const PASSWORD = 'correct horse battery staple';
 const DEAD = 'This invitation cannot be used';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 
@@ -35,7 +35,7 @@ async function newInvitation() {
 const linkOf = (uid: string, invitedAt: number) =>
   invitationUrl('', server.context.keys.secret, { uid, invitedAt });
 
-async function accept(visitor: Visitor, path: string, fields: Record<string, string> = {}) {
+async function accept(visitor: FormClient, path: string, fields: Record<string, string> = {}) {
   const page = await visitor.open(path);
   return visitor.submit(page, { name: 'Ada Lovelace', password: PASSWORD, ...fields }, '/invitation');
 }
@@ -43,7 +43,7 @@ async function accept(visitor: Visitor, path: string, fields: Record<string, str
 describe('An invitation', () => {
   it('opens a page that says who is invited, by whom and as whom', async () => {
     const { path, email, organization } = await newInvitation();
-    const page = await newVisitor(server).get(path);
+    const page = await createFormClient(server).get(path);
     expect(page.status).toBe(200);
     expect(page.text).toContain(email);
     expect(page.text).toContain(organization.name);
@@ -54,7 +54,7 @@ describe('An invitation', () => {
 
   it('is accepted with a name and a password, signs in, and leads to the account', async () => {
     const { path, id, email } = await newInvitation();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await accept(visitor, path, { name: '  Ada Lovelace ' });
     expect(answer.status).toBe(303);
     expect(answer.location).toBe(`${server.origin}/`);
@@ -62,7 +62,7 @@ describe('An invitation', () => {
     const user = await row(id);
     expect(user).toMatchObject({ name: 'Ada Lovelace', accepted_at: now });
     expect(await verifyPassword(user?.password_hash ?? null, PASSWORD)).toBe(true);
-    expect((await newVisitor(server).signIn(email, PASSWORD)).status).toBe(303);
+    expect((await createFormClient(server).signIn(email, PASSWORD)).status).toBe(303);
     const events = (await world.auditEvents()).filter((event) => event.user_id === id);
     expect(events.slice(0, 2)).toMatchObject([
       { action: 'user.accept-invitation', object_id: String(id), after: '{"name":"Ada Lovelace"}' },
@@ -79,7 +79,7 @@ describe('An invitation', () => {
         .where('id', '=', organization.id)
         .execute(),
     );
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await accept(visitor, path);
     expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
@@ -87,7 +87,7 @@ describe('An invitation', () => {
 
   it('signs out whoever was signed in with this browser', async () => {
     const other = await world.account();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(other.email, other.password);
     const { path, email, id } = await newInvitation();
     await accept(visitor, path);
@@ -106,9 +106,9 @@ describe('An invitation', () => {
     const { path, id, email } = await newInvitation();
     const { token } = await world.token(id);
     expect((await row(id))?.accepted_at).toBeNull();
-    const answer = await accept(newVisitor(server), path);
+    const answer = await accept(createFormClient(server), path);
     expect(answer.location).toBe(`${server.origin}/`);
-    expect((await newVisitor(server).signIn(email, PASSWORD)).status).toBe(303);
+    expect((await createFormClient(server).signIn(email, PASSWORD)).status).toBe(303);
     const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
     expect(call.status).toBe(404);
   });
@@ -116,18 +116,18 @@ describe('An invitation', () => {
   it('is over for who was banned, and cannot be renewed then', async () => {
     const { path, id } = await newInvitation();
     await world.token(id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), id));
-    expect((await newVisitor(server).get(path)).status).toBe(410);
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), id));
+    expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id)),
+      server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden', message: 'This user is banned.' });
   });
 
   it('is good once: the link then says so with 410', async () => {
     const { path, id } = await newInvitation();
-    const late = newVisitor(server);
+    const late = createFormClient(server);
     const page = await late.open(path);
-    await accept(newVisitor(server), path);
+    await accept(createFormClient(server), path);
     const { password_hash } = (await row(id)) ?? {};
     const answer = await late.submit(
       page,
@@ -137,12 +137,12 @@ describe('An invitation', () => {
     expect(answer.status).toBe(410);
     expect(answer.text).toContain(DEAD);
     expect(await row(id)).toMatchObject({ name: 'Ada Lovelace', password_hash });
-    expect((await newVisitor(server).get(path)).status).toBe(410);
+    expect((await createFormClient(server).get(path)).status).toBe(410);
   });
 
   it('has one winner when it is accepted twice at once', async () => {
     const { path, id } = await newInvitation();
-    const visitors = Array.from({ length: 4 }, () => newVisitor(server));
+    const visitors = Array.from({ length: 4 }, () => createFormClient(server));
     const answers = await Promise.all(
       visitors.map((visitor, index) => accept(visitor, path, { name: `Name ${index}` })),
     );
@@ -154,7 +154,7 @@ describe('An invitation', () => {
   it('ends a week after it was made', async () => {
     const { path, id } = await newInvitation();
     now += WEEK - 1;
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open(path);
     expect(page.status).toBe(200);
     now += 1;
@@ -167,18 +167,18 @@ describe('An invitation', () => {
   it('is another link once it is renewed, and the one before is like none', async () => {
     const { path, id, uid } = await newInvitation();
     now += WEEK;
-    const renewed = await server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id));
-    const again = await server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id));
+    const renewed = await server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id));
+    const again = await server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id));
     expect(again.invitedAt).toBeGreaterThan(renewed.invitedAt);
     for (const dead of [path, linkOf(uid, renewed.invitedAt)])
-      expect((await newVisitor(server).get(dead)).status).toBe(404);
-    expect((await accept(newVisitor(server), linkOf(uid, again.invitedAt))).status).toBe(303);
+      expect((await createFormClient(server).get(dead)).status).toBe(404);
+    expect((await accept(createFormClient(server), linkOf(uid, again.invitedAt))).status).toBe(303);
     const events = (await world.auditEvents()).filter(
       ({ action, object_id }) => action === 'user.invite' && object_id === String(id),
     );
     expect(events).toHaveLength(2);
     await expect(
-      server.context.db.write((tx) => renewInvitation(tx, commandLine(now), id)),
+      server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden' });
   });
 
@@ -186,7 +186,7 @@ describe('An invitation', () => {
     const { uid, path } = await newInvitation();
     const accepted = await world.account();
     const body = async (token: string) => {
-      const page = await newVisitor(server).get(`/invitation?token=${token}`);
+      const page = await createFormClient(server).get(`/invitation?token=${token}`);
       return { status: page.status, text: page.text.replace(/value="[^"]*"/g, '') };
     };
     const nobody = await body(`unobody.${randomText(43)}`);
@@ -202,18 +202,18 @@ describe('An invitation', () => {
     ]) {
       expect(await body(token)).toEqual(nobody);
     }
-    expect((await newVisitor(server).get('/invitation')).status).toBe(404);
+    expect((await createFormClient(server).get('/invitation')).status).toBe(404);
   });
 
   it('of a user who was deleted is like none', async () => {
     const { path, id } = await newInvitation();
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', id).execute());
-    expect((await newVisitor(server).get(path)).status).toBe(404);
+    expect((await createFormClient(server).get(path)).status).toBe(404);
   });
 
   it('needs no password where the organization signs in through its provider', async () => {
     const { path, id, organization } = await newInvitation();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const form = await visitor.open(path);
     await world.ssoOnly(organization.uid);
     expect((await visitor.get(path)).text).toContain('href="/sign-in/organization"');
@@ -230,7 +230,7 @@ describe('An invitation', () => {
     [{ password: 'password1234' }, 'too easy to guess'],
   ])('shows the form again for %j', async (fields: Record<string, string>, words) => {
     const { path, id } = await newInvitation();
-    const answer = await accept(newVisitor(server), path, fields);
+    const answer = await accept(createFormClient(server), path, fields);
     expect(answer.status).toBe(422);
     expect(answer.text).toContain(words);
     if (fields['name'] === undefined) expect(answer.text).toContain('value="Ada Lovelace"');
@@ -240,20 +240,24 @@ describe('An invitation', () => {
 
   it('does not take a password that is made of the name', async () => {
     const { path } = await newInvitation();
-    const answer = await accept(newVisitor(server), path, { password: 'AdaLovelace1' });
+    const answer = await accept(createFormClient(server), path, { password: 'AdaLovelace1' });
     expect(answer.status).toBe(422);
   });
 
   it('does not take a form without its token', async () => {
     const { path } = await newInvitation();
     const token = path.split('token=')[1] ?? '';
-    const answer = await newVisitor(server).post('/invitation', { token, name: 'Eve', password: PASSWORD });
+    const answer = await createFormClient(server).post('/invitation', {
+      token,
+      name: 'Eve',
+      password: PASSWORD,
+    });
     expect(answer.status).toBe(403);
   });
 
   it('leaves no trace of the link in the log', async () => {
     const { path } = await newInvitation();
-    await accept(newVisitor(server), path);
+    await accept(createFormClient(server), path);
     const token = path.split('token=')[1] ?? '';
     expect(JSON.stringify(server.logs())).not.toContain(token.split('.')[1]);
   });

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
-import { secondFactorsOf, settleSessions } from '../../src/domain/sign-in/second-factors.ts';
+import { secondFactorsOf, endOtherSessionsAndRotate } from '../../src/domain/sign-in/second-factors.ts';
 import { endSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { SessionEnded } from '../../src/domain/sign-in/sessions.ts';
 import { signInSubject } from '../../src/domain/sign-in/sign-in-with-password.ts';
-import { addTotp, newTotpSecret } from '../../src/domain/sign-in/totp.ts';
+import { addTotp, generateTotpSecret } from '../../src/domain/sign-in/totp.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visit, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const OWNERS = 'what the owner chose by the link';
 const THIEFS = 'what the thief would like to have';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 let ownersHash: string;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  account = await worldOf(server).account();
+  account = await createFixtures(server).account();
 });
 
 const owner = () => ({ userId: account.id, organizationId: null });
@@ -71,24 +71,24 @@ function holdWrites(subject: string): Held {
 /** What a link for a new password does. */
 const resetPassword = () =>
   server.context.db.write(async (tx) => {
-    await setPassword(tx, commandLine(now), account.id, ownersHash);
-    await endSessions(tx, commandLine(now), owner(), null);
+    await setPassword(tx, cliAttribution(now), account.id, ownersHash);
+    await endSessions(tx, cliAttribution(now), owner(), null);
   });
 
-async function signedIn(): Promise<Visitor> {
-  const visitor = newVisitor(server);
+async function signedIn(): Promise<FormClient> {
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return visitor;
 }
 
 /** It leads to the sign-in page: its password was right, and what it was to be right for is gone. */
-function expectRefused({ status, location }: Visit): void {
+function expectRefused({ status, location }: FormPage): void {
   expect({ status, location }).toEqual({ status: 303, location: `${server.origin}/sign-in` });
 }
 
 describe('While a request waits', () => {
   it('a password that is replaced signs nobody in any more', async () => {
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     const page = await thief.open('/sign-in');
     const { email, password } = account;
     const held = holdWrites(signInSubject(email));
@@ -101,14 +101,14 @@ describe('While a request waits', () => {
   });
 
   it('a password that an organization refuses from now on signs nobody in any more', async () => {
-    const organization = await worldOf(server).organization();
-    const { email, password } = await worldOf(server).account({ organization: organization.uid });
-    const visitor = newVisitor(server);
+    const organization = await createFixtures(server).organization();
+    const { email, password } = await createFixtures(server).account({ organization: organization.uid });
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     const held = holdWrites(signInSubject(email));
     const late = visitor.submit(page, { email, password }, '/sign-in');
     await held.inside;
-    await worldOf(server).ssoOnly(organization.uid);
+    await createFixtures(server).ssoOnly(organization.uid);
     held.release();
     expectRefused(await late);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
@@ -124,8 +124,8 @@ describe('While a request waits', () => {
     await resetPassword();
     held.release();
     expectRefused(await late);
-    expect((await newVisitor(server).signIn(account.email, THIEFS)).status).toBe(401);
-    expect((await newVisitor(server).signIn(account.email, OWNERS)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, THIEFS)).status).toBe(401);
+    expect((await createFormClient(server).signIn(account.email, OWNERS)).status).toBe(303);
   });
 
   it('a session that ends does not come back by confirming it', async () => {
@@ -135,7 +135,7 @@ describe('While a request waits', () => {
     const held = holdWrites(`second-factor:${account.id}`);
     const late = thief.submit(page, { proof: account.password }, '/account/security/confirm');
     await held.inside;
-    await server.context.db.write((tx) => endSessions(tx, commandLine(now), owner(), null));
+    await server.context.db.write((tx) => endSessions(tx, cliAttribution(now), owner(), null));
     held.release();
     expectRefused(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
@@ -149,11 +149,11 @@ describe('While a request waits', () => {
       .select('id')
       .where('user_id', '=', account.id)
       .executeTakeFirstOrThrow();
-    await db.write((tx) => endSessions(tx, commandLine(now), owner(), null));
+    await db.write((tx) => endSessions(tx, cliAttribution(now), owner(), null));
     const late = db.write(async (tx) => {
-      const secret = newTotpSecret();
-      await addTotp(tx, commandLine(now), owner(), keys.secret, { secret, step: 1 });
-      return settleSessions(tx, commandLine(now), { ...owner(), id });
+      const secret = generateTotpSecret();
+      await addTotp(tx, cliAttribution(now), owner(), keys.secret, { secret, step: 1 });
+      return endOtherSessionsAndRotate(tx, cliAttribution(now), { ...owner(), id });
     });
     await expect(late).rejects.toThrow(SessionEnded);
     expect((await secondFactorsOf(db.read, account.id)).totp).toBe(false);

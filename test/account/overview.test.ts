@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1, 9, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 
 async function visitorFor(account: { email: string; password: string }) {
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return visitor;
 }
@@ -48,7 +48,7 @@ describe('The account page', () => {
   });
 
   it.each(['/account/nothing', '/sign-in/nothing'])('has a page for who mistypes %s', async (path) => {
-    const { status, headers, text } = await newVisitor(server).get(path);
+    const { status, headers, text } = await createFormClient(server).get(path);
     expect(status).toBe(404);
     expect(headers.get('content-type')).toContain('text/html');
     expect(text).toContain('The page does not exist');

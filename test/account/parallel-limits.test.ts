@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { addPasskey } from '../../src/domain/sign-in/passkeys.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,8 +14,8 @@ afterAll(() => server.close());
 
 it('A person has 100 tokens, also when they ask for 130 at the same time', async () => {
   const { db } = server.context;
-  const account = await worldOf(server).account();
-  const visitor = newVisitor(server);
+  const account = await createFixtures(server).account();
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   const { text } = await visitor.open('/account/tokens');
   const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(text) ?? [];
@@ -35,14 +35,14 @@ it('A person has 100 tokens, also when they ask for 130 at the same time', async
 
 it('A person has at most 20 passkeys, also when 30 are added at the same time', async () => {
   const { db, clock } = server.context;
-  const account = await worldOf(server).account();
+  const account = await createFixtures(server).account();
   const now = clock();
   const results = await Promise.allSettled(
     Array.from({ length: 30 }, (_, index) =>
       db.write((tx) =>
         addPasskey(
           tx,
-          commandLine(now),
+          cliAttribution(now),
           { userId: account.id, organizationId: null },
           {
             id: `passkey-${index}`,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Deviation, passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
-import { alertOn, codesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
+import { alertOn, recoveryCodesOn, SECOND_FACTOR, SECURITY, sendCode } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const ADD = `${SECURITY}/passkeys`;
 
@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function signedIn(organization?: string) {
-  const account = await worldOf(server).account({ organization });
-  const owner = newVisitor(server);
+  const account = await createFixtures(server).account({ organization });
+  const owner = createFormClient(server);
   await owner.signIn(account.email, account.password);
   return { ...account, owner };
 }
 
 /** Adds a passkey in the session of someone who has just signed in. */
-async function add(owner: Visitor, device: SoftwareAuthenticator, deviation?: Deviation) {
+async function add(owner: FormClient, device: SoftwareAuthenticator, deviation?: Deviation) {
   const page = await owner.open(SECURITY);
   const credential = device.make(await passkeyOptions(owner, 'add'), deviation);
   return owner.submit(page, { credential, name: 'Key on my desk' }, ADD);
@@ -36,7 +36,7 @@ async function accountWithPasskey(organization?: string) {
 }
 
 /** Signs in with a passkey alone. */
-async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor = newVisitor(server)) {
+async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor = createFormClient(server)) {
   const page = await visitor.open('/sign-in?to=/account/sessions');
   const credential = device.use(await passkeyOptions(visitor, 'sign-in'), deviation);
   return visitor.submit(page, { credential }, '/sign-in/passkey');
@@ -48,7 +48,7 @@ async function prove(
   device: SoftwareAuthenticator,
   deviation?: Deviation,
 ) {
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   const page = await visitor.open(SECOND_FACTOR);
   const credential = device.use(await passkeyOptions(visitor, 'second-factor'), deviation);
@@ -56,7 +56,7 @@ async function prove(
 }
 
 const actionsOf = async (userId: number) =>
-  (await worldOf(server).auditEvents())
+  (await createFixtures(server).auditEvents())
     .filter((event) => event.user_id === userId || event.object_id === String(userId))
     .map(({ action }) => action);
 
@@ -83,11 +83,11 @@ describe('Adding a passkey', () => {
 
   it('shows recovery codes with the first one, and lists it', async () => {
     const account = await signedIn();
-    const elsewhere = newVisitor(server);
+    const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
     const cookie = account.owner.cookies.get('assay-session');
     const device = new SoftwareAuthenticator(server);
-    expect(codesOn(await add(account.owner, device))).toHaveLength(10);
+    expect(recoveryCodesOn(await add(account.owner, device))).toHaveLength(10);
     expect(account.owner.cookies.get('assay-session')).not.toBe(cookie);
     expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await account.owner.get(SECURITY)).text).toContain('Key on my desk');
@@ -152,7 +152,7 @@ describe('Adding a passkey', () => {
   });
 
   it('asks nobody who did not sign in', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     for (const purpose of ['add', 'confirm', 'second-factor'])
       expect((await visitor.get(`/passkeys/options?for=${purpose}`)).status).toBe(303);
   });
@@ -161,7 +161,7 @@ describe('Adding a passkey', () => {
 describe('Sign-in with a passkey alone', () => {
   it('is complete, leads to where the sign-in was to lead, and is written down', async () => {
     const { device, owner, id } = await accountWithPasskey();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await use(device, {}, visitor);
     expect(answer.location).toBe(`${server.origin}/account/sessions`);
     expect((await visitor.get('/account')).status).toBe(200);
@@ -176,7 +176,7 @@ describe('Sign-in with a passkey alone', () => {
   });
 
   it('asks for any passkey of this server, with its user verified', async () => {
-    const options = await passkeyOptions(newVisitor(server), 'sign-in');
+    const options = await passkeyOptions(createFormClient(server), 'sign-in');
     expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required', allowCredentials: [] });
   });
 
@@ -193,7 +193,7 @@ describe('Sign-in with a passkey alone', () => {
   });
 
   it('refuses in the same words a passkey that nobody has, and those of banned and single sign-on users', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const { uid, id: organizationId } = await world.organization();
     const banned = await accountWithPasskey();
     await server.context.db.write((tx) =>
@@ -218,14 +218,14 @@ describe('Sign-in with a passkey alone', () => {
   it('does not take an answer twice, whether or not the authenticator counts', async () => {
     for (const counter of [undefined, 0]) {
       const { device } = await accountWithPasskey();
-      const visitor = newVisitor(server);
+      const visitor = createFormClient(server);
       const page = await visitor.open('/sign-in');
       const options = await passkeyOptions(visitor, 'sign-in');
       const cookie = visitor.cookies.get('assay-passkey') ?? '';
       const credential = device.use(options, counter === undefined ? {} : { counter });
       expect((await visitor.submit(page, { credential }, '/sign-in/passkey')).status).toBe(303);
       // Whoever saw all of it has the cookie as well.
-      const thief = newVisitor(server);
+      const thief = createFormClient(server);
       const form = await thief.open('/sign-in');
       thief.cookies.set('assay-passkey', cookie);
       expect((await thief.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
@@ -234,10 +234,10 @@ describe('Sign-in with a passkey alone', () => {
 
   it('has one winner of two who send the same answer at once', async () => {
     const { device } = await accountWithPasskey();
-    const visitors = [newVisitor(server), newVisitor(server), newVisitor(server)];
+    const visitors = [createFormClient(server), createFormClient(server), createFormClient(server)];
     const pages = await Promise.all(visitors.map((visitor) => visitor.open('/sign-in')));
     const [first] = visitors;
-    const credential = device.use(await passkeyOptions(first ?? newVisitor(server), 'sign-in'), {
+    const credential = device.use(await passkeyOptions(first ?? createFormClient(server), 'sign-in'), {
       counter: 0,
     });
     const cookie = first?.cookies.get('assay-passkey') ?? '';
@@ -252,7 +252,7 @@ describe('Sign-in with a passkey alone', () => {
 
   it('does not take an answer to what another browser was asked, or that took five minutes', async () => {
     const { device } = await accountWithPasskey();
-    const [asked, other] = [newVisitor(server), newVisitor(server)];
+    const [asked, other] = [createFormClient(server), createFormClient(server)];
     const credential = device.use(await passkeyOptions(asked, 'sign-in'));
     const form = await other.open('/sign-in');
     expect((await other.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
@@ -268,7 +268,7 @@ describe('Sign-in with a passkey alone', () => {
       now += 60_000;
       expect((await use(device, { counter })).status).toBe(401);
     }
-    const events = (await worldOf(server).auditEvents()).filter(
+    const events = (await createFixtures(server).auditEvents()).filter(
       (event) => event.action === 'passkey.refuse' && event.object_id === device.id,
     );
     expect(events.map(({ after }) => JSON.parse(after ?? ''))).toEqual(
@@ -287,7 +287,7 @@ describe('Sign-in with a passkey alone', () => {
 describe('A passkey as second factor', () => {
   it('completes a sign-in with the password', async () => {
     const account = await accountWithPasskey();
-    const half = await newVisitor(server).signIn(account.email, account.password);
+    const half = await createFormClient(server).signIn(account.email, account.password);
     expect(half.location).toContain(SECOND_FACTOR);
     expect((await prove(account, account.device)).location).toBe(`${server.origin}/`);
     const sessions = await server.context.db.read
@@ -306,7 +306,7 @@ describe('A passkey as second factor', () => {
   it('refuses the passkey of somebody else, and an answer to a sign-in', async () => {
     const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
     expect((await prove(one, other.device)).status).toBe(401);
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(one.email, one.password);
     const page = await visitor.open(SECOND_FACTOR);
     const credential = one.device.use(await passkeyOptions(visitor, 'sign-in'));
@@ -315,9 +315,9 @@ describe('A passkey as second factor', () => {
 
   it('has recovery codes beside it', async () => {
     const account = await accountWithPasskey();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
-    const [code = ''] = codesOn(account.page);
+    const [code = ''] = recoveryCodesOn(account.page);
     expect((await sendCode(visitor, 'recovery_code', code)).status).toBe(303);
   });
 });
@@ -335,7 +335,7 @@ describe('The passkeys of an account', () => {
     expect(removed.location).toBe(`${server.origin}${SECURITY}?done=passkey-removed`);
     expect(await actionsOf(account.id)).toContain('passkey.delete');
     expect((await use(device)).status).toBe(401);
-    expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
+    expect((await createFormClient(server).signIn(account.email, account.password)).location).toBe(
       `${server.origin}/`,
     );
   });

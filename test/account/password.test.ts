@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { randomText } from '../../src/auth/secrets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NEXT = 'vier zufällige wörter hier';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
-let visitor: Visitor;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
+let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
   account = await world.account({ name: 'Grace Hopper' });
-  visitor = newVisitor(server);
+  visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
 
@@ -28,7 +28,7 @@ async function change(current: string, password: string, by = visitor) {
 
 describe('Changing the password', () => {
   it('ends every other session, and gives this one another secret', async () => {
-    const elsewhere = newVisitor(server);
+    const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
     const before = new Map(visitor.cookies);
     const answer = await change(account.password, NEXT);
@@ -36,11 +36,11 @@ describe('Changing the password', () => {
     expect((await visitor.open(answer.location ?? '')).text).toContain('Your password is changed');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     for (const [name, value] of before) thief.cookies.set(name, value);
     expect((await thief.get('/account')).status).toBe(303);
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(401);
-    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(401);
+    expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
   it('keeps personal access tokens', async () => {
@@ -84,15 +84,15 @@ describe('Changing the password', () => {
 
   it('takes a password in whatever composition it is typed', async () => {
     await change(account.password, NEXT.normalize('NFD'));
-    expect((await newVisitor(server).signIn(account.email, NEXT.normalize('NFC'))).status).toBe(303);
-    expect((await newVisitor(server).signIn(account.email, NEXT.normalize('NFD'))).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, NEXT.normalize('NFC'))).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, NEXT.normalize('NFD'))).status).toBe(303);
   });
 
   it('takes every character of a long one', async () => {
     const long = randomText(256);
     expect((await change(account.password, long)).status).toBe(303);
-    expect((await newVisitor(server).signIn(account.email, long.slice(0, -1))).status).toBe(401);
-    expect((await newVisitor(server).signIn(account.email, long)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, long.slice(0, -1))).status).toBe(401);
+    expect((await createFormClient(server).signIn(account.email, long)).status).toBe(303);
   });
 
   it('counts a wrong current password like a wrong sign-in, and locks', async () => {
@@ -104,7 +104,7 @@ describe('Changing the password', () => {
     const locked = await change(account.password, NEXT);
     expect(locked.status).toBe(429);
     expect(locked.headers.get('retry-after')).toBe('600');
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(429);
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(429);
     now += 600_000;
     expect((await change(account.password, NEXT)).status).toBe(303);
   });
@@ -121,7 +121,7 @@ describe('Changing the password', () => {
     expect(answer.text).toContain(words);
     expect(answer.text).not.toContain(account.password);
     expect(answer.text).not.toContain(`"${password}"`);
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(303);
   });
 
   it('refuses the one that it is now', async () => {
@@ -139,7 +139,7 @@ describe('Changing the password', () => {
   });
 
   it('wants a session, and the token of its form', async () => {
-    expect((await newVisitor(server).get('/account/password')).location).toBe(
+    expect((await createFormClient(server).get('/account/password')).location).toBe(
       `${server.origin}/sign-in?to=%2Faccount%2Fpassword`,
     );
     const forged = await visitor.post('/account/password', { current: account.password, password: NEXT });

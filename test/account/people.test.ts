@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const PATH = '/account/people';
 const NEXT = 'a wholly different pass phrase';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
-let admin: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
-let visitor: Visitor;
+let admin: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
+let visitor: FormClient;
 const now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -23,8 +23,8 @@ beforeEach(async () => {
   visitor = await signedIn(admin);
 });
 
-async function signedIn(account: { email: string; password: string }): Promise<Visitor> {
-  const browser = newVisitor(server);
+async function signedIn(account: { email: string; password: string }): Promise<FormClient> {
+  const browser = createFormClient(server);
   await browser.signIn(account.email, account.password);
   return browser;
 }
@@ -146,9 +146,9 @@ describe('An admin', () => {
     expect(answer.status).toBe(200);
     const path = linkIn(answer.text);
     expect((await visitor.open(`${PATH}/${user.uid}`)).text).not.toContain('reset-password?token');
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     await browser.submit(await browser.open(path), { password: NEXT }, '/reset-password');
-    expect((await newVisitor(server).signIn(user.email, NEXT)).status).toBe(303);
+    expect((await createFormClient(server).signIn(user.email, NEXT)).status).toBe(303);
     const event = (await world.auditEvents()).findLast(({ action }) => action === 'password-reset.create');
     expect(event).toMatchObject({ user_id: admin.id, object_id: String(user.id) });
   });
@@ -159,7 +159,7 @@ describe('An admin', () => {
     expect(refused.status).toBe(422);
     expect(refused.text).toContain('Renew the invitation instead.');
     const path = linkIn((await deed(invited.uid, 'invitation')).text);
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     const answer = await browser.submit(
       await browser.open(path),
       { name: 'Ada', password: NEXT },
@@ -176,7 +176,7 @@ describe('An admin', () => {
     const fields = { email, name: 'Nia', admin: 'yes', organization: elsewhere };
     const answer = await visitor.submit(page, fields, `${PATH}/invite`);
     expect(answer.status).toBe(200);
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     const accepted = await browser.submit(
       await browser.open(linkIn(answer.text)),
       { name: 'Nia', password: NEXT },
@@ -331,7 +331,7 @@ describe('Everybody else', () => {
     const csrf = /name="_csrf" value="([^"]*)"/.exec((await browser.open('/account')).text)?.[1] ?? '';
     const invited = await browser.post(`${PATH}/invite`, { _csrf: csrf, email: 'x@people.example' });
     expect(invited.status).toBe(404);
-    expect((await newVisitor(server).get(PATH)).status).toBe(303);
+    expect((await createFormClient(server).get(PATH)).status).toBe(303);
   });
 
   it('does nothing through a form without its token', async () => {
@@ -344,7 +344,7 @@ describe('Everybody else', () => {
 
 describe('The console', () => {
   it('is for who signed in, who come back to where they were going', async () => {
-    const stranger = newVisitor(server);
+    const stranger = createFormClient(server);
     expect((await stranger.get('/')).location).toBe(`${server.origin}/sign-in`);
     expect((await stranger.get('/vulnerabilities/7?open=8')).location).toBe(
       `${server.origin}/sign-in?to=%2Fvulnerabilities%2F7%3Fopen%3D8`,
@@ -360,14 +360,14 @@ describe('The console', () => {
   it('loads files that may be kept for ever, packed for who reads that', async () => {
     const { text } = await visitor.get('/');
     const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? '';
-    const file = await newVisitor(server).get(script, { 'accept-encoding': 'br' });
+    const file = await createFormClient(server).get(script, { 'accept-encoding': 'br' });
     expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(file.headers.get('content-encoding')).toBe('br');
     expect(
-      (await newVisitor(server).get(script, { 'accept-encoding': 'identity' })).headers.get(
+      (await createFormClient(server).get(script, { 'accept-encoding': 'identity' })).headers.get(
         'content-encoding',
       ),
     ).toBeNull();
-    expect((await newVisitor(server).get('/console/files/none.js')).status).toBe(404);
+    expect((await createFormClient(server).get('/console/files/none.js')).status).toBe(404);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeAt, codesOn, SECURITY, sendCode, setUpTotp } from '../harness/second-factors.ts';
+import { totpCodeAt, recoveryCodesOn, SECURITY, sendCode, setUpTotp } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
@@ -12,8 +12,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function accountWithCodes() {
-  const account = await worldOf(server).account();
-  const owner = newVisitor(server);
+  const account = await createFixtures(server).account();
+  const owner = createFormClient(server);
   await owner.signIn(account.email, account.password);
   const { secret, codes } = await setUpTotp(owner, now);
   now += 60_000;
@@ -22,7 +22,7 @@ async function accountWithCodes() {
 
 /** Signs in with the password and this recovery code. */
 async function recover(account: { email: string; password: string }, code: string) {
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return sendCode(visitor, 'recovery_code', code);
 }
@@ -38,7 +38,7 @@ describe('Recovery codes', () => {
     // 24 characters of five bits each.
     for (const code of codes) expect(code).toMatch(/^[0-9a-hj-km-np-tv-z]{4}(-[0-9a-hj-km-np-tv-z]{4}){5}$/);
     const stored = JSON.stringify(await storedCodes(id));
-    const logged = JSON.stringify(await worldOf(server).auditEvents()) + JSON.stringify(server.logs());
+    const logged = JSON.stringify(await createFixtures(server).auditEvents()) + JSON.stringify(server.logs());
     for (const code of codes) {
       expect(stored).not.toContain(code.replaceAll('-', ''));
       expect(logged).not.toContain(code);
@@ -58,7 +58,7 @@ describe('Recovery codes', () => {
       .where('user_id', '=', account.id)
       .execute();
     expect(sessions).toContainEqual({ method: 'password+recovery' });
-    const events = await worldOf(server).auditEvents();
+    const events = await createFixtures(server).auditEvents();
     const uses = events.filter((event) => event.action === 'recovery-code.use');
     expect(uses.filter((event) => event.object_id === String(account.id))).toHaveLength(2);
   });
@@ -87,12 +87,12 @@ describe('Recovery codes', () => {
   it('are replaced by new ones', async () => {
     const account = await accountWithCodes();
     const { owner } = account;
-    const elsewhere = newVisitor(server);
+    const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
-    await sendCode(elsewhere, 'code', codeAt(account.secret, now));
+    await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
     expect((await elsewhere.get('/account')).status).toBe(200);
     const page = await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/recovery-codes`);
-    const codes = codesOn(page);
+    const codes = recoveryCodesOn(page);
     expect(codes).toHaveLength(10);
     expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await owner.get(SECURITY)).text).toContain('10 codes are left');

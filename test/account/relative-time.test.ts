@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distanceInWords } from '../../src/pages/relative-time.tsx';
+import { formatRelativeTime } from '../../src/pages/relative-time.tsx';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -26,6 +26,6 @@ describe('A distance in words', () => {
     [-HOUR, 'in 1 hour'],
     [-90 * DAY, 'in 3 months'],
   ])('of %d ms is "%s"', (distance, words) => {
-    expect(distanceInWords(NOW - distance, NOW)).toBe(words);
+    expect(formatRelativeTime(NOW - distance, NOW)).toBe(words);
   });
 });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { requireSecondFactor, resetSecondFactor } from '../../src/domain/sign-in/second-factors.ts';
 import { passkeyOptions, SoftwareAuthenticator } from '../harness/authenticator.ts';
 import {
   alertOn,
-  codeAt,
-  codesOn,
-  keyOn,
+  totpCodeAt,
+  recoveryCodesOn,
+  setupKeyOn,
   SECOND_FACTOR,
   SECURITY,
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const SET_UP = `${SECOND_FACTOR}/set-up`;
 
@@ -26,45 +26,45 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const require = (uid: string, required = true) =>
-  server.context.db.write((tx) => requireSecondFactor(tx, commandLine(now), uid, required));
+  server.context.db.write((tx) => requireSecondFactor(tx, cliAttribution(now), uid, required));
 
 async function strictOrganization(): Promise<string> {
-  const { uid } = await worldOf(server).organization();
+  const { uid } = await createFixtures(server).organization();
   await require(uid);
   return uid;
 }
 
 describe('An organization that requires a second factor', () => {
   it('has its users set up an authenticator app before their sign-in is complete', async () => {
-    const account = await worldOf(server).account({ organization: await strictOrganization() });
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account({ organization: await strictOrganization() });
+    const visitor = createFormClient(server);
     const half = await visitor.signIn(account.email, account.password, '/account/sessions');
     expect(half.location).toContain(SECOND_FACTOR);
     expect((await visitor.get('/account')).status).toBe(303);
 
     const form = await visitor.open(half.location ?? '');
     expect(form.url).toBe(`${server.origin}${SET_UP}?to=%2Faccount%2Fsessions`);
-    const secret = keyOn(form);
+    const secret = setupKeyOn(form);
     const wrong = await visitor.submit(form, { code: '000000' }, SET_UP);
     expect(wrong.status).toBe(422);
-    expect(keyOn(wrong)).toBe(secret);
-    const done = await visitor.submit(form, { code: codeAt(secret, now) }, SET_UP);
+    expect(setupKeyOn(wrong)).toBe(secret);
+    const done = await visitor.submit(form, { code: totpCodeAt(secret, now) }, SET_UP);
     expect(done.status).toBe(200);
-    expect(codesOn(done)).toHaveLength(10);
+    expect(recoveryCodesOn(done)).toHaveLength(10);
     expect(done.text).toContain('href="/account/sessions"');
     expect((await visitor.get('/account')).status).toBe(200);
 
     // The next sign-in asks for it.
     now += 30_000;
-    const next = newVisitor(server);
+    const next = createFormClient(server);
     await next.signIn(account.email, account.password);
     expect((await next.open(SECOND_FACTOR)).url).toBe(`${server.origin}${SECOND_FACTOR}`);
-    expect((await sendCode(next, 'code', codeAt(secret, now))).status).toBe(303);
+    expect((await sendCode(next, 'code', totpCodeAt(secret, now))).status).toBe(303);
   });
 
   it('or a passkey', async () => {
-    const account = await worldOf(server).account({ organization: await strictOrganization() });
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account({ organization: await strictOrganization() });
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const device = new SoftwareAuthenticator(server);
     const refused = await visitor.submit(
@@ -76,20 +76,20 @@ describe('An organization that requires a second factor', () => {
     const form = await visitor.open(SECOND_FACTOR);
     const credential = device.make(await passkeyOptions(visitor, 'add'));
     const done = await visitor.submit(form, { credential }, `${SET_UP}/passkey`);
-    expect(codesOn(done)).toHaveLength(10);
+    expect(recoveryCodesOn(done)).toHaveLength(10);
     expect((await visitor.get('/account')).status).toBe(200);
   });
 
   it('does not let someone who has a factor add another one instead of proving it', async () => {
-    const account = await worldOf(server).account({ organization: await strictOrganization() });
-    const [owner, thief] = [newVisitor(server), newVisitor(server)];
+    const account = await createFixtures(server).account({ organization: await strictOrganization() });
+    const [owner, thief] = [createFormClient(server), createFormClient(server)];
     await owner.signIn(account.email, account.password);
     await thief.signIn(account.email, account.password);
     const form = await thief.open(SECOND_FACTOR);
     const early = await owner.open(SECOND_FACTOR);
-    await owner.submit(early, { code: codeAt(keyOn(early), now) }, SET_UP);
+    await owner.submit(early, { code: totpCodeAt(setupKeyOn(early), now) }, SET_UP);
     // The session that knew the password only has ended; and a new one is sent to prove the factor.
-    const answer = await thief.submit(form, { code: codeAt(keyOn(form), now) }, SET_UP);
+    const answer = await thief.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, SET_UP);
     expect(answer.status).not.toBe(200);
     await thief.signIn(account.email, account.password);
     expect((await thief.open(SET_UP)).url).toContain(`${SECOND_FACTOR}?`);
@@ -101,14 +101,14 @@ describe('An organization that requires a second factor', () => {
   });
 
   it('ends the sessions of users without a factor when it begins, and no others', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const { uid } = await world.organization();
     const [without, having] = [
       await world.account({ organization: uid }),
       await world.account({ organization: uid }),
     ];
     const stranger = await world.account();
-    const visitors = [newVisitor(server), newVisitor(server), newVisitor(server)] as const;
+    const visitors = [createFormClient(server), createFormClient(server), createFormClient(server)] as const;
     await visitors[0].signIn(without.email, without.password);
     await visitors[1].signIn(having.email, having.password);
     await setUpTotp(visitors[1], now);
@@ -127,13 +127,13 @@ describe('An organization that requires a second factor', () => {
   });
 
   it('keeps the last factor, and leaves it to its users once it no longer requires one', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const organization = await strictOrganization();
     const account = await world.account({ organization });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const form = await visitor.open(SECOND_FACTOR);
-    await visitor.submit(form, { code: codeAt(keyOn(form), now) }, SET_UP);
+    await visitor.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, SET_UP);
     const remove = `${SECURITY}/authenticator/remove`;
     const refused = await visitor.submit(await visitor.open(SECURITY), {}, remove);
     expect(refused.status).toBe(403);
@@ -158,7 +158,7 @@ describe('An organization that requires a second factor', () => {
     expect(left.flat()).toHaveLength(1);
 
     await require(organization, false);
-    const after = newVisitor(server);
+    const after = createFormClient(server);
     const other = await world.account({ organization });
     expect((await after.signIn(other.email, other.password)).location).toBe(`${server.origin}/`);
   });
@@ -166,15 +166,15 @@ describe('An organization that requires a second factor', () => {
 
 describe('Someone who lost every factor', () => {
   it('signs in with the password once an operator has reset them, and their sessions ended', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const account = await world.account();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     await setUpTotp(visitor, now);
-    const had = await server.context.db.write((tx) => resetSecondFactor(tx, commandLine(now), account.id));
+    const had = await server.context.db.write((tx) => resetSecondFactor(tx, cliAttribution(now), account.id));
     expect(had).toMatchObject({ totp: true, passkeys: 0, recoveryCodes: 10 });
     expect((await visitor.get('/account')).status).toBe(303);
-    expect((await newVisitor(server).signIn(account.email, account.password)).location).toBe(
+    expect((await createFormClient(server).signIn(account.email, account.password)).location).toBe(
       `${server.origin}/`,
     );
     const events = await world.auditEvents();

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const SENDER = 'assay@example.com';
 
 let mailbox: Mailbox;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   mailbox = await startMailbox();
@@ -21,7 +21,7 @@ beforeAll(async () => {
     () => now,
   );
   // The link names the configured address; the browser of these tests comes over the other one.
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(async () => {
   await server.close();
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 async function ask(email: string, headers: Record<string, string> = {}) {
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   const page = await visitor.open('/reset-password/request');
   const token = /name="_csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
   return visitor.post('/reset-password/request', { _csrf: token, email }, headers);
@@ -59,7 +59,7 @@ describe('Where mail is sent, who forgot their password', () => {
     expect(mail.content).toContain('Content-Type: text/plain');
     expect(mail.link).toMatch(/^https:\/\/assay\.example\/reset-password\?token=\w{43}$/);
     const { pathname, search } = new URL(mail.link);
-    const page = await newVisitor(server).get(pathname + search);
+    const page = await createFormClient(server).get(pathname + search);
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
     const events = (await world.auditEvents()).filter(({ action }) => action === 'password-reset.create');
@@ -75,7 +75,7 @@ describe('Where mail is sent, who forgot their password', () => {
     const sso = await world.account({ organization: organization.uid });
     await world.ssoOnly(organization.uid);
     const banned = await world.account();
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
     const invited = await world.invited();
     const known = await world.account();
     const answers = [];
@@ -125,8 +125,8 @@ describe('A mail server', () => {
     const released = new Promise<void>((resolve) => (release = resolve));
     const slow = await startMailbox(() => released);
     const waiting = await startTestServer({ smtpUrl: slow.url }, () => now);
-    const account = await worldOf(waiting).account();
-    const visitor = newVisitor(waiting);
+    const account = await createFixtures(waiting).account();
+    const visitor = createFormClient(waiting);
     const answer = await visitor.submit(await visitor.open('/reset-password/request'), {
       email: account.email,
     });
@@ -142,7 +142,7 @@ describe('A mail server', () => {
     const away = await startMailbox();
     await away.close();
     const place = await startTestServer({}, () => now);
-    const account = await worldOf(place).account();
+    const account = await createFixtures(place).account();
     const listen = async (smtpUrl: string) => {
       const app = await buildApp({ ...place.context, config: { ...place.context.config, smtpUrl } });
       return { app, origin: await app.listen({ host: '127.0.0.1', port: 0 }) };
@@ -151,7 +151,7 @@ describe('A mail server', () => {
       place.context.db.read.selectFrom('jobs').selectAll().where('kind', '=', 'reset-mail').execute();
 
     const first = await listen(away.url);
-    const visitor = newVisitor({ ...place, origin: first.origin });
+    const visitor = createFormClient({ ...place, origin: first.origin });
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await vi.waitFor(async () => expect(await mails()).toMatchObject([{ attempts: 1, holder: null }]));
     await first.app.close();
@@ -169,9 +169,9 @@ describe('A mail server', () => {
   it('that refuses is told in the log, without the address and the link', async () => {
     const rude = await startMailbox();
     const failing = await startTestServer({ smtpUrl: rude.url }, () => now);
-    const account = await worldOf(failing).account({ email: 'somebody.secret@example.com' });
+    const account = await createFixtures(failing).account({ email: 'somebody.secret@example.com' });
     rude.refused.add(account.email);
-    const visitor = newVisitor(failing);
+    const visitor = createFormClient(failing);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await vi.waitFor(() => expect(failing.logs().some(({ level }) => level === 50)).toBe(true));
     await failing.close();

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const NEXT = 'a wholly different pass phrase';
 const DEAD = 'This link cannot be used';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -28,23 +28,23 @@ const write: TestServer['context']['db']['write'] = (unit) => server.context.db.
 
 /** @returns the path of a link as the command line makes it */
 async function newLink(userId = account.id): Promise<string> {
-  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(now), userId));
+  const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId));
   return `/reset-password?token=${secret}`;
 }
 
 /** The same as someone has it mailed. */
 async function mailedLink(userId = account.id): Promise<string> {
-  const { secret } = await write((tx) => createPasswordReset(tx, commandLine(now), userId, 'mail'));
+  const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId, 'mail'));
   return `/reset-password?token=${secret}`;
 }
 
-async function follow(path: string, password = NEXT, visitor: Visitor = newVisitor(server)) {
+async function follow(path: string, password = NEXT, visitor: FormClient = createFormClient(server)) {
   return visitor.submit(await visitor.open(path), { password }, '/reset-password');
 }
 
 describe('A link for a new password', () => {
   it('opens a page that says whose it is and what happens', async () => {
-    const page = await newVisitor(server).get(await newLink());
+    const page = await createFormClient(server).get(await newLink());
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
     expect(page.text).toContain('Personal access tokens stay');
@@ -53,16 +53,16 @@ describe('A link for a new password', () => {
   });
 
   it('sets the password, signs in, and ends every session before', async () => {
-    const before = newVisitor(server);
+    const before = createFormClient(server);
     await before.signIn(account.email, account.password);
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await follow(await newLink(), NEXT, visitor);
     expect(answer.status).toBe(303);
     expect(answer.location).toBe(`${server.origin}/`);
     expect((await visitor.get('/account')).text).toContain(account.email);
     expect((await before.get('/account')).status).toBe(303);
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(401);
-    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(401);
+    expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
   it('is stored as a hash, and is in neither log', async () => {
@@ -81,7 +81,7 @@ describe('A link for a new password', () => {
 
   it('is in the audit log when it is made and when it is used, by the person that it is for', async () => {
     const someone = await world.account();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(someone.email, someone.password);
     const path = await newLink();
     await follow(path, NEXT, visitor);
@@ -103,12 +103,12 @@ describe('A link for a new password', () => {
   it('that an admin made is not ended by those that anybody has mailed, and using one ends all', async () => {
     const byHand = await newLink();
     const mailed = await mailedLink();
-    for (const path of [byHand, mailed]) expect((await newVisitor(server).get(path)).status).toBe(200);
+    for (const path of [byHand, mailed]) expect((await createFormClient(server).get(path)).status).toBe(200);
     const renewed = await newLink();
-    expect((await newVisitor(server).get(byHand)).status).toBe(404);
-    expect((await newVisitor(server).get(mailed)).status).toBe(200);
+    expect((await createFormClient(server).get(byHand)).status).toBe(404);
+    expect((await createFormClient(server).get(mailed)).status).toBe(200);
     expect((await follow(mailed)).status).toBe(303);
-    expect((await newVisitor(server).get(renewed)).status).toBe(404);
+    expect((await createFormClient(server).get(renewed)).status).toBe(404);
   });
 
   it('by mail is one of twenty at most', async () => {
@@ -119,25 +119,25 @@ describe('A link for a new password', () => {
       mailed.push(await mailedLink());
     }
     const states = [];
-    for (const path of [byHand, ...mailed]) states.push((await newVisitor(server).get(path)).status);
+    for (const path of [byHand, ...mailed]) states.push((await createFormClient(server).get(path)).status);
     expect(states).toEqual([200, 404, ...Array.from({ length: 20 }, () => 200)]);
   });
 
   it('is good once', async () => {
     const path = await newLink();
-    const late = newVisitor(server);
+    const late = createFormClient(server);
     const page = await late.open(path);
     await follow(path);
     const answer = await late.submit(page, { password: 'not any more, my friend' }, '/reset-password');
     expect(answer.status).toBe(404);
     expect(answer.text).toContain(DEAD);
-    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
   it('has one winner when it is used several times at once', async () => {
     const path = await newLink();
     const passwords = Array.from({ length: 4 }, (_, index) => `${NEXT} number ${index}`);
-    const visitors = passwords.map(() => newVisitor(server));
+    const visitors = passwords.map(() => createFormClient(server));
     const pages = await Promise.all(visitors.map((visitor) => visitor.open(path)));
     const answers = await Promise.all(
       visitors.map((visitor, index) =>
@@ -147,13 +147,13 @@ describe('A link for a new password', () => {
     const winners = answers.flatMap(({ status }, index) => (status === 303 ? [index] : []));
     expect(winners).toHaveLength(1);
     for (const { status } of answers) expect([303, 404, 410]).toContain(status);
-    expect((await newVisitor(server).signIn(account.email, passwords[winners[0]!]!)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, passwords[winners[0]!]!)).status).toBe(303);
   });
 
   it('ends after an hour', async () => {
     const path = await newLink();
     now += HOUR - 1;
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open(path);
     expect(page.status).toBe(200);
     now += 1;
@@ -164,26 +164,26 @@ describe('A link for a new password', () => {
   it('ends when a newer one is made', async () => {
     const older = await newLink();
     const newer = await newLink();
-    expect((await newVisitor(server).get(older)).status).toBe(404);
+    expect((await createFormClient(server).get(older)).status).toBe(404);
     expect((await follow(newer)).status).toBe(303);
   });
 
   it('ends with a ban', async () => {
     const path = await newLink();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open(path);
-    await write((tx) => banUser(tx, commandLine(now), account.id));
+    await write((tx) => applyBan(tx, cliAttribution(now), account.id));
     expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
     expect((await visitor.get(path)).status).toBe(410);
   });
 
   it('tells nothing to who guesses', async () => {
     for (const token of [randomText(43), '', '%00', 'x'.repeat(200)]) {
-      const page = await newVisitor(server).get(`/reset-password?token=${token}`);
+      const page = await createFormClient(server).get(`/reset-password?token=${token}`);
       expect(page.status).toBe(404);
       expect(page.text).toContain(DEAD);
     }
-    expect((await newVisitor(server).get('/reset-password')).status).toBe(404);
+    expect((await createFormClient(server).get('/reset-password')).status).toBe(404);
   });
 
   it('takes from applications what they were given, and leaves personal access tokens', async () => {
@@ -258,10 +258,10 @@ describe('A link for a new password', () => {
 
   it('opens the lock of the account', async () => {
     for (let attempt = 1; attempt <= 10; attempt += 1)
-      await newVisitor(server).signIn(account.email, 'not the password');
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(429);
+      await createFormClient(server).signIn(account.email, 'not the password');
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(429);
     await follow(await newLink());
-    expect((await newVisitor(server).signIn(account.email, NEXT)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
   it('does not stand for the second factor', async () => {
@@ -274,7 +274,7 @@ describe('A link for a new password', () => {
         .execute(),
     );
     const user = await world.account({ organization: organization.uid });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await follow(await newLink(user.id), NEXT, visitor);
     expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
@@ -295,7 +295,7 @@ describe('A link for a new password', () => {
   it('is not made for who cannot use it', async () => {
     const invited = await world.invited();
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
-    await write((tx) => banUser(tx, commandLine(now), account.id));
+    await write((tx) => applyBan(tx, cliAttribution(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'missing' });
   });
@@ -305,15 +305,15 @@ describe('A link for a new password', () => {
     const user = await world.account({ organization: organization.uid });
     const path = await newLink(user.id);
     await world.ssoOnly(organization.uid);
-    expect((await newVisitor(server).get(path)).status).toBe(410);
+    expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(newLink(user.id)).rejects.toMatchObject({ kind: 'forbidden' });
-    expect((await newVisitor(server).signIn(user.email, user.password)).status).toBe(401);
+    expect((await createFormClient(server).signIn(user.email, user.password)).status).toBe(401);
   });
 });
 
 describe('Without a mail server', () => {
   it('who forgot their password is told to ask an admin', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     expect((await visitor.open('/sign-in')).text).toContain('href="/reset-password/request"');
     const page = await visitor.open('/reset-password/request');
     expect(page.text).toContain('Ask an admin');

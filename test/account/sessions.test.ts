@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browserName } from '../../src/account/browser-names.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { endSessionsOf } from '../../src/domain/sign-in/end-sessions.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
-let here: Visitor;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
+let here: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -26,13 +26,13 @@ beforeEach(async () => {
   here = await signedIn();
 });
 
-async function signedIn(by = account): Promise<Visitor> {
-  const visitor = newVisitor(server);
+async function signedIn(by = account): Promise<FormClient> {
+  const visitor = createFormClient(server);
   await visitor.signIn(by.email, by.password);
   return visitor;
 }
 
-const isSignedIn = async (visitor: Visitor) => (await visitor.get('/account')).status === 200;
+const isSignedIn = async (visitor: FormClient) => (await visitor.get('/account')).status === 200;
 
 const sessionsOf = (userId: number) =>
   server.context.db.read
@@ -45,7 +45,7 @@ const sessionsOf = (userId: number) =>
 describe('The page of sessions', () => {
   it('lists each with its browser, address and last use, and says which is this one', async () => {
     now += 60_000;
-    const other = newVisitor(server);
+    const other = createFormClient(server);
     const form = await other.open('/sign-in');
     const token = /name="_csrf" value="([^"]*)"/.exec(form.text)?.[1] ?? '';
     await other.post(
@@ -152,10 +152,10 @@ describe('An operator', () => {
     const there = await signedIn();
     const other = await signedIn(await world.account());
     const { db } = server.context;
-    expect(await db.write((tx) => endSessionsOf(tx, commandLine(now), account.id))).toBe(2);
+    expect(await db.write((tx) => endUserSessions(tx, cliAttribution(now), account.id))).toBe(2);
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
-    await expect(db.write((tx) => endSessionsOf(tx, commandLine(now), 0))).rejects.toMatchObject({
+    await expect(db.write((tx) => endUserSessions(tx, cliAttribution(now), 0))).rejects.toMatchObject({
       kind: 'missing',
     });
   });
@@ -199,12 +199,12 @@ describe('A session', () => {
   });
 
   it('ends with a ban', async () => {
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), account.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), account.id));
     expect(await isSignedIn(here)).toBe(false);
   });
 });
 
-async function ownId(visitor: Visitor): Promise<string> {
+async function ownId(visitor: FormClient): Promise<string> {
   const page = await visitor.open('/account/sessions');
   const row = /<li>(?:(?!<li>).)*This one.*?<\/li>/s.exec(page.text)?.[0] ?? '';
   return /name="session" value="([^"]*)"/.exec(row)?.[1] ?? '';

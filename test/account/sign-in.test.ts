@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { hashPassword, TooManyPasswords } from '../../src/auth/passwords.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { Refusals } from '../../src/domain/audit/denied-attempts.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
@@ -19,8 +19,8 @@ afterAll(() => server.close());
 
 describe('Sign-in with a password', () => {
   it('leads to the account page, and the session is in a cookie that scripts cannot read', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     const answer = await visitor.signIn(account.email, account.password);
     expect(answer.status).toBe(303);
     expect(answer.location).toBe(`${server.origin}/`);
@@ -33,8 +33,8 @@ describe('Sign-in with a password', () => {
   });
 
   it('locks account and address after ten failures, in the same words, until ten minutes have gone', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     const words: string[] = [];
     for (let attempt = 1; attempt <= 10; attempt += 1) {
       const answer = await visitor.signIn(account.email, 'not the password');
@@ -51,8 +51,8 @@ describe('Sign-in with a password', () => {
   });
 
   it('does not take a form without its token', async () => {
-    const account = await worldOf(server).account();
-    const answer = await newVisitor(server).post('/sign-in', {
+    const account = await createFixtures(server).account();
+    const answer = await createFormClient(server).post('/sign-in', {
       email: account.email,
       password: account.password,
     });
@@ -60,14 +60,14 @@ describe('Sign-in with a password', () => {
   });
 
   it('sends a browser that did not sign in to the sign-in page', async () => {
-    const page = await newVisitor(server).get('/account');
+    const page = await createFormClient(server).get('/account');
     expect(page.status).toBe(303);
     expect(page.location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
   it('counts within a window that slides', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     const fail = async () => (await visitor.signIn(account.email, 'not the password')).status;
     await fail();
     now += 599_999;
@@ -86,8 +86,8 @@ describe('Sign-in with a password', () => {
   });
 
   it('forgets the failures before a success', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     for (let round = 1; round <= 2; round += 1) {
       for (let attempt = 1; attempt <= 9; attempt += 1) await visitor.signIn(account.email, 'wrong');
       visitor.cookies.clear();
@@ -97,20 +97,23 @@ describe('Sign-in with a password', () => {
   });
 
   it('compares ten of fifty guesses that come at once, on two instances', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const { config } = server.context;
     const db = await openDatabase({ ...config, timeout: config.requestTimeout });
-    const second = { db, refusals: new Refusals(db) };
+    const second = { db, deniedAttempts: new DeniedAttempts(db) };
     const attempt = { email: account.email, password: 'not the password', address: '192.0.2.1' };
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        signInWithPassword(index % 2 === 0 ? server.context : second, commandLine(now), attempt),
+        signInWithPassword(index % 2 === 0 ? server.context : second, cliAttribution(now), attempt),
       ),
     );
     const right = { ...attempt, password: account.password };
-    const locked = await signInWithPassword(second, commandLine(now), right);
-    const elsewhere = await signInWithPassword(second, commandLine(now), { ...right, address: '192.0.2.2' });
-    await second.refusals.close();
+    const locked = await signInWithPassword(second, cliAttribution(now), right);
+    const elsewhere = await signInWithPassword(second, cliAttribution(now), {
+      ...right,
+      address: '192.0.2.2',
+    });
+    await second.deniedAttempts.close();
     await db.close();
     expect(outcomes.filter(({ outcome }) => outcome === 'refused')).toHaveLength(10);
     expect(outcomes.filter(({ outcome }) => outcome === 'locked')).toHaveLength(40);
@@ -119,9 +122,9 @@ describe('Sign-in with a password', () => {
   });
 
   it('counts the addresses of one IPv6 network as one, as whoever has one has all of them', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const from = (address: string, password: string) =>
-      signInWithPassword(server.context, commandLine(now), { email: account.email, password, address });
+      signInWithPassword(server.context, cliAttribution(now), { email: account.email, password, address });
     for (let attempt = 1; attempt <= 10; attempt += 1)
       expect((await from(`2001:db8:0:7:${attempt}::${attempt}`, 'wrong')).outcome).toBe('refused');
     const { password } = account;
@@ -131,20 +134,22 @@ describe('Sign-in with a password', () => {
   });
 
   it('counts no attempt that is refused because too many passwords wait', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
     const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 12 }, () => signInWithPassword(server.context, commandLine(now), attempt)),
+      Array.from({ length: 12 }, () => signInWithPassword(server.context, cliAttribution(now), attempt)),
     );
     await flood;
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(TooManyPasswords) });
-    expect((await signInWithPassword(server.context, commandLine(now), attempt)).outcome).toBe('signed-in');
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: expect.any(PasswordQueueFull) });
+    expect((await signInWithPassword(server.context, cliAttribution(now), attempt)).outcome).toBe(
+      'signed-in',
+    );
   });
 
   it('answers 503 while too many passwords wait', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     let flooding = true;
     const flood = Array.from({ length: 80 }, async () => {
@@ -161,10 +166,10 @@ describe('Sign-in with a password', () => {
   });
 
   it('answers in the same words and writes as much whether there is such an account or not', async () => {
-    const account = await worldOf(server).account();
-    const invited = await worldOf(server).invited();
-    const banned = await worldOf(server).account();
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
+    const account = await createFixtures(server).account();
+    const invited = await createFixtures(server).invited();
+    const banned = await createFixtures(server).account();
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
     const answers = [];
     for (const [email, password] of [
       [account.email, 'not the password'],
@@ -174,9 +179,9 @@ describe('Sign-in with a password', () => {
       ['not an address', ''],
     ] as const) {
       // Refusals are written a second later, which is no part of the answer.
-      await server.context.refusals.flush();
+      await server.context.deniedAttempts.flush();
       const before = server.context.db.statistics().transactions;
-      const { status, text } = await newVisitor(server).signIn(email, password);
+      const { status, text } = await createFormClient(server).signIn(email, password);
       answers.push({
         status,
         text: text.replace(/value="[^"]*"/g, ''),
@@ -188,15 +193,15 @@ describe('Sign-in with a password', () => {
   });
 
   it('is in the audit log, its failures and the lock too, and no password is', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const account = await world.account();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     now += 60_000;
     for (let attempt = 1; attempt <= 11; attempt += 1)
       await visitor.signIn(account.email, `guess ${attempt}`);
     now += 600_000;
     await visitor.signIn(account.email, account.password);
-    await newVisitor(server).signIn('a secret typed as an address', 'x');
+    await createFormClient(server).signIn('a secret typed as an address', 'x');
     const events = await world.auditEvents();
     const mine = events
       .filter(({ object_id }) => object_id === String(account.id))
@@ -214,12 +219,12 @@ describe('Sign-in with a password', () => {
   });
 
   it('gives the browser another session identifier each time', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const first = visitor.cookies.get('assay-session');
-    const page = await newVisitor(server).open('/sign-in');
-    const thief = newVisitor(server);
+    const page = await createFormClient(server).open('/sign-in');
+    const thief = createFormClient(server);
     thief.cookies.set('assay-session', first ?? '');
     expect(page.status).toBe(200);
     const form = await visitor.open('/account');
@@ -230,18 +235,18 @@ describe('Sign-in with a password', () => {
   });
 
   it('ends with a ban, at the next page', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     expect((await visitor.get('/account')).status).toBe(200);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), account.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), account.id));
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
   });
 
   it('ends when the user is deleted', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', account.id).execute());
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);

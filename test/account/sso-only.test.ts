@@ -1,37 +1,37 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
-import { alertOn, codeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
+import { alertOn, totpCodeAt, SECOND_FACTOR, SECURITY, setUpTotp } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);
 let organization: { id: number; uid: string };
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  organization = await worldOf(server).organization();
-  account = await worldOf(server).account({ organization: organization.uid });
+  organization = await createFixtures(server).organization();
+  account = await createFixtures(server).account({ organization: organization.uid });
 });
 
-async function signedIn({ email, password } = account): Promise<Visitor> {
-  const visitor = newVisitor(server);
+async function signedIn({ email, password } = account): Promise<FormClient> {
+  const visitor = createFormClient(server);
   await visitor.signIn(email, password);
   return visitor;
 }
 
 /** A browser that came through the provider. */
-async function throughProvider(): Promise<Visitor> {
+async function throughProvider(): Promise<FormClient> {
   const { secret } = await server.context.db.write((tx) =>
     startSession(
       tx,
-      commandLine(now),
+      cliAttribution(now),
       {
         userId: account.id,
         organizationId: organization.id,
@@ -42,14 +42,14 @@ async function throughProvider(): Promise<Visitor> {
       { idle: 86_400_000, lifetime: 86_400_000 },
     ),
   );
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   visitor.cookies.set('assay-session', secret);
   return visitor;
 }
 
 const setProvider = (ssoOnly: boolean) =>
   server.context.db.write((tx) =>
-    setIdentityProvider(tx, commandLine(now), organization.uid, {
+    setIdentityProvider(tx, cliAttribution(now), organization.uid, {
       issuer: 'https://login.acme.example',
       clientId: 'assay',
       sealedSecret: null,
@@ -63,8 +63,8 @@ const setProvider = (ssoOnly: boolean) =>
 
 describe('Once an organization refuses passwords', () => {
   it('sessions end that began with one, half ones too, and those of the provider stay', async () => {
-    const colleague = await worldOf(server).account({ organization: organization.uid });
-    const stranger = await signedIn(await worldOf(server).account());
+    const colleague = await createFixtures(server).account({ organization: organization.uid });
+    const stranger = await signedIn(await createFixtures(server).account());
     const { secret } = await setUpTotp(await signedIn(colleague), now);
     now += 60_000;
     const browser = await signedIn();
@@ -76,11 +76,11 @@ describe('Once an organization refuses passwords', () => {
     expect((await browser.get('/account')).status).toBe(200);
     await setProvider(true);
     expect((await browser.get('/account')).status).toBe(303);
-    await half.submit(page, { code: codeAt(secret, now) }, SECOND_FACTOR);
+    await half.submit(page, { code: totpCodeAt(secret, now) }, SECOND_FACTOR);
     expect((await half.get('/account')).status).toBe(303);
     expect((await provided.get('/account')).status).toBe(200);
     expect((await stranger.get('/account')).status).toBe(200);
-    const ended = (await worldOf(server).auditEvents()).filter(
+    const ended = (await createFixtures(server).auditEvents()).filter(
       ({ action, organization_id }) => action === 'session.end' && organization_id === organization.id,
     );
     expect(ended.length).toBeGreaterThanOrEqual(3);

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { unlinkIdentities } from '../../src/domain/sign-in/sign-in-with-provider.ts';
 import { listUsers, userByEmail } from '../../src/domain/users/users.ts';
-import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
 import {
-  type Person,
+  type IdentityProviderUser,
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../harness/identity-provider.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisitor, type Visit, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /** The time of the server, ahead of the provider's by so many milliseconds. */
 let ahead = 0;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let acmeProvider: TestIdentityProvider;
 let otherProvider: TestIdentityProvider;
 let publicProvider: TestIdentityProvider;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => Date.now() + ahead);
-  world = worldOf(server);
-  const callback = (organization: string) => callbackAddress(server.context.addresses, organization);
+  world = createFixtures(server);
+  const callback = (organization: string) => callbackUrl(server.context.addresses, organization);
   acmeProvider = await startIdentityProvider({ redirectUris: ['acme', 'twin'].map(callback) });
   otherProvider = await startIdentityProvider({
     redirectUris: ['other', 'acme'].map(callback),
@@ -51,7 +51,7 @@ function name(
 ): Promise<void> {
   const { db, keys, clock } = server.context;
   return db.write((tx) =>
-    setIdentityProvider(tx, commandLine(clock()), organization, {
+    setIdentityProvider(tx, cliAttribution(clock()), organization, {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
@@ -72,7 +72,11 @@ beforeEach(async () => {
 
 let counter = 0;
 /** A person at acme's provider with a verified address of acme. */
-function person(more: Partial<Person> = {}, provider = acmeProvider, domain = 'acme.example'): Person {
+function person(
+  more: Partial<IdentityProviderUser> = {},
+  provider = acmeProvider,
+  domain = 'acme.example',
+): IdentityProviderUser {
   counter += 1;
   const someone = {
     sub: `subject-${counter}`,
@@ -84,14 +88,14 @@ function person(more: Partial<Person> = {}, provider = acmeProvider, domain = 'a
   return someone;
 }
 
-const linkIn = (page: Visit): string => {
+const linkIn = (page: FormPage): string => {
   const href = /href="(\/sign-in\/organization\/start\?[^"]*)"/.exec(page.text)?.[1];
   if (href === undefined) throw new Error(`There is no link to the provider: ${page.text}`);
   return href.replaceAll('&amp;', '&');
 };
 
 /** Types the e-mail address and follows the link, up to the address at the provider. */
-async function begin(visitor: Visitor, email: string, to?: string): Promise<string> {
+async function begin(visitor: FormClient, email: string, to?: string): Promise<string> {
   const page = await visitor.open(
     `/sign-in/organization${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`,
   );
@@ -104,19 +108,19 @@ async function begin(visitor: Visitor, email: string, to?: string): Promise<stri
 
 /** The whole way: e-mail address, provider, and back. */
 async function signIn(
-  someone: Person,
+  someone: IdentityProviderUser,
   {
-    visitor = newVisitor(server),
+    visitor = createFormClient(server),
     provider = acmeProvider,
     email = someone.email ?? 'nobody@acme.example',
     to = undefined as string | undefined,
   } = {},
-): Promise<Visit & { visitor: Visitor }> {
+): Promise<FormPage & { visitor: FormClient }> {
   const answer = await provider.visit(await begin(visitor, email, to), someone.sub);
   return { ...(await visitor.get(answer)), visitor };
 }
 
-const isSignedIn = async (visitor: Visitor) => (await visitor.get('/account')).status === 200;
+const isSignedIn = async (visitor: FormClient) => (await visitor.get('/account')).status === 200;
 const accountOf = (email: string) => userByEmail(server.context.db.read, email);
 const eventsSince = async (count: number) => (await world.auditEvents()).slice(count);
 const countEvents = async () => (await world.auditEvents()).length;
@@ -125,10 +129,10 @@ const countRefused = async () =>
   (await world.auditEvents())
     .filter(({ action }) => action === 'identity-provider.refuse')
     .reduce((sum, { count }) => sum + count, 0);
-const words = (page: Visit) => /role="alert">(.*?)<\/div>/s.exec(page.text)?.[1] ?? page.text;
+const words = (page: FormPage) => /role="alert">(.*?)<\/div>/s.exec(page.text)?.[1] ?? page.text;
 
 async function expectRefusal(
-  page: Visit & { visitor: Visitor },
+  page: FormPage & { visitor: FormClient },
   status: number,
   message: RegExp,
 ): Promise<void> {
@@ -141,12 +145,12 @@ async function expectRefusal(
 
 describe('The way to the provider', () => {
   it('is offered on the sign-in page, and keeps where the sign-in was to lead', async () => {
-    const page = await newVisitor(server).open('/sign-in?to=%2Faccount%2Fsessions');
+    const page = await createFormClient(server).open('/sign-in?to=%2Faccount%2Fsessions');
     expect(page.text).toContain('href="/sign-in/organization?to=%2Faccount%2Fsessions"');
   });
 
   it('begins with an e-mail address, and says what to do about one of no organization', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const answer = await visitor.submit(page, { email: 'a@nowhere.example' });
     expect(answer.status).toBe(422);
@@ -158,7 +162,7 @@ describe('The way to the provider', () => {
     const account = await world.account({ organization: 'acme', email: 'known@acme.example' });
     const texts: string[] = [];
     for (const email of [account.email, 'unknown@acme.example']) {
-      const visitor = newVisitor(server);
+      const visitor = createFormClient(server);
       const page = await visitor.open('/sign-in/organization');
       const answer = await visitor.submit(page, { email });
       expect(answer.status).toBe(200);
@@ -168,7 +172,7 @@ describe('The way to the provider', () => {
   });
 
   it('is a link with the host of the provider, and no redirect that a form leads to', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const answer = await visitor.submit(page, { email: 'Someone@ACME.example' });
     expect(answer.text).toContain(`Continue to ${new URL(acmeProvider.issuer).host}`);
@@ -177,7 +181,7 @@ describe('The way to the provider', () => {
 
   it('OpenID Connect Core, 3.1.2.1 and RFC 7636, 4.3: asks with state, nonce and an S256 challenge, new each time', async () => {
     const urls = await Promise.all(
-      [1, 2].map(async () => new URL(await begin(newVisitor(server), 'a@acme.example'))),
+      [1, 2].map(async () => new URL(await begin(createFormClient(server), 'a@acme.example'))),
     );
     for (const url of urls) {
       expect(Object.fromEntries(url.searchParams)).toEqual({
@@ -197,7 +201,7 @@ describe('The way to the provider', () => {
   });
 
   it('keeps the attempt in a sealed cookie of ten minutes that scripts cannot read', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
     const cookie = start.headers.getSetCookie().find((text) => text.startsWith('assay-single-sign-on='));
@@ -208,7 +212,7 @@ describe('The way to the provider', () => {
   });
 
   it.each(['cross-site', 'same-site'])('OWASP ASVS 5, 7.6.2: is not begun by a %s page', async (site) => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const link = linkIn(await visitor.submit(page, { email: 'a@acme.example' }));
     const begun = await visitor.get(link, { 'sec-fetch-site': site });
@@ -219,18 +223,18 @@ describe('The way to the provider', () => {
   });
 
   it('discovers a provider once for many sign-ins, and anew after ten minutes', async () => {
-    await begin(newVisitor(server), 'a@acme.example');
+    await begin(createFormClient(server), 'a@acme.example');
     const before = acmeProvider.requests.length;
-    await begin(newVisitor(server), 'a@acme.example');
+    await begin(createFormClient(server), 'a@acme.example');
     expect(acmeProvider.requests.length).toBe(before);
     ahead = 601_000;
-    await begin(newVisitor(server), 'a@acme.example');
+    await begin(createFormClient(server), 'a@acme.example');
     expect(acmeProvider.requests.slice(before)).toEqual(['/.well-known/openid-configuration']);
   });
 
   it('refuses what leads back to more than a cookie can hold', async () => {
     const to = `/oauth/authorize?state=${'x'.repeat(2_100)}`;
-    const page = await newVisitor(server).get(
+    const page = await createFormClient(server).get(
       `/sign-in/organization/start?${new URLSearchParams({ email: 'a@acme.example', to })}`,
     );
     expect(page.status).toBe(400);
@@ -241,7 +245,7 @@ describe('The way to the provider', () => {
     const gone = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
     await gone.close();
     await name('acme', gone);
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const before = await countRefused();
     const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
@@ -269,7 +273,7 @@ describe('A provider that fails', () => {
     await name('acme', failing);
     const asked = () => failing.requests.filter((path) => path.includes('openid-configuration')).length;
     const start = async () =>
-      (await newVisitor(server).get('/sign-in/organization/start?email=a@acme.example')).status;
+      (await createFormClient(server).get('/sign-in/organization/start?email=a@acme.example')).status;
     expect(await Promise.all([start(), start(), start(), start(), start()])).toEqual(Array(5).fill(502));
     expect(await start()).toBe(502);
     expect(asked()).toBe(1);
@@ -286,9 +290,9 @@ describe('A provider that fails', () => {
 describe('An attempt', () => {
   it('is good once, also for who has a copy of its cookie, and of a provider that takes a code twice', async () => {
     const someone = person({ groups: [] }, otherProvider, 'other.example');
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const answer = await otherProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     for (const [cookie, value] of visitor.cookies) thief.cookies.set(cookie, value);
     let first: Record<string, unknown> | undefined;
     otherProvider.tamper = (path, body) => (path === '/token' ? (first ??= body) : undefined);
@@ -350,7 +354,7 @@ describe('A first sign-in', () => {
       ['identity.link', String(account.id)],
       ['session.start', expect.any(String)],
     ]);
-    expect((await newVisitor(server).signIn(account.email, account.password)).status).toBe(303);
+    expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(303);
   });
 
   it('accepts the invitation of an invited account', async () => {
@@ -407,7 +411,7 @@ describe('A first sign-in', () => {
     const { db, clock } = server.context;
     const email = 'never@acme.example';
     const invited = await world.invited({ organization: 'acme', email });
-    await db.write((tx) => banUser(tx, commandLine(clock()), invited.id));
+    await db.write((tx) => applyBan(tx, cliAttribution(clock()), invited.id));
     expect(await accountOf(email)).toBeUndefined();
     const someone = person({ email: 'Never@acme.example' });
     await expectRefusal(await signIn(someone), 403, /Your account was closed/);
@@ -424,13 +428,13 @@ describe('A first sign-in', () => {
     const { db, clock } = server.context;
     const email = 'elsewhere@acme.example';
     const invited = await world.invited({ organization: 'other', email });
-    await db.write((tx) => banUser(tx, commandLine(clock()), invited.id));
+    await db.write((tx) => applyBan(tx, cliAttribution(clock()), invited.id));
     expect((await signIn(person({ email }))).status).toBe(303);
   });
 
   it('several at once make one account', async () => {
     const someone = person();
-    const visitors = Array.from({ length: 5 }, () => newVisitor(server));
+    const visitors = Array.from({ length: 5 }, () => createFormClient(server));
     const answers = await Promise.all(
       visitors.map(async (visitor) =>
         acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
@@ -507,7 +511,7 @@ describe('A first sign-in', () => {
     await expectRefusal(await signIn(second), 403, /belongs to somebody else at your provider/);
     const { db, clock } = server.context;
     const { id = 0 } = (await accountOf(first.email ?? '')) ?? {};
-    await db.write((tx) => unlinkIdentities(tx, commandLine(clock()), id));
+    await db.write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id));
     expect((await signIn(second)).status).toBe(303);
     await expectRefusal(await signIn(first), 403, /belongs to somebody else/);
   });
@@ -552,23 +556,23 @@ describe('A later sign-in', () => {
     const someone = person();
     await signIn(someone);
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
-    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), id));
     await expectRefusal(await signIn(someone), 403, /Your account was closed/);
     const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
-    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), fresh.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), fresh.id));
     await expectRefusal(await signIn(person({ email: fresh.email })), 403, /Your account was closed/);
   });
 
   it('ends the session that the browser had', async () => {
     const account = await world.account({ organization: 'acme' });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const url = await begin(visitor, 'a@acme.example');
     await visitor.signIn(account.email, account.password);
     const old = visitor.cookies.get('assay-session');
     const someone = person();
     await visitor.get(await acmeProvider.visit(url, someone.sub));
     expect((await visitor.get('/account')).text).toContain(someone.email);
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     thief.cookies.set('assay-session', old ?? '');
     expect(await isSignedIn(thief)).toBe(false);
   });
@@ -617,7 +621,7 @@ describe('Groups', () => {
 
   it('never take the last admin away', async () => {
     await world.organization('lonely');
-    const callback = callbackAddress(server.context.addresses, 'lonely');
+    const callback = callbackUrl(server.context.addresses, 'lonely');
     const provider = await startIdentityProvider({ redirectUris: [callback] });
     try {
       await name('lonely', provider, { adminGroup: 'leads' });
@@ -675,7 +679,7 @@ describe('Answers that are refused', () => {
   it('one that the provider sends because the person cancelled', async () => {
     // A minute of its own.
     ahead = 300_000;
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const before = await countEvents();
     const answer = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
     expect(new URL(answer).searchParams.get('error')).toBe('access_denied');
@@ -689,7 +693,7 @@ describe('Answers that are refused', () => {
   });
 
   it('one that is opened a second time', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
     expect((await visitor.get(answer)).status).toBe(303);
@@ -701,13 +705,13 @@ describe('Answers that are refused', () => {
   });
 
   it('one that is replayed with a kept cookie, as the code is good once', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const url = await begin(visitor, someone.email ?? '');
     const kept = visitor.cookies.get('assay-single-sign-on') ?? '';
     const answer = await acmeProvider.visit(url, someone.sub);
     await visitor.get(answer);
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     thief.cookies.set('assay-single-sign-on', kept);
     await expectRefusal({ ...(await thief.get(answer)), visitor: thief }, 502, /is not right/);
   });
@@ -715,10 +719,10 @@ describe('Answers that are refused', () => {
   it('one in a browser that did not start the sign-in (RFC 9700, 4.7)', async () => {
     const someone = person();
     const answer = await acmeProvider.visit(
-      await begin(newVisitor(server), someone.email ?? ''),
+      await begin(createFormClient(server), someone.email ?? ''),
       someone.sub,
     );
-    const victim = newVisitor(server);
+    const victim = createFormClient(server);
     const page = await victim.get(answer);
     expect(page.status).toBe(400);
     expect(page.text).toContain('Nobody is signed in by it');
@@ -728,10 +732,10 @@ describe('Answers that are refused', () => {
   it('one to another attempt: its state is not the one of this browser', async () => {
     const attacker = person();
     const answer = await acmeProvider.visit(
-      await begin(newVisitor(server), attacker.email ?? ''),
+      await begin(createFormClient(server), attacker.email ?? ''),
       attacker.sub,
     );
-    const victim = newVisitor(server);
+    const victim = createFormClient(server);
     await begin(victim, 'a@acme.example');
     await expectRefusal(
       { ...(await victim.get(answer)), visitor: victim },
@@ -743,9 +747,9 @@ describe('Answers that are refused', () => {
   it('RFC 9700, 4.5: a stolen code under the state of this browser', async () => {
     const someone = person();
     const stolen = new URL(
-      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
     );
-    const thief = newVisitor(server);
+    const thief = createFormClient(server);
     const own = new URL(await begin(thief, 'a@acme.example'));
     stolen.searchParams.set('state', own.searchParams.get('state') ?? '');
     // The challenge of the code is another one (RFC 7636, section 4.6).
@@ -753,7 +757,7 @@ describe('Answers that are refused', () => {
   });
 
   it('OpenID Connect Core, 3.1.3.7 (11): an ID token with another nonce', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const url = new URL(await begin(visitor, someone.email ?? ''));
     url.searchParams.set('nonce', 'of-another-attempt');
@@ -797,7 +801,7 @@ describe('Answers that are refused', () => {
   });
 
   it('one after more than ten minutes', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
     ahead = 600_000;
@@ -810,10 +814,10 @@ describe('Answers that are refused', () => {
     const { db, clock } = server.context;
     for (const change of [
       () => name('acme', otherProvider),
-      () => db.write((tx) => removeIdentityProvider(tx, commandLine(clock()), 'acme')),
+      () => db.write((tx) => removeIdentityProvider(tx, cliAttribution(clock()), 'acme')),
     ]) {
       await name('acme', acmeProvider);
-      const visitor = newVisitor(server);
+      const visitor = createFormClient(server);
       const someone = person();
       const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
       await change();
@@ -823,7 +827,7 @@ describe('Answers that are refused', () => {
   });
 
   it('the log holds neither codes nor tokens', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
     const code = answer.searchParams.get('code') ?? 'none';
@@ -843,11 +847,11 @@ describe('Answers that are refused', () => {
 
 describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   it('RFC 9207, 2.4: an answer that names another issuer is refused, and its code goes nowhere', async () => {
-    const victim = newVisitor(server);
+    const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
     const someone = person();
     const honest = new URL(
-      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
     );
     const answer = new URL(url.searchParams.get('redirect_uri') ?? '');
     answer.search = honest.search;
@@ -862,7 +866,7 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   });
 
   it('RFC 9207, 2.4: an answer without an issuer is refused where the provider tells it', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const someone = person();
     const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
     expect(answer.searchParams.get('iss')).toBe(acmeProvider.issuer);
@@ -871,11 +875,11 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   });
 
   it('RFC 9700, 4.4.2.2: an answer at the address of another organization is refused, with or without an issuer', async () => {
-    const victim = newVisitor(server);
+    const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
     const someone = person();
     const honest = new URL(
-      await acmeProvider.visit(await begin(newVisitor(server), someone.email ?? ''), someone.sub),
+      await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
     );
     honest.searchParams.delete('iss');
     honest.searchParams.set('state', url.searchParams.get('state') ?? '');
@@ -899,7 +903,7 @@ describe('What else an organization can want', () => {
         .execute();
     });
     const provider = await startIdentityProvider({
-      redirectUris: [callbackAddress(server.context.addresses, 'twofactors')],
+      redirectUris: [callbackUrl(server.context.addresses, 'twofactors')],
     });
     try {
       await name('twofactors', provider);
@@ -915,8 +919,8 @@ describe('What else an organization can want', () => {
   it('with "SSO only", a password is refused in the same words as a wrong one', async () => {
     await name('strict', acmeProvider, { ssoOnly: true });
     const account = await world.account({ organization: 'strict' });
-    const right = await newVisitor(server).signIn(account.email, account.password);
-    const wrong = await newVisitor(server).signIn(account.email, 'not the password');
+    const right = await createFormClient(server).signIn(account.email, account.password);
+    const wrong = await createFormClient(server).signIn(account.email, 'not the password');
     expect([right.status, wrong.status]).toEqual([401, 401]);
     expect(words(right)).toBe(words(wrong));
   });

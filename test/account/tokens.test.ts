@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const PERSONAL = /assay_[0-9A-Za-z]{42}/;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = Date.UTC(2026, 5, 1);
-let account: Awaited<ReturnType<ReturnType<typeof worldOf>['account']>>;
-let visitor: Visitor;
+let account: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
+let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
   const organization = await world.organization();
   account = await world.account({ organization: organization.uid });
-  visitor = newVisitor(server);
+  visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
 
@@ -80,9 +80,9 @@ describe('The page of tokens', () => {
   it('says that scopes which read put tags on assets, where they do', async () => {
     const words = 'Scopes that read may also put tags on assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
-    const strict = await startBeside(server, { strictScopes: true });
-    const person = await worldOf(strict).account();
-    const browser = newVisitor(strict);
+    const strict = await startSibling(server, { strictScopes: true });
+    const person = await createFixtures(strict).account();
+    const browser = createFormClient(strict);
     await browser.signIn(person.email, person.password);
     expect((await browser.open('/account/tokens')).text).not.toContain(words);
     await strict.close();

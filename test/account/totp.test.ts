@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   alertOn,
-  codeAt,
-  keyOn,
+  totpCodeAt,
+  setupKeyOn,
   SECOND_FACTOR,
   SECURITY,
   sendCode,
   setUpTotp,
 } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const STEP = 30_000;
 
@@ -24,8 +24,8 @@ afterAll(() => server.close());
 
 /** An account with an authenticator app, some steps ago. */
 async function accountWithTotp() {
-  const account = await worldOf(server).account();
-  const owner = newVisitor(server);
+  const account = await createFixtures(server).account();
+  const owner = createFormClient(server);
   await owner.signIn(account.email, account.password);
   const { secret, codes } = await setUpTotp(owner, now);
   now += 10 * STEP;
@@ -33,41 +33,41 @@ async function accountWithTotp() {
 }
 
 /** Someone whose password was right. */
-async function halfSignedIn(account: { email: string; password: string }): Promise<Visitor> {
-  const visitor = newVisitor(server);
+async function halfSignedIn(account: { email: string; password: string }): Promise<FormClient> {
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return visitor;
 }
 
 const eventsOf = async (userId: number) =>
-  (await worldOf(server).auditEvents()).filter(
+  (await createFixtures(server).auditEvents()).filter(
     (event) => event.object_type === 'user' && event.object_id === String(userId),
   );
 
 describe('Setting up an authenticator app', () => {
   it('shows a key as a picture and as text, and takes it once a code of it was right', async () => {
-    const account = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
-    const elsewhere = newVisitor(server);
+    const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
     const cookie = visitor.cookies.get('assay-session');
 
     const form = await visitor.open(`${SECURITY}/authenticator`);
     expect(form.text).toMatch(/<svg class="qr"[^>]*role="img" aria-label="[^"]+"/);
-    const secret = keyOn(form);
+    const secret = setupKeyOn(form);
     expect(secret).toMatch(/^[A-Z2-7]{32}$/);
 
     const wrong = await visitor.submit(form, { code: '000000' }, `${SECURITY}/authenticator`);
     expect(wrong.status).toBe(422);
     expect(wrong.text).toContain('id="code-error"');
-    expect(keyOn(wrong)).toBe(secret);
-    expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
+    expect(setupKeyOn(wrong)).toBe(secret);
+    expect(await createFormClient(server).signIn(account.email, account.password)).toMatchObject({
       location: `${server.origin}/`,
     });
 
     const again = { ...wrong, url: form.url };
-    const done = await visitor.submit(again, { code: codeAt(secret, now) }, `${SECURITY}/authenticator`);
+    const done = await visitor.submit(again, { code: totpCodeAt(secret, now) }, `${SECURITY}/authenticator`);
     expect(done.status).toBe(200);
     expect(done.text).toContain('id="recovery-codes"');
     // Another secret for this session, and the others ended.
@@ -90,16 +90,16 @@ describe('Setting up an authenticator app', () => {
   });
 
   it('does not take the form of another session, nor an old one', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const [mine, other] = [await halfSignedIn(account), await halfSignedIn(account)];
     const form = await mine.open(`${SECURITY}/authenticator`);
     const setUp = /name="set_up" value="([^"]+)"/.exec(form.text)?.[1] ?? '';
-    const code = codeAt(keyOn(form), now);
+    const code = totpCodeAt(setupKeyOn(form), now);
     const foreign = await other.open(`${SECURITY}/authenticator`);
     const path = `${SECURITY}/authenticator`;
     expect((await other.submit(foreign, { set_up: setUp, code }, path)).status).toBe(422);
     now += 900_000;
-    const late = await mine.submit(form, { code: codeAt(keyOn(form), now) }, path);
+    const late = await mine.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, path);
     expect(late.status).toBe(403);
   });
 
@@ -115,14 +115,14 @@ describe('Setting up an authenticator app', () => {
 describe('Sign-in with a code', () => {
   it('is good for nothing before the code, and replaces the session after it', async () => {
     const account = await accountWithTotp();
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     const half = await visitor.signIn(account.email, account.password, '/account/sessions');
     expect(half.location).toBe(`${server.origin}${SECOND_FACTOR}?to=%2Faccount%2Fsessions`);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     const cookie = visitor.cookies.get('assay-session');
 
     const page = await visitor.open(`${SECOND_FACTOR}?to=/account/sessions`);
-    const code = codeAt(account.secret, now);
+    const code = totpCodeAt(account.secret, now);
     const done = await visitor.submit(page, { code: `${code.slice(0, 3)} ${code.slice(3)}` }, SECOND_FACTOR);
     expect(done.status).toBe(303);
     expect(done.location).toBe(`${server.origin}/account/sessions`);
@@ -144,36 +144,36 @@ describe('Sign-in with a code', () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
     const page = await visitor.open(SECOND_FACTOR);
-    const fields = { code: codeAt(account.secret, now), to: 'https://evil.example/' };
+    const fields = { code: totpCodeAt(account.secret, now), to: 'https://evil.example/' };
     expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/`);
   });
 
   it('RFC 6238, 5.2: a code is good once, also the one that set the app up', async () => {
-    const account = await worldOf(server).account();
-    const owner = newVisitor(server);
+    const account = await createFixtures(server).account();
+    const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
     const { secret } = await setUpTotp(owner, now);
     const first = await halfSignedIn(account);
-    expect((await sendCode(first, 'code', codeAt(secret, now))).status).toBe(401);
+    expect((await sendCode(first, 'code', totpCodeAt(secret, now))).status).toBe(401);
     now += STEP;
-    expect((await sendCode(first, 'code', codeAt(secret, now))).status).toBe(303);
+    expect((await sendCode(first, 'code', totpCodeAt(secret, now))).status).toBe(303);
     const second = await halfSignedIn(account);
-    expect((await sendCode(second, 'code', codeAt(secret, now))).status).toBe(401);
+    expect((await sendCode(second, 'code', totpCodeAt(secret, now))).status).toBe(401);
     // Nor is an older one, once a newer one was taken.
-    expect((await sendCode(second, 'code', codeAt(secret, now - STEP))).status).toBe(401);
-    expect((await sendCode(second, 'code', codeAt(secret, now + STEP))).status).toBe(303);
+    expect((await sendCode(second, 'code', totpCodeAt(secret, now - STEP))).status).toBe(401);
+    expect((await sendCode(second, 'code', totpCodeAt(secret, now + STEP))).status).toBe(303);
   });
 
   it('RFC 6238, 5.2: takes a clock that is one step off, and no more', async () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
     const refused = async (offset: number) =>
-      expect((await sendCode(visitor, 'code', codeAt(account.secret, now + offset))).status).toBe(401);
+      expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now + offset))).status).toBe(401);
     await refused(-2 * STEP);
     await refused(2 * STEP);
-    expect((await sendCode(visitor, 'code', codeAt(account.secret, now - STEP))).status).toBe(303);
+    expect((await sendCode(visitor, 'code', totpCodeAt(account.secret, now - STEP))).status).toBe(303);
     const ahead = await halfSignedIn(account);
-    expect((await sendCode(ahead, 'code', codeAt(account.secret, now + STEP))).status).toBe(303);
+    expect((await sendCode(ahead, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);
   });
 
   it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('refuses %j', async (code) => {
@@ -184,7 +184,7 @@ describe('Sign-in with a code', () => {
   it('has one winner of two who send the same code at once', async () => {
     const account = await accountWithTotp();
     const visitors = await Promise.all([1, 2, 3].map(() => halfSignedIn(account)));
-    const code = codeAt(account.secret, now);
+    const code = totpCodeAt(account.secret, now);
     const answers = await Promise.all(visitors.map((visitor) => sendCode(visitor, 'code', code)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
@@ -194,13 +194,13 @@ describe('Sign-in with a code', () => {
     const visitor = await halfSignedIn(account);
     const words = new Set<string>();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
-      const answer = await sendCode(visitor, 'code', codeAt(account.secret, now + 100 * STEP));
+      const answer = await sendCode(visitor, 'code', totpCodeAt(account.secret, now + 100 * STEP));
       expect(answer.status).toBe(401);
       words.add(alertOn(answer));
     }
     // A new sign-in is no way around it, nor is another kind of code.
     const anew = await halfSignedIn(account);
-    const locked = await sendCode(anew, 'code', codeAt(account.secret, now));
+    const locked = await sendCode(anew, 'code', totpCodeAt(account.secret, now));
     expect(locked.status).toBe(429);
     expect(locked.headers.get('retry-after')).toBe('600');
     words.add(alertOn(locked));
@@ -212,17 +212,17 @@ describe('Sign-in with a code', () => {
     expect(told('second-factor.refuse')).toEqual([9]);
     expect(told('second-factor.lock')).toEqual([1]);
     now += 600_000;
-    expect((await sendCode(anew, 'code', codeAt(account.secret, now))).status).toBe(303);
+    expect((await sendCode(anew, 'code', totpCodeAt(account.secret, now))).status).toBe(303);
   });
 
   it('is for people whose first factor was right a short while ago', async () => {
     const account = await accountWithTotp();
-    expect((await newVisitor(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
+    expect((await createFormClient(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
     expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/`);
     const slow = await halfSignedIn(account);
     const page = await slow.open(SECOND_FACTOR);
     now += 900_000;
-    const late = await slow.submit(page, { code: codeAt(account.secret, now) }, SECOND_FACTOR);
+    const late = await slow.submit(page, { code: totpCodeAt(account.secret, now) }, SECOND_FACTOR);
     expect(late.location).toBe(`${server.origin}/sign-in`);
     expect((await slow.get('/account')).status).toBe(303);
   });
@@ -250,12 +250,12 @@ describe('Changing second factors', () => {
 
     const recent = await owner.open(SECURITY);
     const elsewhere = await halfSignedIn(account);
-    await sendCode(elsewhere, 'code', codeAt(account.secret, now));
+    await sendCode(elsewhere, 'code', totpCodeAt(account.secret, now));
     expect((await elsewhere.get('/account')).status).toBe(200);
     expect((await owner.submit(recent, {}, remove)).status).toBe(303);
     expect((await elsewhere.get('/account')).status).toBe(303);
     expect((await eventsOf(account.id)).map(({ action }) => action)).toContain('totp.delete');
-    expect(await newVisitor(server).signIn(account.email, account.password)).toMatchObject({
+    expect(await createFormClient(server).signIn(account.email, account.password)).toMatchObject({
       location: `${server.origin}/`,
     });
   });
@@ -264,7 +264,7 @@ describe('Changing second factors', () => {
     const account = await accountWithTotp();
     now += 600_000;
     const page = await account.owner.open(SECURITY);
-    const proof = codeAt(account.secret, now);
+    const proof = totpCodeAt(account.secret, now);
     const confirm = `${SECURITY}/confirm`;
     expect((await account.owner.submit(page, { proof }, confirm)).status).toBe(303);
     expect((await sendCode(await halfSignedIn(account), 'code', proof)).status).toBe(401);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import {
   AddressSet,
-  blockBeyond,
+  firstBlockOutside,
   isAddressBlock,
-  networkOf,
-  toAddress,
+  networkPrefix,
+  parseAddress,
 } from '../../src/auth/ip-addresses.ts';
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
   ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
   ['1::', '1:0:0:0::/64'],
 ])('The network of %s is %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(networkPrefix(address)).toBe(network);
 });
 
 it.each([
@@ -36,7 +36,7 @@ it.each([
   ['fe80::1%eth0', 'fe80::1'],
   ['[fe80::1%eth0]:443', 'fe80::1'],
 ])('%s is the address %s', (text, address) => {
-  expect(toAddress(text)).toBe(address);
+  expect(parseAddress(text)).toBe(address);
 });
 
 it.each([
@@ -54,7 +54,7 @@ it.each([
   '192.0.2.0/24',
   '"192.0.2.1"',
 ])('%j is no address', (text) => {
-  expect(toAddress(text)).toBeUndefined();
+  expect(parseAddress(text)).toBeUndefined();
 });
 
 it.each(['192.0.2.1', '192.0.2.0/24', '2001:db8::/32', '::1'])('%s is a block', (block) => {
@@ -84,5 +84,5 @@ it.each<[string[], string[], string | undefined]>([
   [['::/0'], ['192.0.2.0/24', '1:2:3:4:5:6:7:8'], undefined],
   [['1:2:3:4:5:6:7:8'], ['1:2:3:4:5:6:7:9'], '1:2:3:4:5:6:7:9'],
 ])('Blocks %j hold %j, but for %s', (outer, inner, beyond) => {
-  expect(blockBeyond(outer, inner)).toBe(beyond);
+  expect(firstBlockOutside(outer, inner)).toBe(beyond);
 });

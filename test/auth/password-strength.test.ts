@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passwordFault } from '../../src/auth/password-strength.ts';
+import { validatePassword } from '../../src/auth/password-strength.ts';
 import { hashPassword } from '../../src/auth/passwords.ts';
 
 const words = ['ada.lovelace@example.com', 'Ada Lovelace'];
@@ -13,7 +13,7 @@ describe('A new password', () => {
     'tulip anvil Lovelace nickel',
     'x9!k'.concat('Qz7 '.repeat(30)),
   ])('may be %s', async (password) => {
-    expect(await passwordFault(password, words)).toBeUndefined();
+    expect(await validatePassword(password, words)).toBeUndefined();
   });
 
   it.each([
@@ -36,7 +36,7 @@ describe('A new password', () => {
     ['Lovelace1815Lovelace', 'too easy'],
     ['assay-testing-1', 'too easy'],
   ])('may not be %s', async (password, reason) => {
-    expect(await passwordFault(password, words)).toContain(reason);
+    expect(await validatePassword(password, words)).toContain(reason);
   });
 
   it.each([
@@ -47,10 +47,10 @@ describe('A new password', () => {
   ])(
     'costs little more to judge than to hash, as nobody else is answered meanwhile: %s',
     async (_what, part) => {
-      await passwordFault('loads the lists of words', words);
+      await validatePassword('loads the lists of words', words);
       const worst = part.repeat(100).slice(0, 256);
       const names = ['abc '.repeat(60), 'a b c 4831 '.repeat(20)];
-      const judged = await processorTime(() => passwordFault(worst, names));
+      const judged = await processorTime(() => validatePassword(worst, names));
       expect(judged).toBeLessThan(4 * (await processorTime(() => hashPassword(worst))));
     },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, TooManyPasswords, verifyPassword } from '../../src/auth/passwords.ts';
+import { hashPassword, PasswordQueueFull, verifyPassword } from '../../src/auth/passwords.ts';
 
 describe('Hashing passwords', () => {
   it('lets so many wait and no more, and recovers', async () => {
@@ -11,7 +11,7 @@ describe('Hashing passwords', () => {
     // Those that wait, and one for each processor but one.
     expect(outcomes.length - refused.length).toBeGreaterThan(64);
     expect(refused.length).toBeGreaterThan(100);
-    for (const { reason } of refused) expect(reason).toBeInstanceOf(TooManyPasswords);
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordQueueFull);
     expect(await verifyPassword(await hashPassword('a good pass phrase'), 'a good pass phrase')).toBe(true);
   });
 });

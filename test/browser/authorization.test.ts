@@ -1,16 +1,16 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DOCS_CLIENT } from '../../src/domain/tokens/oauth-clients.ts';
-import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
+import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let application: Application;
+let application: CallbackServer;
 beforeAll(async () => {
   server = await startTestServer();
-  application = await startApplication();
+  application = await startCallbackServer();
 });
 afterAll(async () => {
   await application.close();
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 /** Somebody who may work with the tags of an organization, and an application of theirs. */
 async function someone() {
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const organization = await world.organization();
   const account = await world.account({ organization: organization.uid, admin: true });
   const client = await world.client({
@@ -38,7 +38,7 @@ describeInBrowser('An application that wants access', () => {
     ['without JavaScript', false],
   ])('is named, says what it wants, gets it, and does not ask again; %s', async (_how, javaScriptEnabled) => {
     const { account, client } = await someone();
-    const page = await open(server.origin, { javaScriptEnabled, others: [application.origin] });
+    const page = await open(server.origin, { javaScriptEnabled, otherOrigins: [application.origin] });
     const request = new URL('/oauth/authorize', server.origin);
     request.search = new URLSearchParams({
       response_type: 'token',
@@ -53,7 +53,7 @@ describeInBrowser('An application that wants access', () => {
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
     expect(await page.locator('ul.scopes code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
     await page.getByRole('button', { name: 'Allow' }).click();
-    const answer = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
+    const answer = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
     expect(Object.fromEntries(answer)).toMatchObject({
       token_type: 'Bearer',
       state: 'a & b = c',
@@ -61,7 +61,7 @@ describeInBrowser('An application that wants access', () => {
     });
 
     await page.goto(request.href);
-    const again = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
+    const again = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
     expect(again.get('access_token')).toMatch(/^ey/);
 
     await page.goto(`${server.origin}/account/applications`);
@@ -73,7 +73,7 @@ describeInBrowser('An application that wants access', () => {
 
   it('is told when it is denied', async () => {
     const { account, client } = await someone();
-    const page = await open(server.origin, { others: [application.origin] });
+    const page = await open(server.origin, { otherOrigins: [application.origin] });
     const request = new URLSearchParams({
       response_type: 'token',
       client_id: client.id,
@@ -83,7 +83,7 @@ describeInBrowser('An application that wants access', () => {
     await page.goto(`/oauth/authorize?${request}`);
     await signIn(page, account);
     await page.getByRole('button', { name: 'Deny' }).click();
-    const answer = new URLSearchParams((await application.answerIn(page)).hash.slice(1));
+    const answer = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
     expect(answer.get('error')).toBe('access_denied');
     expect(answer.get('state')).toBe('denied');
     expect(answer.has('access_token')).toBe(false);
@@ -111,11 +111,11 @@ describeInBrowser('An application that wants access', () => {
       code_challenge_method: 'S256',
     }).toString();
 
-    const page = await open(server.origin, { others: [application.origin] });
+    const page = await open(server.origin, { otherOrigins: [application.origin] });
     await page.goto(request.href);
     await signIn(page, account);
     await page.getByRole('button', { name: 'Allow' }).click();
-    const parameters = oauth.validateAuthResponse(metadata, app, await application.answerIn(page), state);
+    const parameters = oauth.validateAuthResponse(metadata, app, await application.redirectIn(page), state);
 
     const tokens = await oauth.processAuthorizationCodeResponse(
       metadata,

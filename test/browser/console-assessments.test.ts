@@ -52,7 +52,7 @@ describeInBrowser('The assessments of the console', () => {
   });
 
   it('are created, with what is wrong told at the field, edited, tagged and deleted', async () => {
-    const page = await assay.enter('admin', '/assessments', { refusals: [422] });
+    const page = await assay.enter('admin', '/assessments', { expectedStatuses: [422] });
     await page.getByRole('button', { name: 'New assessment' }).click();
     const form = page.getByRole('dialog', { name: 'New assessment' });
     await form.getByLabel('Name').fill(HOSTILE);
@@ -90,7 +90,7 @@ describeInBrowser('The assessments of the console', () => {
   });
 
   it('stay while something was found in them, and say so', async () => {
-    const page = await assay.enter('admin', '/assessments/acme-web-2026', { refusals: [409] });
+    const page = await assay.enter('admin', '/assessments/acme-web-2026', { expectedStatuses: [409] });
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('alert').getByText('complete the assessment instead').waitFor();
@@ -98,7 +98,7 @@ describeInBrowser('The assessments of the console', () => {
   });
 
   it('are not overwritten by who did not see a change', async () => {
-    const page = await assay.enter('admin', '/assessments', { refusals: [412] });
+    const page = await assay.enter('admin', '/assessments', { expectedStatuses: [412] });
     await create(page, 'Seen by two', 'seen-by-two');
     const other = await assay.enter('admin', '/assessments/seen-by-two');
     await other.getByRole('button', { name: 'Edit' }).click();
@@ -150,7 +150,7 @@ describeInBrowser('The assessments of the console', () => {
   });
 
   it('keep hours: a clock that is started and stopped, and what is logged, edited and deleted', async () => {
-    const page = await assay.enter('admin', '/assessments', { refusals: [422] });
+    const page = await assay.enter('admin', '/assessments', { expectedStatuses: [422] });
     await create(page, 'Timed', 'timed');
     await page.getByRole('tab', { name: 'Hours' }).click();
     await page.getByRole('button', { name: 'Start' }).click();

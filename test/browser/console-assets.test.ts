@@ -161,7 +161,7 @@ describeInBrowser('The assets of the console', () => {
       body: { organizationUid: 'acme', assetType: 'host', location: '192.0.2.222' },
     });
     const { uid } = made.body as { uid: string };
-    const page = await assay.enter('admin', `/assets/${uid}`, { refusals: [412, 422] });
+    const page = await assay.enter('admin', `/assets/${uid}`, { expectedStatuses: [412, 422] });
     await page.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit the asset' });
     await dialog.getByRole('textbox', { name: 'Address or host name' }).fill('no host');

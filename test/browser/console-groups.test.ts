@@ -23,7 +23,7 @@ describeInBrowser('The groups of the console', () => {
   const assay = useConsole();
 
   it('are listed, found, created, edited and deleted', async () => {
-    const page = await assay.enter('admin', '/groups', { refusals: [422] });
+    const page = await assay.enter('admin', '/groups', { expectedStatuses: [422] });
     const grid = page.getByRole('grid', { name: 'Groups' });
     await grid.getByRole('link', { name: 'Web programme' }).waitFor();
     await page.getByRole('searchbox').fill('mobile');

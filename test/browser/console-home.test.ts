@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const numberIn = (text: string | null) => Number(/\d+$/.exec(text ?? '')?.[0]);
 
@@ -70,7 +70,7 @@ describeInBrowser('The first page of the console', () => {
   });
 
   it('says in a new organization what to do first, and to who has access to nothing whom to ask', async () => {
-    const world = worldOf(assay.server());
+    const world = createFixtures(assay.server());
     const { uid, name: organization } = await world.organization();
     const admin = await world.account({ organization: uid, admin: true });
     const page = await open(assay.server().origin);
@@ -114,7 +114,7 @@ describeInBrowser('The first page of the console', () => {
       isAway = false;
     };
     onTestFinished(bringBack);
-    const page = await assay.enter('admin', '/', { refusals: [500] });
+    const page = await assay.enter('admin', '/', { expectedStatuses: [500] });
     const hours = page.locator('section', { hasText: 'Hours tested this month' });
     await hours.getByRole('button', { name: 'Try again' }).waitFor();
     await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();

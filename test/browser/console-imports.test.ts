@@ -32,7 +32,7 @@ describeInBrowser('The imports of the console', () => {
     const before = await found();
     // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now: that of the hosts,
     // which needs no assessment, when one is chosen.
-    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     await give(page, 'zap/report-plus-2.16.json', 'nmap/scripts.xml');
     const zap = card(page, 'report-plus-2.16.json');
     // What the server has against it stands where it is mended.
@@ -61,7 +61,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('tell of the next report what is seen again and what is gone', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     await give(page, 'zap/report-plus-2.16.xml');
     await chooseAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.xml');
@@ -78,7 +78,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('lead to what a report no longer has, which is marked until somebody decides it', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     const add = async (name: string, day: string, ...rules: string[]) => {
       const results = rules.map((rule) =>
         JSON.stringify({
@@ -144,7 +144,7 @@ describeInBrowser('The imports of the console', () => {
 
   it('read the columns of a CSV, and take a mapping of them', async () => {
     // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now.
-    const page = await assay.enter('admin', '/imports', { refusals: [409, 422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     await give(page, 'csv/semicolons.csv');
     await chooseAssessment(page, 'Driver apps 2026');
     const csv = card(page, 'semicolons.csv');
@@ -164,7 +164,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('say what is wrong with a report that is refused, and where with one that breaks off', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await chooseLater(page);
     await page.getByLabel('Reports').setInputFiles([
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no report at all') },
@@ -183,7 +183,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('are dropped, take options for all, and are imported at once, also where no stream of events comes through', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [404, 409, 422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [404, 409, 422] });
     // As behind a proxy that leads the stream elsewhere; what has no address the server itself refuses.
     let streams = 0;
     await page.route('**/v1/imports/*/events', (route) => {
@@ -226,7 +226,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('are cancelled while they wait', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await give(page, 'zap/report-plus-2.16.json');
     await chooseAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.json');
@@ -250,7 +250,7 @@ describeInBrowser('The imports of the console', () => {
   });
 
   it('are listed and filtered, and undone when that was asked', async () => {
-    const page = await assay.enter('admin', '/imports', { refusals: [422] });
+    const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await give(page, 'nuclei/results.json');
     await chooseAssessment(page, 'Driver apps 2026');
     const nuclei = card(page, 'results.json');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { HOME, PLACES } from '../../src/pages/paths.ts';
+import { CONSOLE_HOME, CONSOLE_PATHS } from '../../src/pages/paths.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
@@ -20,7 +20,7 @@ const SHOWN: Readonly<Record<string, { heading: string; read: string }>> = {
 
 describe('Every place of the console', () => {
   it('is looked at', () => {
-    expect(Object.keys(SHOWN)).toEqual(['', ...PLACES]);
+    expect(Object.keys(SHOWN)).toEqual(['', ...CONSOLE_PATHS]);
   });
 });
 
@@ -28,7 +28,7 @@ describeInBrowser('Nothing is in the way of anybody in the console, light or dar
   const assay = useConsole();
 
   it.each(Object.entries(SHOWN))('at /%s', async (place, { heading, read }) => {
-    const page = await assay.enter('admin', HOME + place);
+    const page = await assay.enter('admin', CONSOLE_HOME + place);
     await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor();
     await page.locator(read).first().waitFor();
     expect(await page.title()).toBe(`${heading} - Assay`);

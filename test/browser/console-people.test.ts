@@ -24,7 +24,7 @@ describeInBrowser('The people of the console', () => {
   });
 
   it('are invited by a link to copy, with what is wrong told at the field', async () => {
-    const page = await assay.enter('admin', '/people', { refusals: [409, 422] });
+    const page = await assay.enter('admin', '/people', { expectedStatuses: [409, 422] });
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Invite somebody' });
     const email = form.getByLabel('E-mail address');
@@ -103,7 +103,7 @@ describeInBrowser('The people of the console', () => {
 
   it('keep the last admin, and take back what was shown of it', async () => {
     const { admin } = assay.demo().users;
-    const page = await assay.enter('staff', `/people/${admin.id}`, { refusals: [403] });
+    const page = await assay.enter('staff', `/people/${admin.id}`, { expectedStatuses: [403] });
     const isAdmin = page.getByRole('switch', { name: 'Admin of the organization' });
     await isAdmin.click();
     await page.getByText(/could not be changed/).waitFor();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { endSessionsOf } from '../../src/domain/sign-in/end-sessions.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
@@ -19,10 +19,10 @@ describeInBrowser('The console and its session', () => {
       .select('id')
       .where('email', '=', email)
       .executeTakeFirstOrThrow();
-    await db.write((tx) => endSessionsOf(tx, commandLine(clock()), id));
+    await db.write((tx) => endUserSessions(tx, cliAttribution(clock()), id));
   };
   const enterTags = async (): Promise<Page> => {
-    const page = await assay.enter('admin', '/tags', { refusals: [401] });
+    const page = await assay.enter('admin', '/tags', { expectedStatuses: [401] });
     await page.getByRole('grid').getByText('PCI DSS').waitFor();
     return page;
   };
@@ -158,8 +158,8 @@ describeInBrowser('The console and its session', () => {
 
   it('says that a part of it is gone after an update, and is loaded anew', async () => {
     const page = await assay.enter('admin', '/tags', {
-      refusals: [404],
-      troubles: /dynamically imported module/,
+      expectedStatuses: [404],
+      expectedConsoleErrors: /dynamically imported module/,
     });
     await page.getByRole('grid').getByText('PCI DSS').waitFor();
     // The name of a part of the console before: the server has no such file any more.
@@ -175,7 +175,7 @@ describeInBrowser('The console and its session', () => {
   });
 
   it('says where nothing is', async () => {
-    const page = await assay.enter('admin', '/tags/no/such', { refusals: [404] });
+    const page = await assay.enter('admin', '/tags/no/such', { expectedStatuses: [404] });
     await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to Home' }).click();

@@ -9,7 +9,7 @@ describeInBrowser('The tags of the console', () => {
   const assay = useConsole();
 
   it('are made, renamed, called as before again, found and deleted, with what that touches', async () => {
-    const page = await assay.enter('admin', '/tags', { refusals: [409] });
+    const page = await assay.enter('admin', '/tags', { expectedStatuses: [409] });
     const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
     await grid.getByText('PCI DSS').waitFor();
     // What is fixed is not offered to be changed, and says why.

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 const PASSWORD = 'seven green ladders sing';
@@ -33,7 +33,7 @@ describeInBrowser('A link that opens an account', () => {
   const open = useBrowser();
 
   it.each(HOW)('is an invitation, and leads to the first call; %s', async (_how, javaScriptEnabled) => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const organization = await world.organization();
     const invited = await world.invited({ organization: organization.uid, admin: true });
     const link = linkFor(invited);
@@ -75,7 +75,7 @@ describeInBrowser('A link that opens an account', () => {
   it.each(HOW)(
     'is for a new password, made by an admin, and signs out everywhere else; %s',
     async (_how, javaScriptEnabled) => {
-      const world = worldOf(server);
+      const world = createFixtures(server);
       const organization = await world.organization();
       const admin = await world.account({ organization: organization.uid, admin: true });
       const account = await world.account({ organization: organization.uid });
@@ -106,7 +106,7 @@ describeInBrowser('A link that opens an account', () => {
   );
 
   it('has no part in the requests of the page that it opens', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const invited = await world.invited({ organization: (await world.organization()).uid });
     const page = await open(server.origin);
     const told: string[] = [];

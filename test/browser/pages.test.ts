@@ -3,33 +3,33 @@ import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
-import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
+import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 5, 1);
 
 let server: TestServer;
-let application: Application;
-let world: ReturnType<typeof worldOf>;
+let application: CallbackServer;
+let world: ReturnType<typeof createFixtures>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
   // Nobody answers there: a mail that is not sent is as good as one that is.
   server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
-  world = worldOf(server);
-  application = await startApplication();
+  world = createFixtures(server);
+  application = await startCallbackServer();
   const app = await buildApp(server.context, (route) => void routes.push(route));
   await app.close();
   await world.organization('provided');
   await server.context.db.write((tx) =>
-    setIdentityProvider(tx, commandLine(NOW), 'provided', {
+    setIdentityProvider(tx, cliAttribution(NOW), 'provided', {
       issuer: 'http://127.0.0.1:9',
       clientId: 'assay',
       sealedSecret: null,
@@ -138,7 +138,9 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'reset-password-page': async (page) => {
     const { id } = await longAccount();
-    const { secret } = await server.context.db.write((tx) => createPasswordReset(tx, commandLine(NOW), id));
+    const { secret } = await server.context.db.write((tx) =>
+      createPasswordReset(tx, cliAttribution(NOW), id),
+    );
     await page.goto(`/reset-password?token=${secret}`);
     await expectAccessible(page);
     await page.goto('/reset-password?token=unknown');
@@ -214,7 +216,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     for (const name of [undefined, 'D'.repeat(100)])
       await world.invited({ organization: organization.uid, name });
     const banned = await world.user({ organization: organization.uid, name: 'Bea' });
-    await server.context.db.write((tx) => banUser(tx, commandLine(NOW), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(NOW), banned.id));
     await page.reload();
     await expectAccessible(page);
     await page.getByLabel('Name or e-mail address').fill('E'.repeat(200));
@@ -244,7 +246,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await enter(page, '/account');
     await askForAccess(page);
     await page.getByRole('button', { name: 'Allow' }).click();
-    await application.answerIn(page);
+    await application.redirectIn(page);
     await page.goto('/account/applications');
   },
 };
@@ -263,7 +265,7 @@ describeInBrowser('Nothing is in the way of anybody, light or dark, wide or narr
   const open = useBrowser();
 
   it.each(Object.entries(PAGES))('on the %s', async (_name, visit) => {
-    const page = await open(server.origin, { others: [application.origin] });
+    const page = await open(server.origin, { otherOrigins: [application.origin] });
     await visit(page);
     await expectAccessible(page);
   });

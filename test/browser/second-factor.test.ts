@@ -1,17 +1,17 @@
 import { generateSync } from 'otplib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { type Application, REGISTERED, startApplication } from '../harness/application.ts';
+import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let application: Application;
+let application: CallbackServer;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  application = await startApplication();
+  application = await startCallbackServer();
 });
 afterAll(async () => {
   await application.close();
@@ -35,7 +35,7 @@ describeInBrowser('An authenticator app', () => {
     ['with JavaScript', true],
     ['without JavaScript', false],
   ])('is set up, and then asked for at sign-in; %s', async (_how, javaScriptEnabled) => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin, { javaScriptEnabled });
     await page.goto('/sign-in');
     await signIn(page, account);
@@ -71,7 +71,7 @@ describeInBrowser('An authenticator app', () => {
   });
 
   it('is asked for on the way to an application, and the way goes on from there', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const account = await world.account({ organization: (await world.organization()).uid });
     const client = await world.client({ redirectUris: [REGISTERED], implicit: true });
     const request = `/oauth/authorize?${new URLSearchParams({
@@ -79,7 +79,7 @@ describeInBrowser('An authenticator app', () => {
       client_id: client.id,
       redirect_uri: application.redirectUri,
     })}`;
-    const page = await open(server.origin, { others: [application.origin] });
+    const page = await open(server.origin, { otherOrigins: [application.origin] });
     await page.goto('/sign-in');
     await signIn(page, account);
     await openAccount(page);
@@ -90,7 +90,7 @@ describeInBrowser('An authenticator app', () => {
     await page.locator('#recovery-codes').waitFor();
     await page.goto(request);
     await page.getByRole('button', { name: 'Allow' }).click();
-    await application.answerIn(page);
+    await application.redirectIn(page);
 
     await page.context().clearCookies();
     await page.goto(server.origin + request);
@@ -98,11 +98,11 @@ describeInBrowser('An authenticator app', () => {
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     // Allowed before, so that the form leads through two redirects to another site.
-    expect((await application.answerIn(page)).hash).toContain('access_token=');
+    expect((await application.redirectIn(page)).hash).toContain('access_token=');
   });
 
   it('is set up before anything else where the organization wants a second factor', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const organization = await world.organization();
     await server.context.db.write((tx) =>
       tx
@@ -149,7 +149,7 @@ describeInBrowser('A passkey', () => {
   };
 
   it('is added, and then signs in alone', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const { page, verifies } = await openWithAuthenticator();
     await page.goto('/sign-in?to=/account/security');
     await signIn(page, account);
@@ -170,7 +170,7 @@ describeInBrowser('A passkey', () => {
   });
 
   it('is a second factor beside the password', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const { page } = await openWithAuthenticator();
     await page.goto('/sign-in?to=/account/security');
     await signIn(page, account);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const REFUSED =
   'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
@@ -20,7 +20,7 @@ describeInBrowser('Signing in', () => {
     ['with JavaScript', true],
     ['without JavaScript', false],
   ])('leads from the page that was wanted to it and out again, %s', async (_how, javaScriptEnabled) => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin, { javaScriptEnabled });
     await page.goto('/account/sessions');
     expect(await page.title()).toBe('Sign in - Assay');
@@ -38,7 +38,7 @@ describeInBrowser('Signing in', () => {
   });
 
   it('goes on with the keyboard alone', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
@@ -53,7 +53,7 @@ describeInBrowser('Signing in', () => {
   });
 
   it('says what is wrong, keeps the address, and waits in the password field', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await signIn(page, { email: account.email, password: 'not the password' });
@@ -68,7 +68,7 @@ describeInBrowser('Signing in', () => {
   });
 
   it('locks the account for this address after ten failures, and lets it in ten minutes later', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin);
     await page.goto('/sign-in');
     for (let attempt = 1; attempt <= 10; attempt += 1)
@@ -81,7 +81,7 @@ describeInBrowser('Signing in', () => {
   });
 
   it('ends at the next click once an admin bans the account', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const organization = await world.organization();
     const admin = await world.user({ organization: organization.uid, admin: true });
     const account = await world.account({ organization: organization.uid });
@@ -98,7 +98,7 @@ describeInBrowser('Signing in', () => {
   });
 
   it('shows nothing of the account from the browser’s memory after signing out', async () => {
-    const account = await worldOf(server).account();
+    const account = await createFixtures(server).account();
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await signIn(page, account);

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { callbackAddress, sealClientSecret } from '../../src/sso/registration.ts';
+import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
 import { describeInBrowser, useBrowser } from '../harness/browser.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let provider: TestIdentityProvider;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const organization = await world.organization('acme');
   const assessment = await world.assessment(organization.uid);
   provider = await startIdentityProvider({
-    redirectUris: [callbackAddress(server.context.addresses, organization.uid)],
+    redirectUris: [callbackUrl(server.context.addresses, organization.uid)],
   });
   const { db, keys, clock } = server.context;
   await db.write((tx) =>
-    setIdentityProvider(tx, commandLine(clock()), organization.uid, {
+    setIdentityProvider(tx, cliAttribution(clock()), organization.uid, {
       issuer: provider.issuer,
       clientId: provider.clientId,
       sealedSecret: sealClientSecret(keys.secret, provider.clientSecret),
@@ -52,7 +52,7 @@ describeInBrowser('Signing in through the provider of an organization', () => {
   ])('makes the account, and leads to the page that was wanted; %s', async (_how, javaScriptEnabled) => {
     const page = await open(server.origin, {
       javaScriptEnabled,
-      others: [provider.issuer],
+      otherOrigins: [provider.issuer],
       // Who signs in there: the test’s provider has no form.
       extraHTTPHeaders: { 'x-person': 'kim' },
     });
@@ -68,7 +68,7 @@ describeInBrowser('Signing in through the provider of an organization', () => {
   });
 
   it('tells who cancels at the provider, and signs nobody in', async () => {
-    const page = await open(server.origin, { others: [provider.issuer] });
+    const page = await open(server.origin, { otherOrigins: [provider.issuer] });
     await page.goto('/sign-in/organization');
     await page.getByLabel('E-mail address').fill('kim@acme.example');
     await page.getByRole('button', { name: 'Continue' }).click();

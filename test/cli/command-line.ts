@@ -3,22 +3,22 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { inject } from 'vitest';
-import { run as runCommand } from '../../src/cli/program.ts';
+import { runCli as runCommand } from '../../src/cli/program.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
 import { serve as serveOver, type TestServer } from '../harness/server.ts';
 
-export interface Finished {
+export interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface Serving {
+export interface RunningServe {
   origin: string;
   /** Everything on standard output so far. */
   output(): string;
   /** Sends SIGTERM and waits for the end. */
-  stop(): Promise<Finished>;
+  stop(): Promise<CliResult>;
 }
 
 interface RunOptions {
@@ -30,17 +30,17 @@ interface RunOptions {
 
 export interface CommandLine {
   /** Runs a command to its end, on the data folder and the database, in this process. */
-  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
   /** The same, expecting success and JSON. */
   json(...args: readonly string[]): Promise<any>;
   /** The same as `run`, in a process of its own. */
-  process(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  process(args: readonly string[], options?: RunOptions): Promise<CliResult>;
   /** Starts a server in a process of its own, on a free port, and waits until it is ready. */
-  serve(...args: readonly string[]): Promise<Serving>;
+  serve(...args: readonly string[]): Promise<RunningServe>;
   /** Has a server over the same database in this process, for as long as it is open: for what is not about `assay serve`. */
   serveHere(): Promise<TestServer>;
   /** Runs a shell, to paste something into. */
-  shell(script: string): Promise<Finished>;
+  shell(script: string): Promise<CliResult>;
   database: TestDatabase;
   /** What `ASSAY_MASTER_KEY` is; `undefined` where the key is in the data folder. */
   masterKey: string | undefined;
@@ -51,7 +51,7 @@ const product = inject('product');
 const main = join(product, 'dist/main.js');
 
 /** A stream that keeps what is written to it. */
-class Collected extends Writable {
+class CollectedOutput extends Writable {
   readonly #chunks: Buffer[] = [];
 
   get text(): string {
@@ -85,7 +85,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
   const run: CommandLine['run'] = async (args, { env, data, input = '' } = {}) => {
     const stdin = new PassThrough();
     stdin.end(input);
-    const [stdout, stderr] = [new Collected(), new Collected()];
+    const [stdout, stderr] = [new CollectedOutput(), new CollectedOutput()];
     const code = await runCommand(args, { stdin, stdout, stderr, env: environment(env, data) });
     return { code, stdout: stdout.text, stderr: stderr.text };
   };
@@ -146,7 +146,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
   };
 }
 
-function finish(child: ReturnType<typeof spawn>): Promise<Finished> {
+function finish(child: ReturnType<typeof spawn>): Promise<CliResult> {
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));

@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readWords } from '../../src/cli/import.ts';
-import { reportsOf, watchFolders } from '../../src/cli/import-files.ts';
-import type { ImportJob } from '../../src/cli/import-job.ts';
-import { OutcomesAsJson, OutcomeTable } from '../../src/cli/import-outcome.ts';
-import { showImport } from '../../src/cli/import-progress.ts';
-import { withIo } from '../../src/cli/io.ts';
+import { splitFormatAndFiles } from '../../src/cli/import/command.ts';
+import { findReports, watchFolders } from '../../src/cli/import/report-files.ts';
+import type { ImportJob } from '../../src/cli/import/api.ts';
+import { JsonResultWriter, ResultTable } from '../../src/cli/import/results.ts';
+import { createProgressDisplay } from '../../src/cli/import/progress.ts';
+import { withStreams } from '../../src/cli/streams.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 
 function job(changes: Partial<ImportJob> = {}): ImportJob {
@@ -44,7 +44,7 @@ function job(changes: Partial<ImportJob> = {}): ImportJob {
 /** What is printed in the meantime. */
 async function printed(work: () => void): Promise<string> {
   const stdout = new PassThrough();
-  await withIo({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, async () => work());
+  await withStreams({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, async () => work());
   return String(stdout.read() ?? '');
 }
 
@@ -56,11 +56,11 @@ describe('The words after import', () => {
     [['zap', 'zap', '-'], 'zap', ['zap', '-']],
     [['-'], undefined, ['-']],
   ])('%j are the format %s and files', (words, format, files) => {
-    expect(readWords(words, ['nmap', 'zap'])).toEqual({ format, files });
+    expect(splitFormatAndFiles(words, ['nmap', 'zap'])).toEqual({ format, files });
   });
 
   it('need a file behind a format', () => {
-    expect(() => readWords(['zap'], ['nmap', 'zap'])).toThrow(
+    expect(() => splitFormatAndFiles(['zap'], ['nmap', 'zap'])).toThrow(
       'Which report? "assay import zap FILE", or ./zap where a file is called so.',
     );
   });
@@ -71,16 +71,16 @@ describe('The files of an import', () => {
     const folder = temporaryFolder();
     for (const name of ['b.xml', 'a.xml', '.hidden']) writeFileSync(join(folder, name), 'x');
     mkdirSync(join(folder, 'below'));
-    const reports = await reportsOf([join(folder, 'b.xml'), '-', folder]);
+    const reports = await findReports([join(folder, 'b.xml'), '-', folder]);
     expect(reports.map(({ path, name }) => [path, name])).toEqual([
       [join(folder, 'b.xml'), 'b.xml'],
       ['-', 'standard-input'],
       [join(folder, 'a.xml'), 'a.xml'],
       [join(folder, 'b.xml'), 'b.xml'],
     ]);
-    await expect(reportsOf([join(folder, 'below')])).rejects.toThrow(/^There is no file in .*below\.$/);
-    await expect(reportsOf([join(folder, 'none')])).rejects.toThrow(/^There is no file .*none\.$/);
-    await expect(reportsOf(['-', '-'])).rejects.toThrow('Standard input can be read once.');
+    await expect(findReports([join(folder, 'below')])).rejects.toThrow(/^There is no file in .*below\.$/);
+    await expect(findReports([join(folder, 'none')])).rejects.toThrow(/^There is no file .*none\.$/);
+    await expect(findReports(['-', '-'])).rejects.toThrow('Standard input can be read once.');
   });
 
   it('are waited for in a folder, until each rests, and given again when one has changed', async () => {
@@ -111,9 +111,9 @@ describe('The files of an import', () => {
 describe('What became of a report', () => {
   it('is a row for people, with what was left out below it', async () => {
     const lines = await printed(() => {
-      const table = new OutcomeTable();
+      const table = new ResultTable();
       table.add({ file: 'zap.xml', job: job() });
-      table.add({ file: 'a-longer-name.json', refused: 'No format has it.' });
+      table.add({ file: 'a-longer-name.json', error: 'No format has it.' });
     });
     expect(lines.split('\n')).toEqual([
       'IMPORT  FORMAT     STATE      NEW  AGAIN  REOPENED  GONE  SKIPPED  FILE',
@@ -133,7 +133,7 @@ describe('What became of a report', () => {
       gone: [{ title: 'Gone', asset: '192.0.2.1' }],
     };
     const lines = await printed(() =>
-      new OutcomeTable().add({ file: 'zap.xml', job: job({ skips: [], preview }) }),
+      new ResultTable().add({ file: 'zap.xml', job: job({ skips: [], preview }) }),
     );
     expect(lines.split('\n').slice(3)).toEqual([
       'Nothing was changed, as this was a dry run. It would be:',
@@ -151,9 +151,9 @@ describe('What became of a report', () => {
 
   it('is JSON for programs, a line a report', async () => {
     const lines = await printed(() => {
-      const output = new OutcomesAsJson();
+      const output = new JsonResultWriter();
       output.add({ file: 'zap.xml', job: job() });
-      output.add({ file: 'b.txt', refused: 'No format has it.' });
+      output.add({ file: 'b.txt', error: 'No format has it.' });
     });
     const [first = '', second = ''] = lines.split('\n');
     expect(JSON.parse(first)).toEqual(job());
@@ -178,7 +178,7 @@ describe('On a terminal, an import', () => {
 
   it('is shown as it goes', () => {
     const terminal = stream(true);
-    const progress = showImport(terminal, 'zap\u001b.xml');
+    const progress = createProgressDisplay(terminal, 'zap\u001b.xml');
     progress.update(job({ state: 'queued' }));
     progress.stop();
     expect(terminal.written()).toContain('sending zap.xml');
@@ -187,7 +187,7 @@ describe('On a terminal, an import', () => {
 
   it('is not shown where there is none', () => {
     const file = stream(false);
-    const progress = showImport(file, 'zap.xml');
+    const progress = createProgressDisplay(file, 'zap.xml');
     progress.update(job());
     progress.stop();
     expect(file.written()).toBe('');

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { askMapping } from '../../src/cli/import-wizard.ts';
+import { promptMapping } from '../../src/cli/import/mapping-prompt.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 
 const ROWS = [
@@ -13,7 +13,7 @@ const ROWS = [
 async function ask(answers: string, rows = ROWS, signal?: AbortSignal) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   if (signal === undefined) input.end(answers);
-  const asked = askMapping({ input, output }, rows, signal);
+  const asked = promptMapping({ input, output }, rows, signal);
   const mapping = await asked.catch((error: Error) => error.message);
   return { mapping, told: String(output.read()) };
 }

@@ -2,24 +2,24 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callsOf, NOUNS } from '../../src/cli/nouns.ts';
-import { counted } from '../../src/cli/output.ts';
-import { cellOf } from '../../src/cli/rows-output.ts';
-import { operationKeys } from '../../src/cli/description.ts';
-import { run } from '../../src/cli/program.ts';
-import { newVisitor } from '../harness/visitor.ts';
+import { endpointsOf, RESOURCES } from '../../src/cli/resources.ts';
+import { pluralize } from '../../src/cli/print.ts';
+import { formatCell } from '../../src/cli/print-rows.ts';
+import { operationKeys } from '../../src/cli/openapi-operations.ts';
+import { runCli } from '../../src/cli/program.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: { id: number; email: string; token: string };
 beforeAll(async () => {
   assay = await startCommandLine();
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await world.organization('acme');
   await world.assessment('acme', 'acme-web');
@@ -39,7 +39,7 @@ const onServer = async (...args: string[]) => {
 
 describe('The commands that are made from the operations', () => {
   it('are one for every operation', () => {
-    const calls = Object.values(NOUNS).flatMap(callsOf);
+    const calls = Object.values(RESOURCES).flatMap(endpointsOf);
     // One word may say what another one takes an option for.
     const twice = calls.filter((call, index) => calls.indexOf(call) !== index);
     expect(twice).toEqual(['PUT /v1/users/{}']);
@@ -117,7 +117,7 @@ describe('A count', () => {
   it('stands with a noun in its number', () => {
     expect(
       ['findings gone', 'statuses set back', 'assets created', 'accesses', 'older', 'hours', 'days'].map(
-        (what) => [0, 1, 2].map((count) => counted(count, what)),
+        (what) => [0, 1, 2].map((count) => pluralize(count, what)),
       ),
     ).toEqual([
       ['0 findings gone', '1 finding gone', '2 findings gone'],
@@ -128,10 +128,12 @@ describe('A count', () => {
       ['0 hours', '1 hour', '2 hours'],
       ['0 days', '1 day', '2 days'],
     ]);
-    expect(cellOf({ findings_gone: 1, assets_created: 1, ports_opened: 0 })).toBe(
+    expect(formatCell({ findings_gone: 1, assets_created: 1, ports_opened: 0 })).toBe(
       '1 finding gone, 1 asset created',
     );
-    expect(cellOf({ days_7: 10, days_30: 1, older: 4 })).toBe('10 within 7 days, 1 within 30 days, 4 older');
+    expect(formatCell({ days_7: 10, days_30: 1, older: 4 })).toBe(
+      '10 within 7 days, 1 within 30 days, 4 older',
+    );
   });
 });
 
@@ -465,7 +467,7 @@ describe('assay login', () => {
     const folder = join(assay.database.dataDirectory, 'settings');
     const file = join(folder, 'assay/login.json');
     const account = await world.account({ organization: 'acme' });
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     await browser.signIn(account.email, account.password);
 
     const env = { XDG_CONFIG_HOME: folder };
@@ -474,7 +476,7 @@ describe('assay login', () => {
       const texts = { stdout: '', stderr: '' };
       stdout.on('data', (chunk: Buffer) => (texts.stdout += chunk.toString()));
       stderr.on('data', (chunk: Buffer) => (texts.stderr += chunk.toString()));
-      return { stderr, texts, code: run(args, { stdin, stdout, stderr, env }) };
+      return { stderr, texts, code: runCli(args, { stdin, stdout, stderr, env }) };
     };
     const login = command('login', server.origin, '--no-browser');
     const address = await new Promise<string>((resolve, reject) => {

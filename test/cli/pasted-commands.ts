@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../harness/temporary.ts';
 import type { CommandLine } from './command-line.ts';
 
-interface Pasted {
+interface PastedCommand {
   argv: string[];
   env: Record<string, string>;
   cwd: string;
@@ -37,7 +37,7 @@ export async function startPastedCommands(assay: CommandLine): Promise<{ command
     const whole = once(socket, 'end');
     last = last.then(async () => {
       await whole;
-      const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as Pasted;
+      const { argv, env, cwd } = JSON.parse(Buffer.concat(sent).toString()) as PastedCommand;
       const before = process.cwd();
       process.chdir(cwd);
       try {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { firstSteps } from '../../src/cli/first-steps.ts';
+import { nextStepLines } from '../../src/cli/first-steps.ts';
 import { send } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -34,7 +34,7 @@ describe('assay serve, which is the same on both engines', () => {
   it('says npx in its own folder alone, where npm finds it, and names the data folder', () => {
     const root = inject('product');
     const commands = (from: string) =>
-      firstSteps('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
+      nextStepLines('http://x', '/srv/a b', from).filter((line) => line.includes('create'));
     for (const step of commands(root)) expect(step).toMatch(/^npx assay .* --data '\/srv\/a b'$/);
     for (const from of ['/', join(root, '..')]) {
       for (const step of commands(from)) expect(step).toMatch(/^assay .* --data '\/srv\/a b'$/);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { engine, send } from '../harness/server.ts';
-import { type CommandLine, type Serving, startCommandLine } from './command-line.ts';
+import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
 let data: string;
@@ -17,10 +17,10 @@ afterEach(() => assay.close());
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 const logged = (text: string) => lines(text).filter((line) => line.startsWith('{'));
-const health = (server: Serving) => send(server.origin, 'GET', '/readyz').then(({ status }) => status);
+const health = (server: RunningServe) => send(server.origin, 'GET', '/readyz').then(({ status }) => status);
 
 /** Starts two servers at the same time on an empty database, for which one loads the demo data. */
-async function serveTwice(): Promise<[Serving, Serving]> {
+async function serveTwice(): Promise<[RunningServe, RunningServe]> {
   const servers = await Promise.all([assay.serve(), assay.serve()]);
   const manifest = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
   for (const { origin } of servers) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newVisitor } from '../harness/visitor.ts';
+import { createFormClient } from '../harness/form-client.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 const ADDRESS = { ASSAY_CLIENT_BASE_URL: 'https://assay.example' };
@@ -20,7 +20,7 @@ async function newUser() {
 /** A user who has accepted the invitation that they were given. */
 async function newPerson() {
   const { invite_url, ...user } = await newUser();
-  const browser = newVisitor(await assay.serveHere());
+  const browser = createFormClient(await assay.serveHere());
   const { pathname, search } = new URL(invite_url);
   const fields = { name: 'Ada', password: 'seven green ladders sing' };
   const answer = await browser.submit(await browser.open(pathname + search), fields, '/invitation');

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import {
   AssayError,
   createClient,
-  createClientOf,
+  createTypedClient,
   type Transport,
   type VulnerabilityTag,
 } from '../../client/src/index.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('typed');
   await world.assessment('typed', 'typed-web');
   ({ token } = await world.user({ organization: 'typed', admin: true }));
@@ -149,7 +149,7 @@ describe('A request that the server has no time for', () => {
     const form = new FormData();
     form.append('file', await openAsBlob(file, { type: 'text/plain' }), 'answer.txt');
     const sent: string[] = [];
-    const client = createClientOf<Record<string, { post: object }>>({
+    const client = createTypedClient<Record<string, { post: object }>>({
       server: server.origin,
       token,
       async fetch(request) {

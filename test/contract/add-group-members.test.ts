@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { GroupRole } from '../../src/domain/assessments/groups.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let users: [TestUser, TestUser, TestUser];
@@ -14,7 +14,7 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { BAD_NAMES, IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_NAMES, INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -16,7 +16,7 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('Operation 43: get an assessment group', () => {
       expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
     expect((await call('GET', id)()).status).toBe(404);
   });
 });
@@ -108,7 +108,7 @@ describe('Operation 44: create an assessment group', () => {
     expect((await events('assessment-group.create')).at(-1)?.after).toBe('{"name":"Web","description":""}');
   });
 
-  it.each(BAD_NAMES)('422 for the name %j', async (name) => {
+  it.each(INVALID_NAMES)('422 for the name %j', async (name) => {
     expect((await create(admin.token, { name })).status).toBe(422);
     expect((await call('PATCH')(admin.token, { name })).status).toBe(422);
   });

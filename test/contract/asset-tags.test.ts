@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem, expectSimpleError } from '../harness/problems.ts';
+import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { BAD_NAMES } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_NAMES } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const UNKNOWN_TAG = 'f'.repeat(12);
@@ -10,14 +10,14 @@ const forbidden = { area: 'tagging', status: 403, kind: 'forbidden' } as const;
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -105,7 +105,7 @@ describe('Operation 72 renameAssetTag', () => {
     expect(await events('asset-tag.rename')).toHaveLength(1);
   });
 
-  it.each(BAD_NAMES)('422 for the name %j', async (name) => {
+  it.each(INVALID_NAMES)('422 for the name %j', async (name) => {
     expectProblem(server, await rename(UNKNOWN_TAG, { name }), {
       ...invalid,
       failedValidation: [

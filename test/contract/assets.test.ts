@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { putPorts } from '../../src/domain/assets/ports.ts';
-import { addTallies } from '../../src/domain/shared/counters.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { addDeltas } from '../../src/domain/shared/counters.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
 const PATH = '/api/asset/v2/assets';
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let asset: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -199,7 +199,7 @@ describe('Operation 78: delete an asset', () => {
         .insertInto('vulnerability_assets')
         .values({ organization_id: row.organization_id, vulnerability_id: id, asset_id: asset.id })
         .execute();
-      await addTallies(tx, [{ kind: 'asset', subject: asset.id, bucket: 'open', amount: 1 }]);
+      await addDeltas(tx, [{ kind: 'asset', subject: asset.id, bucket: 'open', amount: 1 }]);
       await putPorts(tx, asset.id, [
         {
           number: 22,

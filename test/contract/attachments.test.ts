@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { removeUnused } from '../../src/files/file-storage.ts';
+import { deleteUnused } from '../../src/files/file-storage.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const DAY = 86_400_000;
@@ -14,7 +14,7 @@ const MAX_ATTACHMENTS = 12;
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
@@ -26,7 +26,7 @@ let vulnerability: { id: number };
 beforeAll(async () => {
   const limits = { maxAttachmentSize: MAX_SIZE, maxAttachments: MAX_ATTACHMENTS, requestTimeout: 2_000 };
   server = await startTestServer(limits, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -339,7 +339,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
   }, 20_000);
 
-  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
     const answers = await Promise.all([
       upload([['a', 'x']], member, { path: pathOf('', id) }),
       server.request('GET', pathOf(id), { token: member.token }),
@@ -528,9 +528,9 @@ describe('Operation 23: delete an attachment', () => {
     expect(await stored()).toEqual([]);
     const gone = (await waiting()).find(({ key }) => key === kept.blob_key);
     expect(gone).toBeDefined();
-    expect(await removeUnused(server.context)).toBe(0);
+    expect(await deleteUnused(server.context)).toBe(0);
     now += DAY + 1;
-    expect(await removeUnused(server.context)).toBeGreaterThan(0);
+    expect(await deleteUnused(server.context)).toBeGreaterThan(0);
     expect(await waiting()).toEqual([]);
     const pieces = server.context.files.read(gone?.key ?? '', 0, 1_999);
     const first = pieces[Symbol.asyncIterator]();
@@ -565,7 +565,7 @@ describe('Operation 20: delete a vulnerability', () => {
     expect([await keyOf(own), await stored()]).toEqual([undefined, [sha256(shared)]]);
     expect((await waiting()).map((blob) => blob.key)).toContain(key);
     now += DAY + 1;
-    await removeUnused(server.context);
+    await deleteUnused(server.context);
     expect((await blobs()).map((blob) => blob.key)).not.toContain(key);
     const pieces = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
     await expect(pieces.next()).rejects.toThrow();

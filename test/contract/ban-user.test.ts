@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
 let staff: TestUser;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -279,7 +279,7 @@ describe('Operation 6: ban or delete a user', () => {
 
     it('to staff, for nobody', async () => expectBodiless(await ban(999_999_999, staff.token), 404));
 
-    it.each(IMPOSSIBLE_IDS)('for an id that cannot be one: %s', async (id) => {
+    it.each(INVALID_IDS)('for an id that cannot be one: %s', async (id) => {
       expectBodiless(await ban(id), 404);
     });
   });
@@ -315,10 +315,10 @@ describe('Operation 6: ban or delete a user', () => {
 
   it('the command line bans by the same rules of the organization', async () => {
     const { db } = server.context;
-    await expect(db.write((tx) => banUser(tx, commandLine(NOW), admin.id))).rejects.toMatchObject({
+    await expect(db.write((tx) => applyBan(tx, cliAttribution(NOW), admin.id))).rejects.toMatchObject({
       kind: 'forbidden',
     });
-    await db.write((tx) => banUser(tx, commandLine(NOW), user.id));
+    await db.write((tx) => applyBan(tx, cliAttribution(NOW), user.id));
     expect(await eventsOf(user.id)).toMatchObject([{ action: 'user.ban', user_id: null }]);
   });
 });

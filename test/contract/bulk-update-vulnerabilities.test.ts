@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { insertImport, markGone } from '../harness/imports.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { insertImport, insertGoneFindings } from '../harness/imports.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
@@ -10,7 +10,7 @@ const NOBODY = 987_654_321;
 const invalid = { area: 'v1', status: 422, kind: 'validation-failed' } as const;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = START;
 let organization: { id: number; uid: string };
 let assessment: string;
@@ -19,7 +19,7 @@ let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -384,7 +384,7 @@ describe('By filter', () => {
         .execute();
     });
     const gone = await insertImport(server, { organizationId: organization.id });
-    await markGone(server, { ids: [id], by: gone, at: now });
+    await insertGoneFindings(server, { ids: [id], by: gone, at: now });
     const filters: object[] = [
       { search: 'sÄRCH' },
       { search: 'DEEP' },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { endedImport, insertImport, startImport } from '../harness/imports.ts';
+import { waitForImport, insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 /** More hosts than a second is enough for. */
@@ -13,13 +13,13 @@ const LARGE = report(
 );
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -36,10 +36,10 @@ const actionsOf = async (id: number) =>
 
 describe('Operation 69: cancel an import', () => {
   it('ends one that runs, and what was applied stays and is told; one that waits at once', async () => {
-    const large = (await startImport(server, admin.token, LARGE)).body.id;
+    const large = (await uploadReport(server, admin.token, LARGE)).body.id;
     // One runs at a time on an organization.
-    const waiting = (await startImport(server, admin.token, LARGE)).body.id;
-    await endedImport(server, admin.token, large, (job) => job.progress.hosts > 0);
+    const waiting = (await uploadReport(server, admin.token, LARGE)).body.id;
+    await waitForImport(server, admin.token, large, (job) => job.progress.hosts > 0);
     const before = await cancel(waiting);
     expect([before.status, before.body.state, before.body.started_at]).toEqual([202, 'cancelled', null]);
     expect(before.body.finished_at).not.toBeNull();
@@ -47,7 +47,7 @@ describe('Operation 69: cancel an import', () => {
 
     const answer = await cancel(large);
     expect([answer.status, answer.body.state]).toEqual([202, 'running']);
-    const ended = await endedImport(server, admin.token, large);
+    const ended = await waitForImport(server, admin.token, large);
     expect(ended.state).toBe('cancelled');
     const { count } = await server.context.db.read
       .selectFrom('assets')

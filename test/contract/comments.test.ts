@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let member: TestUser;
 let other: TestUser;
@@ -18,7 +18,7 @@ let vulnerability: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -128,7 +128,7 @@ describe('Operation 25: comment on a vulnerability', () => {
     expect((await comment({ text: 'é'.repeat(65_536) })).status).toBe(201);
   });
 
-  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
     const { token } = member;
     const post = await server.request('POST', path('', id), { token, body: { text: 'x' } });
     const get = await server.request('GET', path('', id), { token });

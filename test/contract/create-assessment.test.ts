@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { BAD_NAMES } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_NAMES } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -15,7 +15,7 @@ let group: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => START);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -117,7 +117,7 @@ describe('Operation 38: create an assessment', () => {
   it.each<[object, string]>([
     [{}, 'name'],
     [{ name: null }, 'name'],
-    ...BAD_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
+    ...INVALID_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
     [{ uid: 'UPPER' }, 'uid'],
     [{ uid: 'a b' }, 'uid'],
     [{ uid: '' }, 'uid'],

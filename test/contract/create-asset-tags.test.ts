@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operator } from '../../src/auth/callers.ts';
+import { operatorAttribution } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
-import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const TAG_UID = /^[0-9a-f]{12}$/;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => NOW), { maxTagBatch: 20 });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -247,7 +247,7 @@ describe('Operation 8: create asset tags', () => {
       const { db } = server.context;
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
-      const act = { ...operator(NOW), accepted: TAG_SCOPES };
+      const act = { ...operatorAttribution(NOW), accepted: TAG_SCOPES };
       const own = await newAsset();
       const theirs = (await world.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];
@@ -312,10 +312,10 @@ describe('Operation 8: create asset tags', () => {
   });
 
   it('tells some of very many unknown entities, more than a call can have arguments', async () => {
-    const large = await startBeside(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
+    const large = await startSibling(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
     try {
-      const staff = await worldOf(large).user();
-      await worldOf(large).organization('large');
+      const staff = await createFixtures(large).user();
+      await createFixtures(large).organization('large');
       const entities = Array.from({ length: 1_000 }, (_, index) => ({ uid: `x${index}` }));
       const tags = Array.from({ length: 160 }, (_, index) => ({ name: `many ${index}`, entities }));
       const response = await large.request('POST', '/api/tagging/v1.0/organizations/large/tags', {
@@ -373,9 +373,9 @@ describe('Operation 8: create asset tags', () => {
     });
 
     it('are narrowed to the writing ones where the configuration is strict', async () => {
-      const strict = await startBeside(server, { strictScopes: true });
+      const strict = await startSibling(server, { strictScopes: true });
       try {
-        const other = worldOf(strict);
+        const other = createFixtures(strict);
         const { uid } = await other.organization();
         const user = await other.user({ organization: uid, admin: true });
         const send = async (scope: string) => {

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -78,7 +78,7 @@ describe('Operation 35 deleteAssessmentTag', () => {
     expect(await stands(tag.id)).toBe(true);
   });
 
-  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
     expectProblem(server, await remove(id), { area: 'v1', status: 404, kind: 'not-found' });
   });
 

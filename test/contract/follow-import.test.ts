@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { importEvents } from '../../src/api/imports/import-events.ts';
+import { streamImportEvents } from '../../src/api/imports/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
-import { missing } from '../../src/domain/shared/errors.ts';
-import { insertImport, startImport } from '../harness/imports.ts';
+import { notFound } from '../../src/domain/shared/errors.ts';
+import { insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { applicationsOf } from '../oauth/applications.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
@@ -22,7 +22,7 @@ let ahead = 0;
 
 beforeAll(async () => {
   server = await useSharedServer(() => Date.now() + ahead);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 afterEach(() => {
@@ -67,7 +67,7 @@ const eventsIn = (text: string) =>
 
 describe('Operation 68: follow an import', () => {
   it('tells how far it is until its end, each with the import as it is then', async () => {
-    const started = await startImport(server, admin.token, report(host('192.0.2.1', port(80))));
+    const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(80))));
     const { id } = started.body;
     const response = await follow(id);
     expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
@@ -136,7 +136,7 @@ describe('Operation 68: follow an import', () => {
 
   it('ends when the server closes, and with it a connection that its client would keep', async () => {
     const closing = await startTestServer();
-    const its = worldOf(closing);
+    const its = createFixtures(closing);
     const { id: organizationId, uid } = await its.organization();
     const { token } = await its.user({ organization: uid, admin: true });
     const id = await insertImport(closing, { organizationId });
@@ -208,18 +208,18 @@ describe('A stream of events', () => {
 
 describe('The events of an import', () => {
   const viewOf = async (id: number) => readImport(server.context.db.read, operatorCaller(''), id);
-  const first = async (lastEventId: string | undefined, commentEvery: number, views: ImportView[]) => {
+  const first = async (lastEventId: string | undefined, heartbeatInterval: number, views: ImportView[]) => {
     const told: string[] = [];
-    const events = importEvents({
+    const events = streamImportEvents({
       read: async () => {
         const view = views.shift();
-        if (view === undefined) throw missing('import');
+        if (view === undefined) throw notFound('import');
         return view;
       },
       lastEventId,
       isClosing: () => false,
-      lookEvery: 1,
-      commentEvery,
+      pollInterval: 1,
+      heartbeatInterval,
     });
     for await (const event of events) told.push(event);
     return told;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Port, putPorts } from '../../src/domain/assets/ports.ts';
 import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const FIRST_SEEN = Date.UTC(2026, 10, 21, 10, 30);
 const LAST_SEEN = Date.UTC(2026, 10, 22, 8, 0, 0, 7);
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let host: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {

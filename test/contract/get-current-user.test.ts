@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 

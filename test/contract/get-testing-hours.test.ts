@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const CREATED = Date.UTC(2026, 10, 20, 8);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let assessment: string;
 let admin: TestUser;
@@ -18,7 +18,7 @@ let testers: [TestUser, TestUser];
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {

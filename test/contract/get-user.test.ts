@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -69,7 +69,7 @@ describe('Operation 55: get a user', () => {
       [elsewhere.id, assigned.token],
       [staff.id, admin.token],
       [assigned.id, staff.token],
-      ...IMPOSSIBLE_IDS.map((id): [string, string] => [id, admin.token]),
+      ...INVALID_IDS.map((id): [string, string] => [id, admin.token]),
     ];
     for (const [id, token] of attempts) expect([id, (await read(id, token)).status]).toEqual([id, 404]);
   });

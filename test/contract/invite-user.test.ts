@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
-import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
 let mailing: TestServer;
 let mailbox: Mailbox;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let counter = 0;
 beforeAll(async () => {
   mailbox = await startMailbox();
-  server = await startBeside(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
+  server = await startSibling(await useSharedServer(() => NOW), { clientBaseUrl: 'https://gateway.example' });
   mailing = await startTestServer({
     smtpUrl: mailbox.url,
     mailFrom: 'assay@example.com',
     clientBaseUrl: 'https://gateway.example',
   });
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(async () => {
   await Promise.all([server.close(), mailing.close()]);
@@ -182,7 +182,7 @@ describe('Operation 54: invite a user', () => {
   });
 
   it('mails the link where mail is configured, unless it is not to', async () => {
-    const there = worldOf(mailing);
+    const there = createFixtures(mailing);
     const { uid } = await there.organization();
     const { token } = await there.user({ organization: uid, admin: true });
     const send = (body: object) => mailing.request('POST', '/v1/users', { token, body });

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -13,7 +13,7 @@ let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -26,7 +26,7 @@ beforeEach(async () => {
 const read = (token: string, query = '', headers = {}) =>
   server.request('GET', `/v1/audit_events${query}`, { token, headers });
 const rename = (id: number, name: string) =>
-  server.context.db.write((tx) => renameUser(tx, commandLine(now), id, name));
+  server.context.db.write((tx) => renameUser(tx, cliAttribution(now), id, name));
 const idsOf = async (token: string, query = '') =>
   ((await read(token, query)).body as { id: number }[]).map(({ id }) => id);
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GROUP_ROLES, type GroupRole } from '../../src/domain/assessments/groups.ts';
-import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let group: number;
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -248,9 +248,9 @@ describe('Operation 12: list members of an assessment group', () => {
   });
 
   it('puts the public address of the gateway into the links', async () => {
-    const other = await startBeside(server, { clientBaseUrl: 'https://gateway.example.com' });
+    const other = await startSibling(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
-      const elsewhere = worldOf(other);
+      const elsewhere = createFixtures(other);
       const { uid } = await elsewhere.organization();
       const { id } = await elsewhere.group(uid);
       const { token } = await elsewhere.user({ organization: uid, admin: true });

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
-import { putHostScans } from '../../src/domain/assets/scans/upsert-hosts.ts';
+import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
-import { foldTallies } from '../../src/domain/shared/counters.ts';
+import { compactCounters } from '../../src/domain/shared/counters.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 22, 8);
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -48,7 +48,7 @@ const EVERY = new PortCoverage([
 ]);
 const scan = (...hosts: ScannedHost[]) =>
   server.context.db.write((tx) =>
-    putHostScans(tx, commandLine((now += 1_000)), organization.id, EVERY, hosts),
+    upsertScannedHosts(tx, cliAttribution((now += 1_000)), organization.id, EVERY, hosts),
   );
 const read = (query = '', token: string = admin.token) =>
   server.request('GET', `/api/streaming/v1/${organization.uid}/assets/ports${query}`, { token });
@@ -116,7 +116,7 @@ describe('Operation 80: list ports of an organization', () => {
     const after = ['443/tcp 2', '53/tcp 1', '53/udp 1', '80/tcp 1'];
     expect(await counts()).toEqual(after);
     expect(await counts('?observed_state=closed')).toEqual(['22/tcp 1', '81/tcp 1', '443/tcp 1']);
-    await server.context.db.write((tx) => foldTallies(tx, 10_000));
+    await server.context.db.write((tx) => compactCounters(tx, 10_000));
     expect(await counts()).toEqual(after);
     await scan(host('192.0.2.1', [port(443), port(80)]));
     expect(await counts()).toEqual(after);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
-import { newVisitor } from '../harness/visitor.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { createFormClient } from '../harness/form-client.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -14,7 +14,7 @@ let staff: TestUser;
 let counter = 0;
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -161,7 +161,7 @@ describe('Operation 64: change an organization', () => {
 
   it('has its users set up a second factor, and ends the sessions of who has none', async () => {
     const account = await world.account({ organization: organization.uid });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const sessions = () =>
       server.context.db.read.selectFrom('sessions').selectAll().where('user_id', '=', account.id).execute();

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
-import { putHostScans } from '../../src/domain/assets/scans/upsert-hosts.ts';
+import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { type ObservedPort, PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 8);
 const ADDRESS = '192.0.2.1';
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -47,10 +47,10 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
     seenAt: NOW - minutes * 60_000,
     ...more,
   };
-  const { made } = await server.context.db.write((tx) =>
-    putHostScans(tx, commandLine(NOW), organization.id, COVERAGE, [host]),
+  const { createdHosts } = await server.context.db.write((tx) =>
+    upsertScannedHosts(tx, cliAttribution(NOW), organization.id, COVERAGE, [host]),
   );
-  uid = made[0]?.uid ?? uid;
+  uid = createdHosts[0]?.uid ?? uid;
 }
 const read = (query = '', token: string = admin.token, org = organization.uid, asset = uid) =>
   server.request('GET', `/api/streaming/v1/${org}/assets/${asset}/ports/history${query}`, { token });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { uid: string };
 let member: TestUser;
@@ -20,7 +20,7 @@ let vulnerability: { id: number };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -151,7 +151,7 @@ describe('Operation 28: ask for a retest', () => {
     expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
   });
 
-  it.each(IMPOSSIBLE_IDS)('answers 404 to %s', async (id) => {
+  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
     const { token } = staff;
     const answers = await Promise.all([
       server.request('GET', path('', id), { token }),

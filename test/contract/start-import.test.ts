@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FORMATS } from '../../src/importers/formats/index.ts';
-import { endedImport, type FormPart, formOf, insertImport, startImport } from '../harness/imports.ts';
+import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
+import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 const MAX_SIZE = 200_000;
 const LISTENING = port(443);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
@@ -19,7 +19,7 @@ let member: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer({ maxImportSize: MAX_SIZE });
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -37,7 +37,7 @@ const start = (
   fields: Record<string, string> = {},
   { token } = admin,
   headers: Record<string, string> = {},
-) => startImport(server, token, content, fields, headers);
+) => uploadReport(server, token, content, fields, headers);
 const send = (parts: readonly FormPart[], { token } = admin, headers: Record<string, string> = {}) =>
   server.request('POST', '/v1/imports', { token, ...formOf(parts, headers) });
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
@@ -106,7 +106,7 @@ describe('Operation 65: import a report', () => {
       started_at: null,
       finished_at: null,
     });
-    const ended = await endedImport(server, admin.token, body.id);
+    const ended = await waitForImport(server, admin.token, body.id);
     expect(ended).toMatchObject({
       state: 'succeeded',
       progress: { bytes_read: content.length, hosts: 2, ports: 2, skipped: 0, seconds_left: null },
@@ -162,7 +162,7 @@ describe('Operation 65: import a report', () => {
       mapping: null,
       dry_run: true,
     });
-    const ended = await endedImport(server, admin.token, body.id);
+    const ended = await waitForImport(server, admin.token, body.id);
     expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
     expect(ended.preview).toEqual({ new: [], again: [], reopened: [], gone: [] });
     expect(await addresses()).toEqual([]);
@@ -171,14 +171,14 @@ describe('Operation 65: import a report', () => {
   it('recognises by content, gzip too', async () => {
     const { body } = await start(gzipSync(hosts('192.0.2.3')));
     expect([body.format, body.assessment_id]).toEqual(['nmap', null]);
-    const ended = await endedImport(server, admin.token, body.id);
+    const ended = await waitForImport(server, admin.token, body.id);
     expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
   });
 
   it('keeps what a report had before it breaks off, and says where', async () => {
     const whole = hosts('192.0.2.4', '192.0.2.5');
     const { body } = await start(whole.slice(0, whole.indexOf('192.0.2.5')));
-    const ended = await endedImport(server, admin.token, body.id);
+    const ended = await waitForImport(server, admin.token, body.id);
     expect(ended).toMatchObject({ state: 'failed', result: { assets_created: 1 } });
     expect(ended.error.message).toMatch(/\S/);
     expect(ended.error.line ?? ended.error.offset).toBeGreaterThan(0);
@@ -270,15 +270,15 @@ describe('Operation 65: import a report', () => {
   });
 
   it('takes an empty file of a format that writes nothing where nothing was found', async () => {
-    const clean = FORMATS.find(({ emptyIsClean }) => emptyIsClean === true);
+    const clean = REPORT_FORMATS.find(({ allowsEmpty }) => allowsEmpty === true);
     const { status, body } = await start('', { format: clean?.name ?? '', assessment_id: assessment.uid });
     expect([status, body.format]).toEqual([202, clean?.name]);
-    const ended = await endedImport(server, admin.token, body.id);
+    const ended = await waitForImport(server, admin.token, body.id);
     expect([ended.state, ended.result.findings_created]).toEqual(['succeeded', 0]);
   });
 
   it('422 for findings without an assessment', async () => {
-    const format = FORMATS.find(({ findings }) => findings)?.name ?? '';
+    const format = REPORT_FORMATS.find(({ hasFindings }) => hasFindings)?.name ?? '';
     const response = await start('x', { format });
     expectRefused(response, 422, 'validation-failed');
     expect(response.body.failedValidation[0]).toMatchObject({ property: 'assessment_id' });
@@ -376,7 +376,7 @@ describe('A repeat of operation 65', () => {
     const other = await start(hosts('192.0.2.8'), {}, admin, key);
     expectRefused(other, 422, 'validation-failed');
     expect(await imports()).toHaveLength(1);
-    await endedImport(server, admin.token, first.body.id);
+    await waitForImport(server, admin.token, first.body.id);
     await vi.waitFor(async () => expect(await waitingContents()).toEqual([]));
   });
 });

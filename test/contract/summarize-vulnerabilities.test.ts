@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 21, 10, 30);
 
 let now = TODAY;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('acme');
   await world.organization('other');
   await world.assessment('acme', 'acme-web');

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
-import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
 const UNKNOWN_TAG = 'f'.repeat(12);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => NOW), { maxTagBatch: 20 });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => NOW), { maxTagBatch: 20 });
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -270,9 +270,9 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
 
     it('are narrowed to the writing ones where the configuration is strict', async () => {
-      const strict = await startBeside(server, { strictScopes: true });
+      const strict = await startSibling(server, { strictScopes: true });
       try {
-        const other = worldOf(strict);
+        const other = createFixtures(strict);
         const { uid } = await other.organization();
         const user = await other.user({ organization: uid, admin: true });
         const send = async (scope: string) => {

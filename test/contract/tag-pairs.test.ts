@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const MAX_PAIRS = 350;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 let assets: string[];
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(), { maxTagPairs: MAX_PAIRS });
+  world = createFixtures(server);
   organization = (await world.organization()).uid;
   admin = await world.user({ organization, admin: true });
   assets = [];

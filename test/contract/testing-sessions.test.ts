@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sessionEnds } from '../../src/jobs/end-overdue-testing-sessions.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { endOverdueTestingSessionsJob } from '../../src/jobs/end-overdue-testing-sessions.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const MINUTE = 60_000;
@@ -11,7 +11,7 @@ const HOUR = 60 * MINUTE;
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let tester: TestUser;
@@ -19,7 +19,7 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -195,7 +195,8 @@ describe('Operation 49: start or log a testing session', () => {
     expect(await list('?filter[running]=1')).toEqual([]);
     const total = { stats_total: 24, from: iso(START), to: iso(START + 24 * HOUR) };
     expect(await hours()).toEqual(total);
-    const run = () => sessionEnds(server.context).run({ signal: new AbortController().signal } as never);
+    const run = () =>
+      endOverdueTestingSessionsJob(server.context).run({ signal: new AbortController().signal } as never);
     await run();
     await run();
     expect([await list(), await hours()]).toEqual([[ended], total]);
@@ -371,7 +372,7 @@ describe('Operation 50: stop or correct a testing session', () => {
       expect((await patch(made.id, { note: token.slice(-4) }, token)).status).toBe(200);
   });
 
-  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
     expect((await patch(id, { note: 'x' })).status).toBe(404);
   });
 });

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { endedImport, startImport } from '../harness/imports.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { waitForImport, uploadReport } from '../harness/imports.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 const SITE = 'https://shop.example/';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -42,20 +42,20 @@ const nuclei = (day: number, ...templates: string[]) =>
 const get = async (path: string) => (await server.request('GET', path, { token: admin.token })).body;
 const undo = (id: number, { token } = admin) => server.request('POST', `/v1/imports/${id}/undo`, { token });
 async function imported(content: string, fields: Record<string, string> = {}) {
-  const started = await startImport(server, admin.token, content, {
+  const started = await uploadReport(server, admin.token, content, {
     assessment_id: assessment.uid,
     targets: SITE,
     ...fields,
   });
   expect(started.status).toBe(202);
-  const ended = await endedImport(server, admin.token, started.body.id);
+  const ended = await waitForImport(server, admin.token, started.body.id);
   expect(ended.state).toBe('succeeded');
   return ended;
 }
 async function undone(id: number) {
   const { status, body } = await undo(id);
   expect([status, body.id, body.undone]).toEqual([202, id, null]);
-  return endedImport(server, admin.token, id, (job) => job.undone !== null);
+  return waitForImport(server, admin.token, id, (job) => job.undone !== null);
 }
 /** What the assessment has: title, status, whether it is closed, and when and by which import it was seen last. */
 async function findings() {
@@ -186,8 +186,8 @@ describe('Operation 82: undo an import', () => {
     const hosts = (...addresses: string[]) =>
       report(addresses.map((address) => host(address, port(443))).join(''));
     const organizationWide = async (content: string) => {
-      const { body } = await startImport(server, admin.token, content);
-      return endedImport(server, admin.token, body.id);
+      const { body } = await uploadReport(server, admin.token, content);
+      return waitForImport(server, admin.token, body.id);
     };
     await organizationWide(hosts('192.0.2.1'));
     const second = await organizationWide(hosts('192.0.2.1', '192.0.2.2'));
@@ -201,13 +201,18 @@ describe('Operation 82: undo an import', () => {
     const many = report(
       Array.from({ length: 200 }, (_, index) => host(`10.0.0.${index}`, port(80))).join(''),
     );
-    const running = (await startImport(server, admin.token, many)).body.id;
+    const running = (await uploadReport(server, admin.token, many)).body.id;
     const problem = { area: 'v1', status: 409, kind: 'conflict' } as const;
     expectProblem(server, await undo(running), problem);
-    await endedImport(server, admin.token, running);
+    await waitForImport(server, admin.token, running);
     const both = await Promise.all([undo(running), undo(running)]);
     expect(both.map(({ status }) => status).sort()).toEqual([202, 409]);
-    const { undone: counts } = await endedImport(server, admin.token, running, (job) => job.undone !== null);
+    const { undone: counts } = await waitForImport(
+      server,
+      admin.token,
+      running,
+      (job) => job.undone !== null,
+    );
     expect(counts).toMatchObject({ assets: 200, kept: 0 });
     expectProblem(server, await undo(running), problem);
   });
@@ -218,10 +223,10 @@ describe('Operation 82: undo an import', () => {
       await world.user({ organization: organization.uid }),
     ];
     for (const { id } of [starter, other]) await world.access(assessment.uid, id);
-    const { body } = await startImport(server, starter.token, nuclei(10, 'theirs'), {
+    const { body } = await uploadReport(server, starter.token, nuclei(10, 'theirs'), {
       assessment_id: assessment.uid,
     });
-    await endedImport(server, admin.token, body.id);
+    await waitForImport(server, admin.token, body.id);
     expectProblem(server, await undo(body.id, other), { area: 'v1', status: 403, kind: 'forbidden' });
     for (const stranger of [
       await world.user({ organization: organization.uid }),
@@ -229,7 +234,7 @@ describe('Operation 82: undo an import', () => {
     ])
       expect((await undo(body.id, stranger)).status).toBe(404);
     expect((await undo(body.id, starter)).status).toBe(202);
-    const ended = await endedImport(server, starter.token, body.id, (job) => job.undone !== null);
+    const ended = await waitForImport(server, starter.token, body.id, (job) => job.undone !== null);
     expect(ended.undone).toMatchObject({ findings: 1 });
   });
 

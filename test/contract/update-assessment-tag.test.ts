@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { BAD_NAMES, IMPOSSIBLE_IDS } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_NAMES, INVALID_IDS } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { id: number; uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -77,11 +77,11 @@ describe('Operation 4: update an assessment tag name', () => {
     expect(await nameOf(tag.id)).toBe('Theirs');
   });
 
-  it.each(IMPOSSIBLE_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
     expectProblem(server, await rename(id, { name: 'x' }), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it.each(BAD_NAMES)('422 for the name %j, before it looks for the tag', async (name) => {
+  it.each(INVALID_NAMES)('422 for the name %j, before it looks for the tag', async (name) => {
     expectProblem(server, await rename(999_999_999, { name }), {
       area: 'v1',
       status: 422,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { BAD_NAMES } from '../harness/v1.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { INVALID_NAMES } from '../harness/invalid-values.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
 let now: number;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let member: TestUser;
@@ -17,7 +17,7 @@ let uid: string;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -134,7 +134,7 @@ describe('Operation 39: update an assessment', () => {
   );
 
   it.each<[object, string]>([
-    ...BAD_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
+    ...INVALID_NAMES.map((name) => [{ name }, 'name'] as [object, string]),
     [{ starts_on: '2026-02-30' }, 'starts_on'],
     [{ starts_on: '2026-12-02', ends_on: '2026-12-01' }, 'ends_on'],
     [{ tags: [987_654_321] }, 'tags.0'],

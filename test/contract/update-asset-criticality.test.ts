@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type ExpectedProblem, expectProblem } from '../harness/problems.ts';
-import { engine, startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type ProblemExpectation, expectProblem } from '../harness/expect-problem.ts';
+import { engine, startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const PATH = '/api/asset/v2/bulk/assets/criticality:update';
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -153,7 +153,7 @@ describe('Operation 10: bulk update asset criticality', () => {
   });
 
   describe('organizations', () => {
-    const faultOf = (value: string): ExpectedProblem => ({
+    const faultOf = (value: string): ProblemExpectation => ({
       area: 'asset',
       status: 422,
       kind: 'validation-failed',

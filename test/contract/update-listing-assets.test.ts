@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { expectProblem } from '../harness/problems.ts';
-import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
+import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const UNKNOWN = 'f'.repeat(24);
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: string;
 let listing: string;
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => NOW), { maxAssetBatch: 20 });
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -442,7 +442,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
   it('changes more assets than are handled at a time; the audit log lists 300, and has the number and a digest of more', async () => {
     const large = await startTestServer();
     try {
-      const other = worldOf(large);
+      const other = createFixtures(large);
       const { uid, id } = await other.organization();
       const { token } = await other.user({ organization: uid, admin: true });
       const assessment = await other.assessment(uid);

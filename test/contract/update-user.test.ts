@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -12,7 +12,7 @@ let staff: TestUser;
 let now = Date.UTC(2026, 10, 21, 10, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -79,7 +79,7 @@ describe('Operation 56: change a user', () => {
 
   it('ends a ban, and brings nothing back that the ban has ended', async () => {
     const account = await world.account({ organization: organization.uid });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const tokens = [
       (await world.token(account.id)).token,
@@ -127,7 +127,8 @@ describe('Operation 56: change a user', () => {
     const response = await put(invited.id, { reinvite: true });
     expect(response.body.invite_url).toMatch(/\/invitation\?token=/);
     expect(response.body.invite_url).not.toBe(before.invite_url);
-    const open = async (url: string) => await newVisitor(server).open(url.slice(url.indexOf('/invitation')));
+    const open = async (url: string) =>
+      await createFormClient(server).open(url.slice(url.indexOf('/invitation')));
     expect((await open(before.invite_url)).status).toBe(404);
     expect((await open(response.body.invite_url)).status).toBe(200);
     expect((await put(user.id, { reinvite: true })).status).toBe(409);

@@ -8,10 +8,10 @@ import S3rver from 's3rver';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
-import { unusedContents } from '../../src/jobs/delete-unused-files.ts';
+import { deleteUnusedFilesJob } from '../../src/jobs/delete-unused-files.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine, send, type TestResponse } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
 const WRITERS = 6;
@@ -65,7 +65,7 @@ async function open(name: string): Promise<void> {
   store = name;
   release = releaseOver(database, name === 's3' ? await startS3() : {});
   context = await openContext(loadConfig({}, release.environment), { write: () => undefined });
-  const world = worldOf({ context });
+  const world = createFixtures({ context });
   const { uid } = await world.organization();
   assessment = (await world.assessment(uid)).uid;
   ({ token } = await world.user({ organization: uid, admin: true }));
@@ -240,7 +240,7 @@ describe.each(STORES)('A server that is killed while it takes evidence into its 
     const announced = await blobs();
     expect(announced.length).toBeGreaterThan((await files()).length);
     context.clock = () => Date.now() + DAY + 60_000;
-    await unusedContents(context).run({ signal: new AbortController().signal } as never);
+    await deleteUnusedFilesJob(context).run({ signal: new AbortController().signal } as never);
     const kept = (await files()).map(({ key }) => key).sort();
     expect(await blobs()).toEqual(kept);
     expect(await keysStored()).toEqual(kept);

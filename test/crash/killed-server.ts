@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import type { Database } from '../../src/db/engine.ts';
 import type { TestDatabase } from '../harness/database.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 export interface ServerProcess {
   origin: string;
@@ -65,7 +65,7 @@ export function releaseOver(
     environment,
     async openWorld() {
       const context = await openContext(loadConfig({}, environment), { write: () => undefined });
-      const world = worldOf({ context });
+      const world = createFixtures({ context });
       const { uid } = await world.organization('acme');
       const { token } = await world.user({ organization: uid, admin: true });
       return { db: context.db, token };

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { noteGrowth } from '../../src/db/postgres/analyze.ts';
+import { analyzeGrownTables } from '../../src/db/postgres/analyze.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
@@ -43,7 +43,7 @@ const add = (from: number, to: number) =>
         .values(rows.slice(start, start + 500))
         .execute();
   });
-const note = () => db.write((tx) => noteGrowth(tx, ['organizations', 'users']));
+const note = () => db.write((tx) => analyzeGrownTables(tx, ['organizations', 'users']));
 
 describe.runIf(engine() === 'postgres')('The planner', () => {
   it('is told of a table that has grown, and not of one that has not', async () => {
@@ -63,8 +63,8 @@ describe.runIf(engine() === 'postgres')('The planner', () => {
 });
 
 describe('A database whose commits are durable later', () => {
-  const howDurable = async (durableLater?: boolean): Promise<unknown> => {
-    const opened = await openDatabase({ ...place, timeout: 30_000, durableLater });
+  const howDurable = async (relaxedDurability?: boolean): Promise<unknown> => {
+    const opened = await openDatabase({ ...place, timeout: 30_000, relaxedDurability });
     try {
       const query = engine() === 'postgres' ? sql`show synchronous_commit` : sql`pragma synchronous`;
       const { rows } = await opened.write((tx) => query.execute(tx));

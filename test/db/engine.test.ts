@@ -4,13 +4,19 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { Busy, type Database, type Transaction, Unavailable, WriteConflict } from '../../src/db/engine.ts';
+import {
+  DatabaseBusy,
+  type Database,
+  type Transaction,
+  StorageError,
+  WriteConflict,
+} from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { isOneOf, unindexed } from '../../src/db/dialect-sql.ts';
-import { prepare, prepareChange, prepareWrite } from '../../src/db/prepared-queries.ts';
+import { inList, withoutIndex } from '../../src/db/dialect-sql.ts';
+import { prepareQuery, prepareRowCount, prepareWrite } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { startNetwork } from '../harness/network.ts';
+import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
 let place: TestDatabase;
@@ -153,7 +159,7 @@ describe('A unit of work', () => {
     const hasty = await open(150);
     const release = await hold('stuck');
     const failure = await hasty.write((tx) => rename(tx, 'stuck', 'x')).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).toBeInstanceOf(StorageError);
     expect(failure).not.toBeInstanceOf(WriteConflict);
     await release();
     await hasty.write((tx) => rename(tx, 'stuck', 'free'));
@@ -222,7 +228,7 @@ describe('A unit of work', () => {
           await insert(tx, 'standby');
         })
         .catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(Unavailable);
+      expect(failure).toBeInstanceOf(StorageError);
       expect(failure).not.toBeInstanceOf(WriteConflict);
       await db.write((tx) => insert(tx, 'standby'));
     },
@@ -263,7 +269,7 @@ describe('A unit of work', () => {
     await read();
     await alter('c');
     const failure = await read().catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).toBeInstanceOf(StorageError);
     expect(failure).not.toBeInstanceOf(WriteConflict);
     expect((await read()).rows).toEqual([]);
   });
@@ -340,7 +346,7 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
         await rename(tx, 'cut', 'never');
       }),
     );
-    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).toBeInstanceOf(StorageError);
     expect(failure).not.toBeInstanceOf(WriteConflict);
     expect(await exists('cut')).toBe(false);
     await db.write((tx) => insert(tx, 'cut'));
@@ -363,14 +369,14 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
           ended = rows.length;
         }
       });
-      expect(await failure).toBeInstanceOf(Unavailable);
+      expect(await failure).toBeInstanceOf(StorageError);
       await db.write((tx) => insert(tx, `after cut ${kind}`));
       expect(await exists(`after cut ${kind}`)).toBe(true);
     },
   );
 
   it('in silence refuses what runs on it as unavailable, and is not used again', async () => {
-    const network = await startNetwork(new URL(place.databaseUrl!));
+    const network = await startNetworkProxy(new URL(place.databaseUrl!));
     const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 100 });
     const one = () => sql<{ one: number }>`select 1 as one`.execute(remote.read as Kysely<Tables>);
     const write = (uid: string) => remote.write((tx) => insert(tx, uid));
@@ -378,7 +384,7 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
     network.silence();
     const started = performance.now();
     for (const failure of await Promise.all([failureOf(one()), failureOf(write('in silence'))])) {
-      expect(failure).toBeInstanceOf(Unavailable);
+      expect(failure).toBeInstanceOf(StorageError);
       expect(failure).not.toBeInstanceOf(WriteConflict);
     }
     // One wait, not another for the rollback.
@@ -413,7 +419,7 @@ onPostgres(
       vi.advanceTimersByTime(20_000);
       const patient = busy.write((tx) => insert(tx, 'patient'));
       vi.advanceTimersByTime(10_000);
-      expect(await tooLong).toBeInstanceOf(Busy);
+      expect(await tooLong).toBeInstanceOf(DatabaseBusy);
       expect(busy.statistics().waiting).toBe(1);
       free();
       await patient;
@@ -427,19 +433,19 @@ onPostgres(
 );
 
 describe('Portable queries', () => {
-  const uidsAmong = prepare<{ uids: readonly string[] }, { uid: string }>((reader, p) =>
+  const uidsAmong = prepareQuery<{ uids: readonly string[] }, { uid: string }>((reader, p) =>
     reader
       .selectFrom('organizations')
       .select('uid')
-      .where((eb) => isOneOf(reader, eb.ref('uid'), p.uids))
+      .where((eb) => inList(reader, eb.ref('uid'), p.uids))
       .orderBy('uid'),
   );
-  const idsAmong = prepare<{ ids: readonly number[]; created: number }, { uid: string }>((reader, p) =>
+  const idsAmong = prepareQuery<{ ids: readonly number[]; created: number }, { uid: string }>((reader, p) =>
     reader
       .selectFrom('organizations')
       .select('uid')
-      .where((eb) => isOneOf(reader, eb.ref('id'), p.ids))
-      .where((eb) => eb(unindexed(eb.ref('created_at')), '=', p.created)),
+      .where((eb) => inList(reader, eb.ref('id'), p.ids))
+      .where((eb) => eb(withoutIndex(eb.ref('created_at')), '=', p.created)),
   );
 
   it.each([
@@ -483,12 +489,12 @@ describe('Portable queries', () => {
         })
         .returning('id'),
     );
-    const clear = prepareChange<{ ids: readonly number[] }>((tx, p) =>
+    const clear = prepareRowCount<{ ids: readonly number[] }>((tx, p) =>
       tx
         .updateTable('users')
         .set({ name: 'cleared' })
         .where('name', 'is', null)
-        .where((eb) => isOneOf(tx, eb.ref('id'), p.ids)),
+        .where((eb) => inList(tx, eb.ref('id'), p.ids)),
     );
     const ids = await db.write(async (tx) => {
       const rows = [];

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { Unavailable } from '../../src/db/engine.ts';
-import { type GroupConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
+import { StorageError } from '../../src/db/engine.ts';
+import { type GroupCommitConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
 
 /** A connection that keeps a list instead of tables, and can be told to fail. */
 function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rollback?: Error } = {}) {
   const committed: string[] = [];
   let pending: string[] | undefined;
   let savepoint = 0;
-  const connection: GroupConnection = {
+  const connection: GroupCommitConnection = {
     async begin() {
       if (fail.begin !== undefined) throw fail.begin;
       if (pending !== undefined) throw new Error('a transaction within a transaction');
       pending = [];
     },
     savepoint: () => (savepoint = pending!.length),
-    release: () => undefined,
-    undo: () => void pending!.splice(savepoint),
+    releaseSavepoint: () => undefined,
+    rollbackToSavepoint: () => void pending!.splice(savepoint),
     commit() {
       if (fail.commit !== undefined) throw fail.commit;
       committed.push(...pending!);
@@ -117,7 +117,7 @@ describe('Group commit', () => {
   });
 
   it('tells no unit of its success when the commit fails', async () => {
-    const reason = new Unavailable('disk');
+    const reason = new StorageError('disk');
     const { connection, committed, write } = listConnection({ commit: reason });
     const group = new GroupCommit(connection);
     const results = await Promise.allSettled(['a', 'b'].map((text) => group.submit(async () => write(text))));
@@ -130,8 +130,8 @@ describe('Group commit', () => {
   });
 
   it('answers every unit when the rollback fails as well, and takes the next once it works', async () => {
-    const reason = new Unavailable('disk');
-    const rollback = new Unavailable('still the disk');
+    const reason = new StorageError('disk');
+    const rollback = new StorageError('still the disk');
     const fail: { commit?: Error; rollback?: Error } = { commit: reason, rollback };
     const { connection, committed, write } = listConnection(fail);
     const group = new GroupCommit(connection);
@@ -150,7 +150,7 @@ describe('Group commit', () => {
   });
 
   it('refuses every unit that waits when no transaction can begin, and takes the next', async () => {
-    const reason = new Unavailable('busy');
+    const reason = new StorageError('busy');
     const fail: { begin?: Error } = { begin: reason };
     const { connection, committed, write } = listConnection(fail);
     const group = new GroupCommit(connection);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, Unavailable } from '../../src/db/engine.ts';
+import { type Database, StorageError } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
@@ -46,7 +46,7 @@ describe('Migrations', () => {
     await expect(db.check(Date.now())).rejects.toThrow();
     await db.migrate();
     await db.write((tx) => sql`delete from migrations`.execute(tx));
-    await expect(db.check(Date.now())).rejects.toBeInstanceOf(Unavailable);
+    await expect(db.check(Date.now())).rejects.toBeInstanceOf(StorageError);
   });
 
   it('stop at a database of a newer version, and leave it as it is', async () => {
@@ -88,7 +88,7 @@ describe('Migrations', () => {
         );
         ended = rows.length;
       }
-      expect(await failure).toBeInstanceOf(Unavailable);
+      expect(await failure).toBeInstanceOf(StorageError);
     });
   });
 });

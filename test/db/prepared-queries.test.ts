@@ -1,20 +1,21 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { Reader, Transaction } from '../../src/db/engine.ts';
-import { prepare, prepareWrite } from '../../src/db/prepared-queries.ts';
+import type { ReadConnection, Transaction } from '../../src/db/engine.ts';
+import { prepareQuery, prepareWrite } from '../../src/db/prepared-queries.ts';
 
 type Build<Prepare extends (build: never) => unknown> = Parameters<Prepare>[0];
 
 // The compiler is what tests here: `npm run types` fails where an expectation does not hold.
 describe('A prepared query does not compile with rows of another type', () => {
   it('when it selects', () => {
-    const select = (reader: Reader) => reader.selectFrom('vulnerabilities').select(['id', 'cvss_score']);
+    const select = (reader: ReadConnection) =>
+      reader.selectFrom('vulnerabilities').select(['id', 'cvss_score']);
     const where = expectTypeOf(select);
-    where.toExtend<Build<typeof prepare<object, { id: number; cvss_score: number | null }>>>();
-    where.toExtend<Build<typeof prepare<object, { id: number }>>>();
-    where.not.toExtend<Build<typeof prepare<object, { id: string }>>>();
-    where.not.toExtend<Build<typeof prepare<object, { cvss_score: number }>>>();
-    where.not.toExtend<Build<typeof prepare<object, { id: number; title: string }>>>();
-    where.not.toExtend<Build<typeof prepare<object, never>>>();
+    where.toExtend<Build<typeof prepareQuery<object, { id: number; cvss_score: number | null }>>>();
+    where.toExtend<Build<typeof prepareQuery<object, { id: number }>>>();
+    where.not.toExtend<Build<typeof prepareQuery<object, { id: string }>>>();
+    where.not.toExtend<Build<typeof prepareQuery<object, { cvss_score: number }>>>();
+    where.not.toExtend<Build<typeof prepareQuery<object, { id: number; title: string }>>>();
+    where.not.toExtend<Build<typeof prepareQuery<object, never>>>();
   });
 
   it('when it writes', () => {

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { Busy, type Database, type Reader, Unavailable } from '../../src/db/engine.ts';
+import { DatabaseBusy, type Database, type ReadConnection, StorageError } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { ReadingThreads } from '../../src/db/sqlite/reader-pool.ts';
+import { ReaderPool } from '../../src/db/sqlite/reader-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 /** What takes long is answered by threads on SQLite. */
@@ -24,11 +24,12 @@ const LONG = 1_500_000;
 
 let place: TestDatabase;
 let db: Database;
-const count = async (reader: Reader, many: number) => (await countTo(many).execute(reader)).rows[0]?.many;
+const count = async (reader: ReadConnection, many: number) =>
+  (await countTo(many).execute(reader)).rows[0]?.many;
 
 beforeAll(async () => {
   place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 5_000, threads });
+  db = await openDatabase({ ...place, timeout: 5_000, workerDirectory: threads });
   await db.migrate();
 });
 afterAll(async () => {
@@ -59,7 +60,7 @@ describe('A statement that takes long', () => {
         .values({ uid: 'one', kind: 'organization', name: 'One', created_at: 5 })
         .execute(),
     );
-    const question = (reader: Reader) =>
+    const question = (reader: ReadConnection) =>
       reader.selectFrom('organizations').selectAll().where('uid', 'in', ['one']).execute();
     const rows = await question(db.readLong);
     expect(rows).toHaveLength(1);
@@ -75,7 +76,7 @@ describe('A statement that takes long', () => {
     const fault = sql`select 1 from nowhere`;
     await expect(fault.execute(db.readLong)).rejects.toThrow('no such table: nowhere');
     const change = sql`delete from organizations`;
-    await expect(change.execute(db.readLong)).rejects.toThrow(Unavailable);
+    await expect(change.execute(db.readLong)).rejects.toThrow(StorageError);
     expect(await count(db.readLong, 3)).toBe(3);
   });
 
@@ -83,7 +84,7 @@ describe('A statement that takes long', () => {
     const asked = Array.from({ length: 1_003 }, () => count(db.readLong, 100));
     const settled = await Promise.allSettled(asked);
     const refused = settled.filter(({ status }) => status === 'rejected');
-    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(Busy) }]);
+    expect(refused).toEqual([{ status: 'rejected', reason: expect.any(DatabaseBusy) }]);
     expect(db.statistics().waiting).toBe(0);
   });
 });
@@ -91,7 +92,7 @@ describe('A statement that takes long', () => {
 describe('Threads', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-threads-'));
   const path = join(folder, 'a.db');
-  const start = () => new ReadingThreads(url, { path, cacheSize: 1_024, timeout: 1_000 });
+  const start = () => new ReaderPool(url, { path, cacheSize: 1_024, timeout: 1_000 });
   const one = { sql: 'select 1 as one', parameters: [] };
   beforeAll(() => new DatabaseSync(path).close());
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -101,25 +102,25 @@ describe('Threads', () => {
     expect(some.size).toBe(0);
     renameSync(path, `${path}.away`);
     // What waits for a thread that does not come up is told so, each of them.
-    const failed = await Promise.allSettled([some.ask(one), some.ask(one), some.ask(one)]);
+    const failed = await Promise.allSettled([some.query(one), some.query(one), some.query(one)]);
     expect(failed).toEqual(
-      Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(Unavailable) })),
+      Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(StorageError) })),
     );
     renameSync(`${path}.away`, path);
-    expect(await some.ask(one)).toEqual({ columns: ['one'], rows: [[1]] });
+    expect(await some.query(one)).toEqual({ columns: ['one'], rows: [[1]] });
     expect(some.size).toBe(1);
     await some.close();
   });
 
   it('end what they answer when they are closed, and take nothing more', async () => {
     const some = start();
-    const asked = [1, 2, 3].map(() => some.ask(one));
+    const asked = [1, 2, 3].map(() => some.query(one));
     const closed = some.close();
     const settled = await Promise.allSettled(asked);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     await closed;
     expect(some.size).toBe(0);
-    await expect(some.ask(one)).rejects.toThrow(Unavailable);
+    await expect(some.query(one)).rejects.toThrow(StorageError);
   });
 
   it('keep no process alive that waits for none of them', async () => {

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type Transaction, Unavailable } from '../../src/db/engine.ts';
+import { type Database, type Transaction, StorageError } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { prepare, prepareUnread } from '../../src/db/prepared-queries.ts';
+import { prepareQuery, preparePipelined } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { startNetwork } from '../harness/network.ts';
+import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
 let place: TestDatabase;
@@ -21,16 +21,16 @@ afterAll(async () => {
   await place.drop();
 });
 
-const insert = prepareUnread<{ uid: string; kind: 'organization' }>((tx, p) =>
+const insert = preparePipelined<{ uid: string; kind: 'organization' }>((tx, p) =>
   tx.insertInto('organizations').values({ uid: p.uid, kind: p.kind, name: p.uid, created_at: 1 }),
 );
 const add = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'organization' });
 /** Breaks a rule of the table, whoever tries it and however often. */
 const addWrong = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'wrong' as 'organization' });
-const rename = prepareUnread<{ uid: string; name: string }>((tx, p) =>
+const rename = preparePipelined<{ uid: string; name: string }>((tx, p) =>
   tx.updateTable('organizations').set({ name: p.name }).where('uid', '=', p.uid),
 );
-const named = prepare<{ uid: string }, { name: string }>((reader, p) =>
+const named = prepareQuery<{ uid: string }, { name: string }>((reader, p) =>
   reader.selectFrom('organizations').select('name').where('uid', '=', p.uid),
 );
 const nameOf = async (uid: string) => (await named(db.read, { uid }))[0]?.name;
@@ -92,7 +92,7 @@ describe('A statement that nobody reads', () => {
 describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
   /** The same database, by way of a network. */
   async function openRemote() {
-    const network = await startNetwork(new URL(place.databaseUrl!));
+    const network = await startNetworkProxy(new URL(place.databaseUrl!));
     const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 30_000 });
     // Its connection is there, and so is one that reads.
     await remote.write((tx) => named(tx, { uid: '' }));
@@ -169,7 +169,7 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
         await add(tx, 'unanswered');
       }),
     );
-    expect(failure).toBeInstanceOf(Unavailable);
+    expect(failure).toBeInstanceOf(StorageError);
     expect(attempts).toBe(1);
     network.release();
     await remote.write((tx) => add(tx, 'answered again'));
@@ -193,7 +193,7 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
           .execute(),
       ),
     );
-    for (const failure of [unread, read]) expect(failure).toBeInstanceOf(Unavailable);
+    for (const failure of [unread, read]) expect(failure).toBeInstanceOf(StorageError);
     expect(await nameOf('unbegun')).toBeUndefined();
     network.release();
     await remote.write((tx) => add(tx, 'unbegun'));

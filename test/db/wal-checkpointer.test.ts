@@ -23,8 +23,8 @@ afterEach(async () => {
   await place.drop();
 });
 
-const open = async (threads: URL | undefined) =>
-  (db = await openDatabase({ ...place, timeout: 5_000, threads }));
+const open = async (workerDirectory: URL | undefined) =>
+  (db = await openDatabase({ ...place, timeout: 5_000, workerDirectory }));
 const sizeOf = (name: string) => statSync(join(place.dataDirectory, name)).size / PAGE;
 /** Two numbers in the head of the log, which are others each time that it begins anew. */
 const beginning = () => readFileSync(join(place.dataDirectory, 'assay.db-wal')).toString('hex', 16, 24);

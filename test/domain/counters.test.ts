@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import {
-  addTallies,
-  foldTallies,
-  forgetTallies,
-  sumTallies,
-  type TallyDifference,
+  addDeltas,
+  compactCounters,
+  deleteCounters,
+  readCounters,
+  type CounterDelta,
 } from '../../src/domain/shared/counters.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
@@ -22,16 +22,16 @@ afterAll(async () => {
   await place.drop();
 });
 
-const of = (subject: number, bucket: string, amount: number): TallyDifference => ({
+const of = (subject: number, bucket: string, amount: number): CounterDelta => ({
   kind: 'assessment',
   subject,
   bucket,
   amount,
 });
-const add = (...differences: TallyDifference[]) => db.write((tx) => addTallies(tx, differences));
+const add = (...differences: CounterDelta[]) => db.write((tx) => addDeltas(tx, differences));
 const sums = async (...subjects: number[]) =>
   Object.fromEntries(
-    [...(await sumTallies(db.read, 'assessment', subjects))].map(([subject, buckets]) => [
+    [...(await readCounters(db.read, 'assessment', subjects))].map(([subject, buckets]) => [
       subject,
       Object.fromEntries(buckets),
     ]),
@@ -45,7 +45,7 @@ const rows = async () => {
 };
 const foldAll = async (limit: number) => {
   let folded = limit;
-  while (folded === limit) folded = await db.write((tx) => foldTallies(tx, limit));
+  while (folded === limit) folded = await db.write((tx) => compactCounters(tx, limit));
 };
 
 it('sums differences, folded or not, and leaves nothing of what is nothing', async () => {
@@ -60,7 +60,7 @@ it('sums differences, folded or not, and leaves nothing of what is nothing', asy
   await foldAll(100);
   expect(await rows()).toEqual([0, 2]);
   await add(of(2, 'b', 1));
-  await db.write((tx) => forgetTallies(tx, 'assessment', 2));
+  await db.write((tx) => deleteCounters(tx, 'assessment', 2));
   expect(await sums(1, 2)).toEqual({ 1: { a: 1 } });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { scoreOf as scoreWhileTyped } from '../../console/src/pages/vulnerability/cvss-score.ts';
-import { scoreOf } from '../../src/domain/vulnerabilities/cvss.ts';
+import { calculateCvssScore as scoreWhileTyped } from '../../console/src/pages/vulnerability/cvss-score.ts';
+import { calculateCvssScore } from '../../src/domain/vulnerabilities/cvss.ts';
 
 const WHOLE = [
   'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
@@ -14,6 +14,6 @@ it('The console rates a vector as the server does, whole, cut anywhere and wrong
     const cut = Array.from({ length: vector.length }, (_, length) => vector.slice(0, length));
     const odd = [vector.toLowerCase(), vector.replace('CVSS:', ''), vector.replace(/CVSS:.../, 'CVSS:2.0')];
     for (const typed of [vector, ...cut, ...others, ...odd])
-      expect([typed, scoreWhileTyped(typed)]).toEqual([typed, scoreOf(typed.trim())]);
+      expect([typed, scoreWhileTyped(typed)]).toEqual([typed, calculateCvssScore(typed.trim())]);
   }
 });

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
-import type { Act } from '../../src/auth/callers.ts';
+import type { Attribution } from '../../src/auth/callers.ts';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { type Refusal, Refusals } from '../../src/domain/audit/denied-attempts.ts';
+import { type DeniedAttempt, DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { applicationsOf } from '../oauth/applications.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const MINUTE = 60_000;
 
@@ -29,11 +29,11 @@ afterAll(async () => {
   await server.close();
 });
 
-const from = (address: string, requestId = 'request'): Act => ({
+const from = (address: string, requestId = 'request'): Attribution => ({
   actor: { kind: 'stranger', userId: null, credentialId: null, address, requestId },
   now,
 });
-const refusal = (object: string | null = 'app'): Refusal => ({
+const refusal = (object: string | null = 'app'): DeniedAttempt => ({
   action: 'client.refuse',
   object: ['client', object],
   organizationId: null,
@@ -47,7 +47,7 @@ const rows = () =>
     .where('at', '>=', now)
     .orderBy('id')
     .execute();
-const instances = () => [new Refusals(server.context.db), new Refusals(other)] as const;
+const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttempts(other)] as const;
 
 describe('Refusals', () => {
   it('have one row a minute, action and address, however many come at once on two instances', async () => {
@@ -106,14 +106,14 @@ describe('Refusals', () => {
   it('of strangers are of no organization, and nobody of one is told of others', async () => {
     const [one] = instances();
     const act = from('192.0.2.9');
-    const wrong = (user: number, organizationId: number): Refusal => ({
+    const wrong = (user: number, organizationId: number): DeniedAttempt => ({
       action: 'second-factor.refuse',
       object: ['user', user],
       organizationId,
       details: null,
     });
     one.record(act, { action: 'sign-in.refuse', object: ['user', 7], organizationId: 1, details: null });
-    const by = (userId: number): Act => ({ ...act, actor: { ...act.actor, kind: 'user', userId } });
+    const by = (userId: number): Attribution => ({ ...act, actor: { ...act.actor, kind: 'user', userId } });
     one.record(by(7), wrong(7, 1));
     await one.flush();
     expect(await rows()).toMatchObject([
@@ -188,7 +188,7 @@ describe('Refusals', () => {
 
 describe('Strangers', () => {
   it('who send a secret for a public client, or a wrong one, cost a row a minute', async () => {
-    const { id } = await worldOf(server).client();
+    const { id } = await createFixtures(server).client();
     const before = server.context.db.statistics().transactions;
     const answers = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -200,16 +200,16 @@ describe('Strangers', () => {
       ),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-    await server.context.refusals.flush();
+    await server.context.deniedAttempts.flush();
     expect(await rows()).toMatchObject([{ action: 'client.refuse', object_id: id, count: 60 }]);
     // What else the server writes is in it.
     expect(server.context.db.statistics().transactions - before).toBeLessThan(60);
   });
 
   it('who guess passwords of people that are none cost a row a minute', async () => {
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     for (let index = 0; index < 12; index += 1) await visitor.signIn(`nobody${index}@example.com`, 'guess');
-    await server.context.refusals.flush();
+    await server.context.deniedAttempts.flush();
     expect(await rows()).toMatchObject([
       { action: 'sign-in.refuse', object_id: null, organization_id: null, count: 12 },
     ]);
@@ -217,7 +217,7 @@ describe('Strangers', () => {
 
   it('who try many accounts from one address share a lock, and leave others alone', async () => {
     const { context } = server;
-    const known = await worldOf(server).account();
+    const known = await createFixtures(server).account();
     const attempt = (email: string, password: string, address: string) =>
       signInWithPassword(context, from(address), { email, password, address });
     const spray = async (address: string, count: number) => {

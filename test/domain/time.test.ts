@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isDay, isoTime, momentOf } from '../../src/domain/shared/time.ts';
+import { isCalendarDate, formatTimestamp, parseTimestamp } from '../../src/domain/shared/time.ts';
 
 it.each([
   0,
@@ -15,13 +15,13 @@ it.each([
   Date.UTC(20_000, 0, 1),
 ])('writes %i as the platform does', (milliseconds) => {
   // Twice, as the second time uses what the first one remembered.
-  const written = [isoTime(milliseconds), isoTime(milliseconds)];
+  const written = [formatTimestamp(milliseconds), formatTimestamp(milliseconds)];
   const expected = new Date(milliseconds).toISOString();
   expect(written).toEqual([expected, expected]);
 });
 
 it('throws for what is no time', () => {
-  expect(() => isoTime(Number.NaN)).toThrow(RangeError);
+  expect(() => formatTimestamp(Number.NaN)).toThrow(RangeError);
 });
 
 it.each([
@@ -32,12 +32,12 @@ it.each([
   ['2026-11-22t10:30:00-02:30', '2026-11-22T13:00:00.000Z'],
   ['2026-11-22t10:30:00z', '2026-11-22T10:30:00.000Z'],
 ])('reads %s', (text, time) => {
-  expect(new Date(momentOf(text) ?? Number.NaN).toISOString()).toBe(time);
+  expect(new Date(parseTimestamp(text) ?? Number.NaN).toISOString()).toBe(time);
 });
 
 it.each(['', 'now', '2026-02-29', '2026-11-22T24:00', '2026-11-22T10:30:60Z', '1e3', '2026-11-22T10:30Z '])(
   'reads no moment in %j',
-  (text) => expect(momentOf(text)).toBeUndefined(),
+  (text) => expect(parseTimestamp(text)).toBeUndefined(),
 );
 
 it.each([
@@ -46,4 +46,4 @@ it.each([
   ['2026-13-01', false],
   ['2026-1-1', false],
   ['2026-11-22T00:00', false],
-])('%s is a day: %s', (text, day) => expect(isDay(text)).toBe(day));
+])('%s is a day: %s', (text, day) => expect(isCalendarDate(text)).toBe(day));

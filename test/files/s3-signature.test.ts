@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { toAttachmentStore } from '../../src/config/attachment-store.ts';
+import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
 import type { Database } from '../../src/db/engine.ts';
 import { openFileStore } from '../../src/files/open-file-store.ts';
 
@@ -119,7 +119,7 @@ function storeOf(settings: Record<string, string> = {}) {
   };
   // A store that is a bucket needs no database.
   return openFileStore(
-    { attachments: toAttachmentStore((name) => all[name]), dataDirectory: '' },
+    { attachments: parseAttachmentStore((name) => all[name]), dataDirectory: '' },
     undefined as unknown as Database,
   );
 }

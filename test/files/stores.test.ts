@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toAttachmentStore } from '../../src/config/attachment-store.ts';
+import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { announceContent } from '../../src/domain/shared/files.ts';
+import { reserveContent } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';
 import type { FileStore } from '../../src/files/file-store.ts';
 import { openFileStore } from '../../src/files/open-file-store.ts';
@@ -41,7 +41,7 @@ beforeAll(async () => {
   endpoint = `http://127.0.0.1:${port}`;
   const open = (settings: Record<string, string>) =>
     openFileStore(
-      { attachments: toAttachmentStore((name) => settings[name]), dataDirectory: place.dataDirectory },
+      { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: place.dataDirectory },
       db,
     );
   const s3Settings = { ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint };
@@ -68,7 +68,7 @@ afterAll(async () => {
 const storeOf = (name: string) => stores[name] as FileStore;
 async function newKey(): Promise<string> {
   const key = randomUUID();
-  await db.write((tx) => announceContent(tx, key, 1));
+  await db.write((tx) => reserveContent(tx, key, 1));
   return key;
 }
 async function* piecesOf(content: Buffer, size: number) {
@@ -186,7 +186,7 @@ it('tries again when S3 is busy, and gives up as unavailable', async () => {
     AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}/`,
   };
   const store = openFileStore(
-    { attachments: toAttachmentStore((name) => settings[name]), dataDirectory: folder },
+    { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
     db,
   );
   await store.write(randomUUID(), piecesOf(Buffer.from('x'), 1));
@@ -200,7 +200,7 @@ it('tries again when S3 is busy, and gives up as unavailable', async () => {
 });
 
 describe('ASSAY_ATTACHMENTS', () => {
-  const readSetting = (settings: Record<string, string>) => toAttachmentStore((name) => settings[name]);
+  const readSetting = (settings: Record<string, string>) => parseAttachmentStore((name) => settings[name]);
 
   it('names a folder or a bucket', () => {
     expect(readSetting({})).toBeUndefined();

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import type { TestServer } from './server.ts';
-import type { Visitor } from './visitor.ts';
+import type { FormClient } from './form-client.ts';
 
 /** What an authenticator, or the browser before it, does other than it should. */
 export interface Deviation {
@@ -128,7 +128,7 @@ export class SoftwareAuthenticator {
 
 /** @returns what the server has a browser ask its authenticator */
 export async function passkeyOptions(
-  visitor: Visitor,
+  visitor: FormClient,
   purpose: 'sign-in' | 'second-factor' | 'confirm' | 'add',
 ): Promise<Options & Record<string, unknown>> {
   const answer = await visitor.get(`/passkeys/options?for=${purpose}`);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Visit, Visitor } from './visitor.ts';
+import type { FormPage, FormClient } from './form-client.ts';
 
 /** The pair of RFC 7636, appendix B. */
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
@@ -25,7 +25,7 @@ export interface AuthorizationResponse {
 }
 
 /** @returns the response that a redirect carries; it must be a 303 that no cache and no referrer tells of */
-export function responseOf({ status, headers }: Visit): AuthorizationResponse {
+export function responseOf({ status, headers }: FormPage): AuthorizationResponse {
   expect(status).toBe(303);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
@@ -36,7 +36,11 @@ export function responseOf({ status, headers }: Visit): AuthorizationResponse {
 }
 
 /** Opens the consent page of a request and presses one of its buttons. */
-export async function decide(visitor: Visitor, path: string, decision: 'allow' | 'deny'): Promise<Visit> {
+export async function decide(
+  visitor: FormClient,
+  path: string,
+  decision: 'allow' | 'deny',
+): Promise<FormPage> {
   const page = await visitor.open(path);
   expect([page.status, page.text.includes('Allow access?')]).toEqual([200, true]);
   return visitor.submit(page, { decision }, path);

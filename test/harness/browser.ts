@@ -19,11 +19,11 @@ const NOWHERE = '/healthz';
 
 export interface OpenOptions extends Pick<BrowserContextOptions, 'javaScriptEnabled' | 'extraHTTPHeaders'> {
   /** Origins beside the server's own that the test itself leads the browser to: a client, an identity provider. */
-  others?: readonly string[];
+  otherOrigins?: readonly string[];
   /** Statuses that the test itself makes the server answer to a script with: the browser tells each as an error. */
-  refusals?: readonly number[];
+  expectedStatuses?: readonly number[];
   /** What else the test itself makes the browser complain of. */
-  troubles?: RegExp;
+  expectedConsoleErrors?: RegExp;
   viewport?: { width: number; height: number };
   /** Whose cookies it keeps from test to test; without, it begins with none. */
   person?: string;
@@ -38,7 +38,7 @@ interface Profile {
   keepsCookies: boolean;
   used: Page[];
   idle: Page[];
-  allowed: Pick<OpenOptions, 'others' | 'refusals' | 'troubles'>;
+  allowed: Pick<OpenOptions, 'otherOrigins' | 'expectedStatuses' | 'expectedConsoleErrors'>;
 }
 
 let launched: Promise<Browser> | undefined;
@@ -86,7 +86,7 @@ export function useBrowser(): OpenPage {
     context.setDefaultTimeout(30_000);
     context.on('request', (request) => {
       const { protocol, origin: asked } = new URL(request.url());
-      if (protocol !== 'data:' && ![origin, ...(profile.allowed.others ?? [])].includes(asked))
+      if (protocol !== 'data:' && ![origin, ...(profile.allowed.otherOrigins ?? [])].includes(asked))
         complaints.push(`a request to ${request.url()}`);
     });
     context.on('weberror', (error) => complaints.push(`a script failed: ${error.error().message}`));
@@ -95,15 +95,19 @@ export function useBrowser(): OpenPage {
       // A page that answers with a status of 4xx is told as an error too, and tests say themselves which they expect.
       const isStatus = message.text().startsWith('Failed to load resource: the server responded');
       if (isStatus && message.location().url === message.page()?.url()) return;
-      const { refusals = [] } = profile.allowed;
-      if (isStatus && refusals.some((status) => message.text().includes(`a status of ${status} `))) return;
-      if (profile.allowed.troubles?.test(message.text())) return;
+      const { expectedStatuses = [] } = profile.allowed;
+      if (isStatus && expectedStatuses.some((status) => message.text().includes(`a status of ${status} `)))
+        return;
+      if (profile.allowed.expectedConsoleErrors?.test(message.text())) return;
       complaints.push(`in the console of ${message.page()?.url()}: ${message.text()}`);
     });
     return profile;
   };
 
-  return async (origin, { others = [], refusals = [], troubles, viewport, person, ...options } = {}) => {
+  return async (
+    origin,
+    { otherOrigins = [], expectedStatuses = [], expectedConsoleErrors, viewport, person, ...options } = {},
+  ) => {
     const key = JSON.stringify([origin, person, options]);
     const alike = profiles.get(key) ?? [];
     profiles.set(key, alike);
@@ -113,9 +117,9 @@ export function useBrowser(): OpenPage {
       alike.push(profile);
     }
     profile.allowed = {
-      others: [...(profile.allowed.others ?? []), ...others],
-      refusals: [...(profile.allowed.refusals ?? []), ...refusals],
-      ...(troubles === undefined ? {} : { troubles }),
+      otherOrigins: [...(profile.allowed.otherOrigins ?? []), ...otherOrigins],
+      expectedStatuses: [...(profile.allowed.expectedStatuses ?? []), ...expectedStatuses],
+      ...(expectedConsoleErrors === undefined ? {} : { expectedConsoleErrors }),
     };
     const page = profile.idle.pop() ?? (await profile.context.newPage());
     profile.used.push(page);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { DemoAccount, DemoManifest } from '../../src/demo/manifest.ts';
 import { type OpenOptions, signIn, useBrowser } from './browser.ts';
 import { demoManifest } from './demo-template.ts';
-import { newVisitor } from './visitor.ts';
+import { createFormClient } from './form-client.ts';
 import { startTestServer, type TestServer } from './server.ts';
 
 export interface ConsoleUnderTest {
@@ -42,7 +42,7 @@ export function useConsole(): ConsoleUnderTest {
 
 /** Signs in without the browser: the page for that has tests of its own. */
 async function bringSession(page: Page, server: TestServer, { email, password }: Required<DemoAccount>) {
-  const visitor = newVisitor(server);
+  const visitor = createFormClient(server);
   await visitor.signIn(email, password);
   const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: server.origin }));
   await page.context().addCookies(cookies);

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync }
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { ensureDemo } from '../../src/cli/demo-data.ts';
+import { ensureDemo } from '../../src/cli/demo-database.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
@@ -32,7 +32,7 @@ export async function demoTemplate(): Promise<DemoTemplate> {
     }
     try {
       // Another worker may have ended between the look and the lock.
-      if (!existsSync(dataDirectory)) await makeTemplate(dataDirectory);
+      if (!existsSync(dataDirectory)) await createTemplate(dataDirectory);
     } finally {
       rmSync(lock, { recursive: true });
     }
@@ -55,7 +55,7 @@ function takeLock(path: string): boolean {
   }
 }
 
-async function makeTemplate(dataDirectory: string): Promise<void> {
+async function createTemplate(dataDirectory: string): Promise<void> {
   const making = `${dataDirectory}.making`;
   mkdirSync(making);
   const isSqlite = inject('engine') === 'sqlite';

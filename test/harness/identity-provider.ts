@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
 
 /** Someone who has an account at the provider. */
-export interface Person {
+export interface IdentityProviderUser {
   sub: string;
   email?: string;
   email_verified?: boolean | string;
@@ -18,9 +18,9 @@ export interface TestIdentityProvider {
   clientId: string;
   clientSecret: string;
   /** By subject. Changes count from the next sign-in on. */
-  people: Map<string, Person>;
+  people: Map<string, IdentityProviderUser>;
   /** Adds a person, or changes what the provider tells of one. */
-  add(person: Person): Person;
+  add(person: IdentityProviderUser): IdentityProviderUser;
   /**
    * Goes to the provider with a browser, signs in there on its page, and follows it back.
    * @param subject who signs in; `null` cancels
@@ -59,7 +59,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const key = { ...(await (signingKey ??= newSigningKey())), kid: 'first', alg: 'RS256', use: 'sig' };
 
-  const people = new Map<string, Person>();
+  const people = new Map<string, IdentityProviderUser>();
   const clientId = 'assay';
   const clientSecret = 'a secret with +&%= in it, long enough';
   const requests: string[] = [];

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { isOneOf } from '../../src/db/dialect-sql.ts';
+import { inList } from '../../src/db/dialect-sql.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 
 /** A part of a form: a field, or a file with its name. */
@@ -20,7 +20,7 @@ export function formOf(parts: readonly FormPart[], headers: Record<string, strin
 }
 
 /** Sends a report to operation 65. */
-export function startImport(
+export function uploadReport(
   server: TestServer,
   token: string,
   report: string | Buffer,
@@ -32,7 +32,7 @@ export function startImport(
 }
 
 /** @returns an import once it has ended, or is undone */
-export async function endedImport(
+export async function waitForImport(
   server: TestServer,
   token: string,
   id: number,
@@ -106,7 +106,7 @@ export async function insertImport(
 }
 
 /** Has vulnerabilities be findings that are gone by an import, which made them unless another one did. */
-export async function markGone(
+export async function insertGoneFindings(
   { context }: TestServer,
   { ids, by, at }: { ids: readonly number[]; by: number; at: number },
 ): Promise<void> {
@@ -114,7 +114,7 @@ export async function markGone(
     const rows = await tx
       .updateTable('vulnerabilities')
       .set((eb) => ({ import_id: eb.fn.coalesce('import_id', eb.val(by)) }))
-      .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+      .where((eb) => inList(tx, eb.ref('id'), ids))
       .returning(['id as vulnerability_id', 'organization_id', 'assessment_id'])
       .execute();
     const seen = { source: 'zap', content: '', first_seen_at: 1, last_seen_at: 1, last_import_id: by };

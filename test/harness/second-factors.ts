@@ -1,47 +1,47 @@
 import { generateSync } from 'otplib';
-import type { Visit, Visitor } from './visitor.ts';
+import type { FormPage, FormClient } from './form-client.ts';
 
 export const SECOND_FACTOR = '/sign-in/second-factor';
 export const SECURITY = '/account/security';
 
 /** @returns what an authenticator app shows at this time, in milliseconds */
-export function codeAt(secret: string, now: number): string {
+export function totpCodeAt(secret: string, now: number): string {
   return generateSync({ secret, epoch: Math.floor(now / 1000) });
 }
 
 /** @returns the key on a page that sets up an authenticator app */
-export function keyOn({ text }: Visit): string {
+export function setupKeyOn({ text }: FormPage): string {
   return (/id="totp-secret">([^<]+)</.exec(text)?.[1] ?? '').replaceAll(/\s/g, '');
 }
 
 /** @returns the recovery codes on a page that shows them */
-export function codesOn({ text }: Visit): string[] {
+export function recoveryCodesOn({ text }: FormPage): string[] {
   const list = /id="recovery-codes">(.*?)<\/ol>/s.exec(text)?.[1] ?? '';
   return [...list.matchAll(/<code>([^<]+)<\/code>/g)].map(([, code = '']) => code);
 }
 
 /** @returns what a page says went wrong */
-export function alertOn({ text }: Visit): string {
+export function alertOn({ text }: FormPage): string {
   return /role="alert">(.*?)</.exec(text)?.[1] ?? '';
 }
 
 /** Sets up an authenticator app for whoever has just signed in. */
 export async function setUpTotp(
-  visitor: Visitor,
+  visitor: FormClient,
   now: number,
-): Promise<{ secret: string; codes: string[]; page: Visit }> {
+): Promise<{ secret: string; codes: string[]; page: FormPage }> {
   const form = await visitor.open(`${SECURITY}/authenticator`);
-  const secret = keyOn(form);
-  const page = await visitor.submit(form, { code: codeAt(secret, now) }, `${SECURITY}/authenticator`);
-  return { secret, codes: codesOn(page), page };
+  const secret = setupKeyOn(form);
+  const page = await visitor.submit(form, { code: totpCodeAt(secret, now) }, `${SECURITY}/authenticator`);
+  return { secret, codes: recoveryCodesOn(page), page };
 }
 
 /** Sends a code of an authenticator app, or a recovery code, in the session that waits for one. */
 export async function sendCode(
-  visitor: Visitor,
+  visitor: FormClient,
   field: 'code' | 'recovery_code',
   code: string,
-): Promise<Visit> {
+): Promise<FormPage> {
   const page = await visitor.open(SECOND_FACTOR);
   return visitor.submit(
     page,

@@ -4,13 +4,13 @@ import { brotliDecompressSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { addressesOf, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
+import { resolveAddresses, type Config, issuerName, loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
-import { ensureJob, JobSignal } from '../../src/domain/shared/jobs.ts';
-import { Refusals } from '../../src/domain/audit/denied-attempts.ts';
-import { openKeys } from '../../src/domain/tokens/deployment-keys.ts';
+import { ensureRecurringJob, JobNotifier } from '../../src/domain/shared/jobs.ts';
+import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
+import { loadKeys } from '../../src/domain/tokens/deployment-keys.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from './database.ts';
-import { answerCheckOf } from './description.ts';
+import { createResponseCheck } from './response-schema-check.ts';
 
 const YEAR = 365 * 86_400_000;
 
@@ -64,11 +64,11 @@ let sharedClock: () => number;
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;
   shared ??= createTestDatabase('migrated', inject('templates')).then((database) =>
-    serve(database, {}, () => sharedClock(), putOffExpiry),
+    serve(database, {}, () => sharedClock(), postponeExpiry),
   );
   const server = await shared;
-  const { refusals, db } = server.context;
-  await refusals.flush();
+  const { deniedAttempts, db } = server.context;
+  await deniedAttempts.flush();
   const { last } = await db.read
     .selectFrom('events')
     .select((eb) => eb.fn.max('id').as('last'))
@@ -78,15 +78,15 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
 }
 
 /** Has a server delete nothing that has expired: files move its clock ahead, and back to when that was good. */
-async function putOffExpiry({ db }: Context): Promise<void> {
-  await db.write((tx) => ensureJob(tx, 'expiry', Date.now() + 1_000 * YEAR));
+async function postponeExpiry({ db }: Context): Promise<void> {
+  await db.write((tx) => ensureRecurringJob(tx, 'expiry', Date.now() + 1_000 * YEAR));
 }
 
 /**
  * Starts another server over the database and the connections of one that runs, to be closed before that one. Limits of
  * the database's own, as a request's time, stay as they are there.
  */
-export async function startBeside(
+export async function startSibling(
   server: TestServer,
   overrides: Partial<Config>,
   clock: () => number = server.context.clock,
@@ -94,9 +94,9 @@ export async function startBeside(
   const { db, masterKey } = server.context;
   const config = { ...server.context.config, ...overrides };
   const addresses = { ...server.context.addresses };
-  const source = { masterKey, dataDirectory: config.dataDirectory, makesMasterKey: false };
-  const { keys } = await openKeys(db, source, issuerName(config, addresses));
-  const own = { config, addresses, keys, clock, jobs: new JobSignal(), refusals: new Refusals(db) };
+  const source = { masterKey, dataDirectory: config.dataDirectory, createsMasterKey: false };
+  const { keys } = await loadKeys(db, source, issuerName(config, addresses));
+  const own = { config, addresses, keys, clock, jobs: new JobNotifier(), refusals: new DeniedAttempts(db) };
   const { app, ...beside } = await listen({ ...server.context, ...own });
   return { ...server, ...beside, close: () => app.close() };
 }
@@ -142,7 +142,7 @@ async function listen(
   await app.listen({ host: '127.0.0.1', port: 0 });
   const address = app.server.address();
   const origin = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  Object.assign(context.addresses, addressesOf(context.config, origin));
+  Object.assign(context.addresses, resolveAddresses(context.config, origin));
   return {
     app,
     context,
@@ -157,13 +157,13 @@ async function listen(
 }
 
 /** By the areas that are described: nothing else of a configuration changes what an answer looks like. */
-const checks = new Map<string, ReturnType<typeof answerCheckOf>>();
+const checks = new Map<string, ReturnType<typeof createResponseCheck>>();
 
-function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof answerCheckOf> {
+function checkOf(app: FastifyInstance, { areas }: Config): ReturnType<typeof createResponseCheck> {
   const key = areas.join();
   let check = checks.get(key);
   if (check === undefined) {
-    check = answerCheckOf(app.swagger());
+    check = createResponseCheck(app.swagger());
     checks.set(key, check);
   }
   return check;

@@ -6,7 +6,7 @@ const MEMORY = '/dev/shm';
 /** A container gives 64 MiB of it unless told, which a few databases fill. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
-const base = roomInMemory() ? MEMORY : tmpdir();
+const base = hasMemoryRoom() ? MEMORY : tmpdir();
 
 /**
  * Makes a folder for what a test writes and nobody needs after a power cut: in memory where the machine has room there,
@@ -17,7 +17,7 @@ export function temporaryFolder(within: string = base): string {
   return mkdtempSync(join(within, 'assay-test-'));
 }
 
-function roomInMemory(): boolean {
+function hasMemoryRoom(): boolean {
   try {
     accessSync(MEMORY, constants.W_OK);
     const { bavail, bsize } = statfsSync(MEMORY);

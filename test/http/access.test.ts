@@ -8,11 +8,11 @@ import {
   STRICT_TAG_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /** One request an area that every valid credential with every scope gets past access with, and then finds nothing. */
 const PROBES = {
@@ -27,12 +27,12 @@ const AREAS = Object.keys(PROBES) as Area[];
 
 let now = Date.UTC(2026, 5, 1);
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('acmeaccess');
   staff = await world.user();
 });
@@ -148,8 +148,11 @@ describe('Credentials', () => {
     expect((await probe('v1', bearer(`${head}.${forged}.${signature}`))).status).toBe(401);
     const other = await startTestServer({}, () => now);
     try {
-      const stranger = await worldOf(other).user();
-      const foreign = await worldOf(other).token(stranger.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+      const stranger = await createFixtures(other).user();
+      const foreign = await createFixtures(other).token(stranger.id, {
+        kind: 'jwt',
+        expiresAt: now + 3_600_000,
+      });
       expect((await probe('v1', bearer(foreign.token))).status).toBe(401);
     } finally {
       await other.close();
@@ -198,7 +201,7 @@ describe('The life of a token', () => {
           const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);
           expect((await probe('v1', bearer(token))).status).toBe(404);
-          await server.context.db.write((tx) => revokeToken(tx, commandLine(now), id));
+          await server.context.db.write((tx) => revokeToken(tx, cliAttribution(now), id));
           expect((await other.probe(token)).status).toBe(401);
           expect((await probe('v1', bearer(token))).status).toBe(401);
         }
@@ -298,9 +301,9 @@ describe('Scopes', () => {
   });
 
   it('with strictScopes, reading scopes may not write tags', async () => {
-    const strict = await startBeside(server, { strictScopes: true });
+    const strict = await startSibling(server, { strictScopes: true });
     try {
-      const strictWorld = worldOf(strict);
+      const strictWorld = createFixtures(strict);
       const user = await strictWorld.user();
       for (const scope of TAG_SCOPES) {
         const issued = await strictWorld.token(user.id, { scopes: [scope] }).catch(() => undefined);
@@ -338,9 +341,9 @@ describe('Scopes', () => {
 describe('The rate limit', () => {
   it('counts each principal for itself, says so in headers, and begins anew after a minute', async () => {
     let time = Date.UTC(2026, 5, 1);
-    const limited = await startBeside(server, { rateLimit: 3 }, () => time);
+    const limited = await startSibling(server, { rateLimit: 3 }, () => time);
     try {
-      const limitedWorld = worldOf(limited);
+      const limitedWorld = createFixtures(limited);
       const one = await limitedWorld.user();
       const other = await limitedWorld.user();
       for (const remaining of [2, 1, 0]) {
@@ -364,7 +367,7 @@ describe('The rate limit', () => {
   });
 
   it('counts what needs no credential by address', async () => {
-    const limited = await startBeside(server, { rateLimit: 2 });
+    const limited = await startSibling(server, { rateLimit: 2 });
     try {
       const jwks = () => limited.request('GET', '/.well-known/jwks.json');
       expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);

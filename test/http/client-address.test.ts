@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBeside, startTestServer, type TestServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -43,7 +43,7 @@ describe('The address of a request', () => {
   });
 
   it('is the proxy itself where nobody trusts it', async () => {
-    const strict = await startBeside(server, { trustedProxies: [] });
+    const strict = await startSibling(server, { trustedProxies: [] });
     const linesBefore = strict.logs().length;
     try {
       await strict.request('GET', '/sign-in', { headers: { 'x-forwarded-for': '192.0.2.1' } });
@@ -64,8 +64,8 @@ describe('The lock of a sign-in', () => {
     ['ports', (attempt: number) => `192.0.2.77:${1024 + attempt}`],
     ['addresses of one IPv6 network', (attempt: number) => `[2001:db8:0:77::${attempt.toString(16)}]:443`],
   ])('is not opened by other %s', async (_what, from) => {
-    const { email } = await worldOf(server).account();
-    const visitor = newVisitor(server);
+    const { email } = await createFixtures(server).account();
+    const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
     const [, token = ''] = /name="_csrf" value="([^"]+)"/.exec(page.text) ?? [];
     const attempts = [];

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { SCOPES, type Scope } from '../../src/auth/scopes.ts';
 import type { Access } from '../../src/http/access.ts';
-import { areaAt } from '../../src/http/areas.ts';
-import { KINDS, type ProblemKind } from '../../src/http/problem-types.ts';
-import { mediaTypeOf } from '../../src/http/problems.ts';
+import { areaOfPath } from '../../src/http/areas.ts';
+import { PROBLEM_TYPES, type ProblemTypeName } from '../../src/http/problem-types.ts';
+import { errorMediaType } from '../../src/http/problems.ts';
 import {
   type RequestOptions,
   startTestServer,
   type TestResponse,
   type TestServer,
 } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /**
  * What every operation answers alike (docs/decided.md, section 4), driven from the routes: an operation that is added is
@@ -52,7 +52,7 @@ beforeAll(async () => {
   ]);
   const app = await buildApp(server.context, keep);
   await app.close();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   staff = await world.user();
   admin = await world.user({ organization, admin: true });
@@ -70,7 +70,7 @@ afterAll(() => Promise.all([server.close(), limited.close()]));
 
 function keep({ method, url, config, schema }: RouteOptions): void {
   // Hidden are the refusals of other methods, and second spellings of a path for the router.
-  if (areaAt(url).name === 'server' || schema?.hide === true) return;
+  if (areaOfPath(url).name === 'server' || schema?.hide === true) return;
   const path = url
     .split('::')
     .map((part) => part.replace(/:\w+/g, '987654321'))
@@ -116,25 +116,25 @@ const ofAllSchemes = () => operations.filter(({ access }) => access.schemes === 
 const ofBearerAlone = () => operations.filter(({ access }) => access.schemes === 'bearer');
 
 /** The header at fault, where an area names it. */
-const SOURCES: Partial<Record<ProblemKind, string>> = {
+const SOURCES: Partial<Record<ProblemTypeName, string>> = {
   unauthorized: 'Authorization',
   forbidden: 'Authorization',
   'rate-limited': '',
 };
 
 /** Holds an answer to the shape that its area has for the status, member by member. */
-function expectError(operation: Operation, response: TestResponse, kind: ProblemKind, on = server): void {
-  const { status } = KINDS[kind];
+function expectError(operation: Operation, response: TestResponse, kind: ProblemTypeName, on = server): void {
+  const { status } = PROBLEM_TYPES[kind];
   expect([response.status, response.text]).toEqual([status, expect.any(String)]);
   if (operation.bodiless.includes(status)) {
     expect(response.text).toBe('');
     return;
   }
-  const area = areaAt(operation.path);
-  const shape = area.shapeOf(status);
+  const area = areaOfPath(operation.path);
+  const shape = area.errorBodyFormatOf(status);
   const id = response.headers.get('x-request-id');
   const detail = expect.stringMatching(/^\S.*\.$/);
-  const { title } = KINDS[kind];
+  const { title } = PROBLEM_TYPES[kind];
   const source = SOURCES[kind] ?? expect.any(String);
   const type = `${on.context.addresses.errorTypeBase}/${area.name}/${kind}`;
   expect(response.body).toEqual(
@@ -145,7 +145,7 @@ function expectError(operation: Operation, response: TestResponse, kind: Problem
       D: { detail, id, source, status, title },
     }[shape],
   );
-  expect(response.headers.get('content-type')).toBe(`${mediaTypeOf(shape)}; charset=utf-8`);
+  expect(response.headers.get('content-type')).toBe(`${errorMediaType(shape)}; charset=utf-8`);
 }
 
 const challengeOf = (response: TestResponse) => response.headers.get('www-authenticate');
@@ -176,7 +176,7 @@ describe('Every operation', () => {
 
   it('takes the scopes and the schemes of its area', () =>
     forEach(all(), async ({ method, path, access }) => {
-      const area = areaAt(path).name;
+      const area = areaOfPath(path).name;
       expect([...access.scopes].sort()).toEqual(SCOPES_OF[area]?.(method).split(' ').sort());
       expect(access.schemes).toBe(area === 'v1' ? 'all' : 'bearer');
     }));
@@ -246,7 +246,7 @@ describe('Every operation', () => {
 
   it('answers 429 to too many requests, and says when to come again', () =>
     forEach(all(), async (operation) => {
-      const { token } = await worldOf(limited).user();
+      const { token } = await createFixtures(limited).user();
       expect((await send(operation, { token }, limited)).status).not.toBe(429);
       const response = await send(operation, { token }, limited);
       expectError(operation, response, 'rate-limited', limited);
@@ -317,7 +317,7 @@ describe('Of several faults', () => {
 
   it('then the allow list, the rate limit and the scope', () =>
     forEach(all(), async (operation) => {
-      const world = worldOf(limited);
+      const world = createFixtures(limited);
       const { id } = await world.user();
       const scopes = ['api', 'tag_gw'].filter((scope) => !operation.access.scopes.includes(scope as Scope));
       const { token: outside } = await world.token(id, { scopes, allowedAddresses: ['192.0.2.0/24'] });

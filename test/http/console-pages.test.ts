@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PLACES } from '../../src/pages/paths.ts';
+import { CONSOLE_PATHS } from '../../src/pages/paths.ts';
 
 const CONSOLE = join(import.meta.dirname, '../../console/src/app');
 
@@ -12,7 +12,7 @@ function named(file: string, pattern: RegExp): string[] {
 }
 
 describe('The places of the console', () => {
-  const places = [...PLACES].sort();
+  const places = [...CONSOLE_PATHS].sort();
 
   it('are in its menu, each of them, and no other', () => {
     expect(named('shell.tsx', /\{ to: '\/([a-z]+)'/g)).toEqual(places);
@@ -20,6 +20,6 @@ describe('The places of the console', () => {
 
   it('are all that its routes are under', () => {
     const routes = named('router.tsx', /path: '\/([a-z]+)/g);
-    expect(routes.filter((route) => !places.includes(route as (typeof PLACES)[number]))).toEqual([]);
+    expect(routes.filter((route) => !places.includes(route as (typeof CONSOLE_PATHS)[number]))).toEqual([]);
   });
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, answerCheckOf } from '../harness/description.ts';
+import { type CheckedResponse, createResponseCheck } from '../harness/response-schema-check.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let check: ReturnType<typeof answerCheckOf>;
+let check: ReturnType<typeof createResponseCheck>;
 beforeAll(async () => {
   server = await useSharedServer();
-  check = answerCheckOf((await server.request('GET', '/openapi.json')).body);
+  check = createResponseCheck((await server.request('GET', '/openapi.json')).body);
 });
 afterAll(() => server.close());
 
 const PATH = '/v1/assessments/acme/testing_hours?x=1';
 const HOURS = { stats_total: 1.5, from: '2026-11-21T10:30:00.000Z', to: '2026-11-21T10:30:00.000Z' };
-const json = (status: number, body: unknown, type = 'application/json; charset=utf-8'): Answer => ({
+const json = (status: number, body: unknown, type = 'application/json; charset=utf-8'): CheckedResponse => ({
   status,
   type,
   text: JSON.stringify(body),
@@ -28,7 +28,7 @@ describe('The check that holds every answer of the tests to the description', ()
     expect(() => check('POST', PATH, json(405, {}))).not.toThrow();
   });
 
-  it.each<[string, string, string, Answer]>([
+  it.each<[string, string, string, CheckedResponse]>([
     ['a status that is not described', 'GET', PATH, json(418, HOURS)],
     ['a field that is missing', 'GET', PATH, json(200, { ...HOURS, to: undefined })],
     ['a field of another type', 'GET', PATH, json(200, { ...HOURS, stats_total: '1.5' })],
@@ -69,7 +69,7 @@ describe('The check that holds every answer of the tests to the description', ()
     // A year of five digits has another form.
     const late = await startTestServer({}, () => Date.UTC(12_026, 0));
     try {
-      const world = worldOf(late);
+      const world = createFixtures(late);
       const { uid } = await world.organization();
       const assessment = await world.assessment(uid);
       const { token } = await world.user({ organization: uid, admin: true });

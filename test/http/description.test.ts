@@ -8,9 +8,9 @@ import {
   STRICT_TAG_SCOPES,
   TAG_SCOPES,
 } from '../../src/auth/scopes.ts';
-import { UNKNOWN_TEXT } from '../../src/http/openapi/examples.ts';
-import { fromOutside } from '../harness/description.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
+import { FALLBACK_EXAMPLE } from '../../src/http/openapi/examples.ts';
+import { fromOutside } from '../harness/response-schema-check.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 
 const ADDRESSES = {
   baseUrl: 'https://api.assay.example',
@@ -22,7 +22,7 @@ const ADDRESSES = {
 let server: TestServer;
 let document: any;
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(), ADDRESSES);
+  server = await startSibling(await useSharedServer(), ADDRESSES);
   document = (await server.request('GET', '/openapi.json')).body;
 });
 afterAll(() => server.close());
@@ -87,7 +87,7 @@ describe('The API description', () => {
   ] as const)(
     'puts the address of the %s deployment first where that is what it describes',
     async (deployment, v1) => {
-      const other = await startBeside(server, { ...ADDRESSES, deployment });
+      const other = await startSibling(server, { ...ADDRESSES, deployment });
       try {
         const { body } = await other.request('GET', '/openapi.json');
         const { servers } = body.paths['/v1/users/{id}'] as { servers: { url: string }[] };
@@ -118,7 +118,7 @@ describe('The API description', () => {
   });
 
   it('has no implicit flow where the deployment has none', async () => {
-    const other = await startBeside(server, { implicitFlow: false });
+    const other = await startSibling(server, { implicitFlow: false });
     try {
       const { body } = await other.request('GET', '/openapi.json');
       expect(Object.keys(body.components.securitySchemes.oauth2.flows)).toEqual(['authorizationCode']);
@@ -225,7 +225,7 @@ describe('The API description', () => {
       const validate = validatorOf(schema);
       expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
       // As a value, and not as a name.
-      expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${UNKNOWN_TEXT}"(?!:)`));
+      expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${FALLBACK_EXAMPLE}"(?!:)`));
       checked += 1;
     };
     for (const { path, method, operation } of operations()) {

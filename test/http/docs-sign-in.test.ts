@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALL_SCOPES } from '../../src/auth/scopes.ts';
 import { authorizePath, decide, PKCE, responseOf, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -49,10 +49,10 @@ describe('The documentation', () => {
   });
 
   it('gets an admin who selects every scope what an admin may hold', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     await world.organization('acmedocs');
     const account = await world.account({ organization: 'acmedocs', admin: true });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
     const path = authorizePath({
@@ -69,11 +69,11 @@ describe('The documentation', () => {
   });
 
   it('tries operations without scopes of their own with a code and PKCE as well', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const { uid } = await world.organization();
     const account = await world.account({ organization: uid, admin: true });
     const assessment = await world.assessment(uid);
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
     const path = authorizePath({

@@ -7,13 +7,13 @@ import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS, SERVER_AREA } from '../../src/http/areas.ts';
 import {
   type RequestOptions,
-  startBeside,
+  startSibling,
   startTestServer,
   type TestResponse,
   type TestServer,
   useSharedServer,
 } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /** An operation of each area, with a body that it takes where it takes one. */
 const PROBES = {
@@ -33,8 +33,8 @@ type Place = (typeof PLACES)[number][0];
 let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(), { bodyLimit: 4_096 });
-  const world = worldOf(server);
+  server = await startSibling(await useSharedServer(), { bodyLimit: 4_096 });
+  const world = createFixtures(server);
   await world.organization('acmefailures');
   staff = await world.user();
 });
@@ -53,7 +53,7 @@ function expectFailure(
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   const said = expect.stringMatching(/^[A-Z].*\.$/);
   const title = expect.stringMatching(/./);
-  const shape = (place === 'server' ? SERVER_AREA : AREAS[place]).shapeOf(expected);
+  const shape = (place === 'server' ? SERVER_AREA : AREAS[place]).errorBodyFormatOf(expected);
   const type = `${on.context.addresses.errorTypeBase}/${place}/${kind}`;
   const bodies = {
     A: { id, error: said },
@@ -235,7 +235,7 @@ describe('A failure of the server', () => {
   it('is a 500 that tells nothing, in the shape of each area, and the log has the reason', async () => {
     const broken = await startTestServer();
     try {
-      const { token } = await worldOf(broken).user();
+      const { token } = await createFixtures(broken).user();
       await broken.context.db.write((tx) => sql`alter table users rename to elsewhere`.execute(tx));
       for (const area of AREA_NAMES) {
         const response = await probe(area, { token }, broken);
@@ -253,7 +253,7 @@ describe('A failure of the server', () => {
   it('is a 503 with Retry-After while the database is away, in the shape of each area', async () => {
     const lonely = await startTestServer();
     try {
-      const world = worldOf(lonely);
+      const world = createFixtures(lonely);
       const known = await world.user();
       const unknown = await world.user();
       for (const area of AREA_NAMES) await probe(area, { token: known.token }, lonely);

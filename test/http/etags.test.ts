@@ -1,23 +1,23 @@
 import fastify from 'fastify';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { letOperatorIn, registerArea } from '../../src/http/register-area.ts';
+import { allowOperator, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { registerDescription } from '../../src/http/openapi/openapi.ts';
+import { registerOpenApi } from '../../src/http/openapi/openapi.ts';
 import { operation } from '../../src/http/operation.ts';
-import { readExpected, versioned } from '../../src/http/etags.ts';
+import { parseIfMatch, versionedResult } from '../../src/http/etags.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
 import { revokeAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { expectProblem } from '../harness/problems.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let user: TestUser;
@@ -25,7 +25,7 @@ let assessment: { uid: string; id: number };
 
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -238,7 +238,7 @@ describe('A version', () => {
     const { db } = server.context;
     const invited = await world.invited({ organization: organization.uid });
     const of = { table: 'users', id: invited.id } as const;
-    const act = commandLine(Date.now());
+    const act = cliAttribution(Date.now());
     await db.write((tx) => renewInvitation(tx, act, invited.id));
     expect(await versionOf(of)).toBe(2);
     await db.write((tx) => renameUser(tx, act, invited.id, 'Ada'));
@@ -267,15 +267,18 @@ describe('A GET of one thing', () => {
       path: '/things/:as',
       access: { scopes: API_SCOPE, schemes: 'all' },
       params: Type.Object({ as: Type.String({ maxLength: 10 }) }),
-      answers: { 200: { description: 'It.', schema: Type.Object({ seen: Type.String({ maxLength: 10 }) }) } },
+      responses: {
+        200: { description: 'It.', schema: Type.Object({ seen: Type.String({ maxLength: 10 }) }) },
+      },
       versioned: true,
-      handler: async ({ params }) => versioned(3, { seen: params.as }),
+      handler: async ({ params }) => versionedResult(3, { seen: params.as }),
     });
 
   it('is a 304 without a body when If-None-Match has version and digest', async () => {
     const app = fastify();
-    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
-    letOperatorIn(app);
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+      app.decorateRequest(name, undefined);
+    allowOperator(app);
     registerArea(app, AREAS.v1, [declare], server.context);
     const read = (as: string, known?: string) =>
       app.inject({ url: `/v1/things/${as}`, headers: known === undefined ? {} : { 'if-none-match': known } });
@@ -306,8 +309,9 @@ describe('A GET of one thing', () => {
 
   it('is described as the companion that it is, with its 304 and what it is asked by', async () => {
     const app = fastify();
-    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
-    await registerDescription(app, server.context);
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+      app.decorateRequest(name, undefined);
+    await registerOpenApi(app, server.context);
     registerArea(app, AREAS.v1, [declare], server.context);
     await app.ready();
     const described = JSON.parse(JSON.stringify(app.swagger())).paths['/v1/things/{as}'].get;
@@ -339,15 +343,15 @@ describe('The header', () => {
     ['"99999999999999999.a"', []],
     ['*, "1.a"', []],
   ])('If-Match: %j is read as %j', (header, versions) => {
-    const expected = readExpected(header);
+    const expected = parseIfMatch(header);
     expect(expected instanceof Set ? [...expected] : expected).toEqual(versions);
   });
 
   it('of more bytes than anyone means matches nothing, and takes no longer', () => {
-    expect(readExpected(`${'"1.a",'.repeat(3_000)}"2.b"`)).toEqual(new Set());
+    expect(parseIfMatch(`${'"1.a",'.repeat(3_000)}"2.b"`)).toEqual(new Set());
     const started = performance.now();
     for (const text of [',', ' ', ' ,', '"', 'W/"', '"a",'])
-      readExpected(`"1.a"${text.repeat(8_000 / text.length)}x`);
+      parseIfMatch(`"1.a"${text.repeat(8_000 / text.length)}x`);
     expect(performance.now() - started).toBeLessThan(250);
   });
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /** No request holds the event loop, which is that of the database as well on SQLite. */
 
@@ -13,7 +13,7 @@ let admin: TestUser;
 
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { id: organization, uid } = await world.organization();
   admin = await world.user({ organization: uid, admin: true });
   const { id: assessment } = await world.assessment(uid, 'large');

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { credentialsChanged } from '../../src/domain/tokens/credentials.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { bumpCredentialVersion } from '../../src/domain/tokens/credentials.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const AUDIENCE = 'https://assay.example/api';
 
@@ -51,7 +51,7 @@ const settings = (more: Partial<ExternalIssuerSettings> = {}): ExternalIssuerSet
 });
 
 async function start(more: Partial<ExternalIssuerSettings> = {}): Promise<TestServer> {
-  const another = await startBeside(shared, { externalIssuer: settings(more) });
+  const another = await startSibling(shared, { externalIssuer: settings(more) });
   started.push(another);
   return another;
 }
@@ -62,8 +62,8 @@ beforeAll(async () => {
   keys = [await newKey('first'), await newKey('second', 'RS256')];
   shared = await useSharedServer(() => now);
   server = await start();
-  await worldOf(server).organization('acmeissuer');
-  user = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
+  await createFixtures(server).organization('acmeissuer');
+  user = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
 });
 afterAll(async () => {
   for (const one of started) await one.close();
@@ -112,7 +112,7 @@ describe('A token of the external issuer', () => {
   it('is good for its account and its scopes, and the audit log names it', async () => {
     const token = await sign({ jti: 'named-token' });
     expect(await status(token)).toBe(201);
-    const events = await worldOf(server).auditEvents();
+    const events = await createFixtures(server).auditEvents();
     expect(events.at(-1)).toMatchObject({ user_id: user.id, credential_id: 'external:named-token' });
     const response = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
     expect(response.status).toBe(404);
@@ -121,7 +121,7 @@ describe('A token of the external issuer', () => {
   it('without a plain jti goes by its hash', async () => {
     for (const jti of [undefined, 'x'.repeat(101), 'two words']) {
       expect(await status(await sign({ jti } as JWTPayload))).toBe(201);
-      const events = await worldOf(server).auditEvents();
+      const events = await createFixtures(server).auditEvents();
       expect(events.at(-1)?.credential_id).toMatch(/^external:sha256:[0-9a-f]{64}$/);
     }
   });
@@ -133,7 +133,7 @@ describe('A token of the external issuer', () => {
   });
 
   it('holds no more than its account may hold', async () => {
-    const reader = await worldOf(server).user({ organization: 'acmeissuer' });
+    const reader = await createFixtures(server).user({ organization: 'acmeissuer' });
     const response = await use(await sign({ sub: reader.uid, scope: 'tag_ow tag_gw asset_gw' }));
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
@@ -213,16 +213,16 @@ describe('A token that is good', () => {
   });
 
   it('ends with the ban of its account, at once', async () => {
-    const banned = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
+    const banned = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: banned.uid });
     expect(await status(token)).toBe(201);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
     expect(await status(token)).toBe(401);
     expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
   });
 
   it('does not come back when the ban ends; one that is issued afterwards is good', async () => {
-    const banned = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
+    const banned = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const path = `/v1/users/${banned.id}`;
     const before = await sign({ sub: banned.uid });
     expect(await status(before)).toBe(201);
@@ -239,12 +239,12 @@ describe('A token that is good', () => {
   });
 
   it('loses at once what its account may no longer hold, and gets it back', async () => {
-    const demoted = await worldOf(server).user({ organization: 'acmeissuer', admin: true });
+    const demoted = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: demoted.uid, scope: 'tag_ow' });
     const setAdmin = (admin: 0 | 1) =>
       server.context.db.write(async (tx) => {
         await tx.updateTable('users').set({ admin }).where('id', '=', demoted.id).execute();
-        await credentialsChanged(tx);
+        await bumpCredentialVersion(tx);
       });
     expect(await status(token)).toBe(201);
     await setAdmin(0);
@@ -257,7 +257,7 @@ describe('A token that is good', () => {
 describe('Keys of the external issuer', () => {
   it('are fetched once for many tokens, and never for a token of somebody else', async () => {
     const another = await start();
-    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const before = fetched;
     for (const iss of ['https://evil.example', another.context.addresses.issuer, 'https://evil.example/'])
       expect(await status(await sign({ iss }), another)).toBe(401);
@@ -275,7 +275,7 @@ describe('Keys of the external issuer', () => {
     'that cannot be had (%s) are a 503, and a later try is good',
     async (fault) => {
       const another = await start();
-      const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+      const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
       const token = await sign({ sub: admin.uid });
       answers = fault;
       const before = fetched;
@@ -306,7 +306,7 @@ describe('Keys of the external issuer', () => {
     );
     const before = fetched;
     const another = await start(externalIssuer);
-    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub: admin.uid }), another)).toBe(201);
     expect(await status(await sign({ sub: admin.uid }, { kid: 'unknown' }), another)).toBe(401);
     expect(fetched).toBe(before);
@@ -316,7 +316,7 @@ describe('Keys of the external issuer', () => {
 describe('Claims', () => {
   it('name the account by its e-mail address, unless the issuer calls that unverified', async () => {
     const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
-    const admin = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+    const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
     expect(await status(await sign(claims), another)).toBe(201);
     expect(await status(await sign({ ...claims, email_verified: true }), another)).toBe(201);
@@ -327,9 +327,9 @@ describe('Claims', () => {
 
   it('name the organization, which must be the account’s; staff have none', async () => {
     const another = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
-    await worldOf(another).organization('umbra');
-    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
-    const staff = await worldOf(another).user();
+    await createFixtures(another).organization('umbra');
+    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
+    const staff = await createFixtures(another).user();
     expect(await status(await sign({ sub, org: 'acmeissuer' }), another)).toBe(201);
     for (const org of ['umbra', '', ['acmeissuer'], undefined])
       expect(await status(await sign({ sub, org }), another)).toBe(401);
@@ -340,14 +340,14 @@ describe('Claims', () => {
 
   it('map scopes to ours, and then no other name counts', async () => {
     const another = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
-    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, scope: 'openid tags.write' }), another)).toBe(201);
     expect(await status(await sign({ sub, scope: 'tag_ow' }), another)).toBe(403);
   });
 
   it('without an audience of their own are for our issuer', async () => {
     const another = await start({ audience: undefined });
-    const { uid: sub } = await worldOf(another).user({ organization: 'acmeissuer', admin: true });
+    const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, aud: another.context.addresses.issuer }), another)).toBe(201);
     expect(await status(await sign({ sub }), another)).toBe(401);
   });

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AREA_NAMES } from '../../src/config/config.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { type KindOfProblem, KINDS } from '../../src/http/problem-types.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { type ProblemType, PROBLEM_TYPES } from '../../src/http/problem-types.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  ({ token } = await worldOf(server).user());
+  ({ token } = await createFixtures(server).user());
 });
 afterAll(() => server.close());
 
@@ -41,7 +41,7 @@ describe('Security headers', () => {
   });
 
   it('demand https where users come through https', async () => {
-    const secure = await startBeside(server, { clientBaseUrl: 'https://assay.example' });
+    const secure = await startSibling(server, { clientBaseUrl: 'https://assay.example' });
     const { headers } = await secure.request('GET', '/healthz');
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     await secure.close();
@@ -58,13 +58,17 @@ describe('Security headers', () => {
 describe('The address of an error', () => {
   it.each(
     [...AREA_NAMES, 'server' as const].flatMap((area) =>
-      Object.keys(KINDS).map((kind) => [area, kind] as const),
+      Object.keys(PROBLEM_TYPES).map((kind) => [area, kind] as const),
     ),
   )('/problems/%s/%s explains it, unless the area never sends it', async (area, kind) => {
     const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
-    const { title, meaning, only = area }: KindOfProblem = KINDS[kind as keyof typeof KINDS];
-    const renamed = area !== 'server' && Object.keys(AREAS[area].kinds ?? {}).includes(kind);
-    const sent = only === area && !renamed;
+    const {
+      title,
+      meaning,
+      onlyArea = area,
+    }: ProblemType = PROBLEM_TYPES[kind as keyof typeof PROBLEM_TYPES];
+    const renamed = area !== 'server' && Object.keys(AREAS[area].problemTypes ?? {}).includes(kind);
+    const sent = onlyArea === area && !renamed;
     expect(status).toBe(sent ? 200 : 404);
     const list = (await server.request('GET', '/problems')).text;
     expect(list.includes(`/problems/${area}/${kind}\n`)).toBe(sent);

@@ -5,29 +5,29 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { API_SCOPE } from '../../src/auth/scopes.ts';
 import type { Transaction } from '../../src/db/engine.ts';
-import { lockRepeat, repeatId } from '../../src/domain/shared/idempotency-keys.ts';
-import { answerErrors, registerArea } from '../../src/http/register-area.ts';
+import { lockIdempotencyKey, idempotencyId } from '../../src/domain/shared/idempotency-keys.ts';
+import { handleErrors, registerArea } from '../../src/http/register-area.ts';
 import { AREAS } from '../../src/http/areas.ts';
-import { acceptBodies } from '../../src/http/json-bodies.ts';
+import { registerBodyParsers } from '../../src/http/json-bodies.ts';
 import { operation } from '../../src/http/operation.ts';
-import { type RepeatRule, requestHash } from '../../src/http/idempotency.ts';
-import { versioned } from '../../src/http/etags.ts';
-import { removeExpired } from '../../src/jobs/delete-expired.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { type IdempotencyOptions, startRequestHash } from '../../src/http/idempotency.ts';
+import { versionedResult } from '../../src/http/etags.ts';
+import { deleteExpired } from '../../src/jobs/delete-expired.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 let now = Date.UTC(2027, 2, 1);
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 let assessment: { uid: string };
 
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -177,7 +177,7 @@ describe('A request with an Idempotency-Key', () => {
     expect((await createTag(key, 'new')).headers.get('idempotency-replayed')).toBe('true');
     expect(await keptOf(admin)).toHaveLength(1);
     now += DAY;
-    await removeExpired(db, { idle: DAY, auditDays: null }, now);
+    await deleteExpired(db, { sessionIdle: DAY, auditDays: null }, now);
     expect(await keptOf(admin)).toEqual([]);
   });
 
@@ -245,19 +245,20 @@ describe('An operation', () => {
 
   /** What an operation declares of its repeats, on an app of its own, for an account. */
   async function appWith(
-    rule: true | RepeatRule,
+    rule: true | IdempotencyOptions,
     unit: (tx: Transaction) => Promise<void> = async () => undefined,
     digest?: string,
   ) {
     let runs = 0;
     const app = fastify();
-    app.decorateRequest('bodyText', '');
-    for (const name of ['caller', 'expected', 'repeat', 'change']) app.decorateRequest(name, undefined);
-    acceptBodies(app, 1_000_000);
+    app.decorateRequest('rawBody', '');
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+      app.decorateRequest(name, undefined);
+    registerBodyParsers(app, 1_000_000);
     app.addHook('onRequest', async (request) => {
       request.caller = { ...operatorCaller(request.id), kind: 'user', userId: admin.id };
     });
-    answerErrors(app, AREAS.assessment, server.context);
+    handleErrors(app, AREAS.assessment, server.context);
     const declare = () =>
       operation({
         id: 'makeThing',
@@ -268,17 +269,19 @@ describe('An operation', () => {
         path: '/things',
         access: { scopes: API_SCOPE, schemes: 'bearer' },
         body: Type.Object({ name: Type.Optional(Type.String({ maxLength: 10 })) }),
-        answers: { 201: { description: 'It.', schema: Body } },
+        responses: { 201: { description: 'It.', schema: Body } },
         versioned: true,
-        repeats: rule,
+        idempotency: rule,
         handler: (request) => {
           const options =
-            digest === undefined ? {} : { hash: requestHash(request).update(digest).digest('base64url') };
+            digest === undefined
+              ? {}
+              : { hash: startRequestHash(request).update(digest).digest('base64url') };
           return request.change(async (tx) => {
             await unit(tx);
             runs += 1;
             const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };
-            return versioned(1, body, { location: `/things/${runs}` });
+            return versionedResult(1, body, { location: `/things/${runs}` });
           }, options);
         },
       });
@@ -307,7 +310,7 @@ describe('An operation', () => {
   });
 
   it('keeps nothing of what is shown once: the repeat is a 409, for good', async () => {
-    const app = await appWith({ withheld: ['secret'] });
+    const app = await appWith({ omitted: ['secret'] });
     const first = await app.post('b');
     expect(first.json()).toMatchObject({ secret: 'secret 1' });
     const again = await app.post('b');
@@ -319,8 +322,8 @@ describe('An operation', () => {
 
   it('makes again what it does not keep', async () => {
     const app = await appWith({
-      withheld: ['made_again'],
-      remake: async ({ id }, caller) => ({ made_again: `again ${String(id)} for ${caller.userId}` }),
+      omitted: ['made_again'],
+      recreate: async ({ id }, caller) => ({ made_again: `again ${String(id)} for ${caller.userId}` }),
     });
     const first = await app.post('c');
     expect(first.json()).toMatchObject({ made_again: 'first 1' });
@@ -332,7 +335,7 @@ describe('An operation', () => {
   });
 
   it('may say itself what its request was, once it has read it', async () => {
-    const rule = { hashesItself: true } as const;
+    const rule = { hashedByHandler: true } as const;
     const [app, other] = [await appWith(rule, undefined, 'parts'), await appWith(rule, undefined, 'others')];
     const first = await app.post('d', { name: 'boundary 1' });
     const again = await app.post('d', { name: 'boundary 2' });
@@ -367,16 +370,16 @@ describe('An operation', () => {
   it('is refused while another instance answers the first, whose lock ends with its unit of work', async () => {
     const { db } = server.context;
     const app = await appWith(true);
-    const id = repeatId({ userId: admin.id, method: 'POST', path: '/api/assessment/things', key: 'f' });
+    const id = idempotencyId({ userId: admin.id, method: 'POST', path: '/api/assessment/things', key: 'f' });
     if (db.engine === 'postgres') {
       await db.write(async (tx) => {
-        expect(await lockRepeat(tx, id)).toBe(true);
+        expect(await lockIdempotencyKey(tx, id)).toBe(true);
         const refused = await app.post('f');
         expect([refused.statusCode, refused.headers['retry-after']]).toEqual([409, '1']);
       });
       await expect(
         db.write(async (tx) => {
-          await lockRepeat(tx, id);
+          await lockIdempotencyKey(tx, id);
           throw new Error('The instance dies.');
         }),
       ).rejects.toThrow('dies');

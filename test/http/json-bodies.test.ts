@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isDeeperThan, MAX_DEPTH } from '../../src/http/json-bodies.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../../src/http/json-bodies.ts';
 import { type RequestOptions, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -26,7 +26,7 @@ let server: TestServer;
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('acmebodies');
   staff = await world.user();
 });
@@ -85,14 +85,14 @@ describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, li
     expect([over.response.status, over.parsed]).toEqual([413, false]);
   });
 
-  it(`is parsed ${MAX_DEPTH} levels deep, and refused before that when it is deeper`, async () => {
+  it(`is parsed ${MAX_NESTING} levels deep, and refused before that when it is deeper`, async () => {
     const { token } = staff;
     const body = (depth: number) => `{"ignored":${nested(depth - 1, 'depth-marker')}}`;
-    const fits = await watched(method, path, { token, raw: body(MAX_DEPTH) }, 'depth-marker');
+    const fits = await watched(method, path, { token, raw: body(MAX_NESTING) }, 'depth-marker');
     expect(fits.parsed).toBe(true);
-    const over = await watched(method, path, { token, raw: body(MAX_DEPTH + 1) }, 'depth-marker');
+    const over = await watched(method, path, { token, raw: body(MAX_NESTING + 1) }, 'depth-marker');
     expect([over.response.status, over.parsed]).toEqual([400, false]);
-    expect(over.response.text).toContain(`nested more than ${MAX_DEPTH} levels deep`);
+    expect(over.response.text).toContain(`nested more than ${MAX_NESTING} levels deep`);
   });
 });
 
@@ -121,8 +121,8 @@ describe('Depth', () => {
     ['[],[],[]', 1],
     ['', 0],
   ])('of %s is %i', (text, depth) => {
-    expect(isDeeperThan(depth, text)).toBe(false);
-    if (depth > 0) expect(isDeeperThan(depth - 1, text)).toBe(true);
+    expect(isNestedDeeperThan(depth, text)).toBe(false);
+    if (depth > 0) expect(isNestedDeeperThan(depth - 1, text)).toBe(true);
   });
 
   it('is found out without reading what comes after', () => {
@@ -135,7 +135,7 @@ describe('Depth', () => {
         return hostile.charCodeAt(at);
       },
     };
-    expect(isDeeperThan(MAX_DEPTH, counted)).toBe(true);
+    expect(isNestedDeeperThan(MAX_NESTING, counted)).toBe(true);
     expect(read).toBeLessThan(100);
   });
 });

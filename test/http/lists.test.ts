@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBeside, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
-import { linkOf } from '../harness/list-walk.ts';
-import { worldOf } from '../harness/world.ts';
+import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
+import { linkOf } from '../harness/list-contract.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 /** What every list does alike (docs/companions.md, section 1); that each has its own rows, filters and orders is walked in `test/lists`. */
 
@@ -17,8 +17,8 @@ let token: string;
 let staffToken: string;
 let now = START;
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
-  const world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => now), { clientBaseUrl: 'https://gateway.example' });
+  const world = createFixtures(server);
   await world.organization('listed');
   ({ token } = await world.user({ organization: 'listed', admin: true }));
   ({ token: staffToken } = await world.user());
@@ -277,7 +277,7 @@ describe('Cursors', () => {
   });
 
   async function manyTokens(): Promise<string> {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const user = await world.user({ organization: 'listed' });
     for (let count = 0; count < 3; count += 1) await world.token(user.id);
     return user.token;

@@ -1,19 +1,19 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOperations, type OperationsInProcess } from '../../src/app.ts';
-import { operator } from '../../src/auth/callers.ts';
+import { openOperations, type InProcessOperations } from '../../src/app.ts';
+import { operatorAttribution } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
-import { letOperatorIn } from '../../src/http/register-area.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { allowOperator } from '../../src/http/register-area.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
-let operations: OperationsInProcess;
+let world: ReturnType<typeof createFixtures>;
+let operations: InProcessOperations;
 
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(), { rateLimit: 1 });
-  world = worldOf(server);
+  server = await startSibling(await useSharedServer(), { rateLimit: 1 });
+  world = createFixtures(server);
   operations = await openOperations(server.context);
 });
 afterAll(async () => {
@@ -108,7 +108,7 @@ describe('An app that takes everybody for the operator', () => {
   it('answers nobody once it listens', async () => {
     const app = fastify();
     app.decorateRequest('caller', null);
-    letOperatorIn(app);
+    allowOperator(app);
     app.get('/', { config: { operation: 'x', access: 'open' } }, async ({ caller }) => caller?.kind);
     expect((await app.inject('/')).body).toBe('command_line');
     const origin = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -124,7 +124,7 @@ describe('The act of an operator', () => {
     const { uid } = await world.assessment('acted');
     const tag = await world.assessmentTag(uid, 'before');
     const renamed = await server.context.db.write((tx) =>
-      renameAssessmentTag(tx, operator(Date.now()), tag.id, 'after'),
+      renameAssessmentTag(tx, operatorAttribution(Date.now()), tag.id, 'after'),
     );
     expect(renamed).toEqual({ id: tag.id, name: 'after', version: 2 });
   });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RateLimiter } from '../../src/http/rate-limit.ts';
-import { startBeside, useSharedServer } from '../harness/server.ts';
+import { startSibling, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
 describe('The rate limiter', () => {
   it('lets as many through as the limit, and tells what is left', () => {
     const limiter = new RateLimiter(3);
-    const taken = [0, 10, 20_500, 59_999].map((after) => limiter.take('user:1', NOW + after));
+    const taken = [0, 10, 20_500, 59_999].map((after) => limiter.consume('user:1', NOW + after));
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
     expect(taken.map(({ headers }) => headers['ratelimit'])).toEqual([
       '"default";r=2;t=60',
@@ -26,9 +26,9 @@ describe('The rate limiter', () => {
 
   it('begins anew when the minute is over', () => {
     const limiter = new RateLimiter(1);
-    expect(limiter.take('user:1', NOW).allowed).toBe(true);
-    expect(limiter.take('user:1', NOW + 59_999).allowed).toBe(false);
-    expect(limiter.take('user:1', NOW + 60_000)).toMatchObject({
+    expect(limiter.consume('user:1', NOW).allowed).toBe(true);
+    expect(limiter.consume('user:1', NOW + 59_999).allowed).toBe(false);
+    expect(limiter.consume('user:1', NOW + 60_000)).toMatchObject({
       allowed: true,
       headers: { ratelimit: '"default";r=0;t=60' },
     });
@@ -36,20 +36,20 @@ describe('The rate limiter', () => {
 
   it('counts each key for itself', () => {
     const limiter = new RateLimiter(1);
-    expect(limiter.take('user:1', NOW).allowed).toBe(true);
-    expect(limiter.take('address:1', NOW).allowed).toBe(true);
-    expect(limiter.take('user:1', NOW).allowed).toBe(false);
+    expect(limiter.consume('user:1', NOW).allowed).toBe(true);
+    expect(limiter.consume('address:1', NOW).allowed).toBe(true);
+    expect(limiter.consume('user:1', NOW).allowed).toBe(false);
   });
 
   it('is off at 0, and then says nothing', () => {
     const limiter = new RateLimiter(0);
     for (let i = 0; i < 1_000; i += 1)
-      expect(limiter.take('user:1', NOW)).toEqual({ allowed: true, headers: {} });
+      expect(limiter.consume('user:1', NOW)).toEqual({ allowed: true, headers: {} });
   });
 });
 
 it('A network of IPv6 addresses has one limit, as whoever has one address has all of them', async () => {
-  const server = await startBeside(await useSharedServer(() => NOW), {
+  const server = await startSibling(await useSharedServer(() => NOW), {
     rateLimit: 2,
     trustedProxies: ['127.0.0.1'],
   });

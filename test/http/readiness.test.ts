@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Unavailable } from '../../src/db/engine.ts';
-import { logFailure } from '../../src/http/error-log.ts';
+import { StorageError } from '../../src/db/engine.ts';
+import { logServerError } from '../../src/http/error-log.ts';
 import { Problem, toProblem } from '../../src/http/problems.ts';
 import { engine, startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
@@ -46,7 +46,7 @@ async function setRoom(room: 'none' | 'enough'): Promise<void> {
 }
 
 /** Makes organizations until one is refused: what is there has room for a few. */
-async function fill(world: ReturnType<typeof worldOf>): Promise<unknown> {
+async function fill(world: ReturnType<typeof createFixtures>): Promise<unknown> {
   try {
     for (let made = 0; made < 1_000; made += 1) await world.organization();
     return undefined;
@@ -57,11 +57,11 @@ async function fill(world: ReturnType<typeof worldOf>): Promise<unknown> {
 
 describe('A server without room to write', () => {
   it('is not ready from the first write that fails until one succeeds, which it tries every five seconds', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     await setRoom('none');
     // Nobody was refused yet, so nobody knows; on PostgreSQL the jobs may have been, in that instant.
     if (engine() === 'sqlite') expect(await readyz()).toBe(200);
-    expect(await fill(world)).toBeInstanceOf(Unavailable);
+    expect(await fill(world)).toBeInstanceOf(StorageError);
     const refused = await server.request('GET', '/readyz');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
@@ -77,9 +77,9 @@ describe('A server without room to write', () => {
   });
 
   it('is ready again at once when somebody else’s write succeeds', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     await setRoom('none');
-    expect(await fill(world)).toBeInstanceOf(Unavailable);
+    expect(await fill(world)).toBeInstanceOf(StorageError);
     expect(await readyz()).toBe(503);
     // What changes nothing needs no room.
     await server.context.db.write((tx) => tx.selectFrom('organizations').select('id').execute());
@@ -90,7 +90,7 @@ describe('A server without room to write', () => {
   });
 
   it('is not unready because a rule refused something', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     await world.organization('once');
     await expect(world.organization('once')).rejects.toThrow();
     expect(await readyz()).toBe(200);
@@ -98,14 +98,14 @@ describe('A server without room to write', () => {
 });
 
 describe('The log', () => {
-  const unavailable = () => toProblem(new Unavailable('The database cannot answer now.'));
+  const unavailable = () => toProblem(new StorageError('The database cannot answer now.'));
   const errors = () => server.logs().filter((line) => line['level'] === 50);
 
   it('tells of requests that all fail alike at once, and then once a second with their number', () => {
     vi.useFakeTimers();
     try {
       const { log } = server.context;
-      for (let sent = 0; sent < 20_000; sent += 1) logFailure(log, `request-${sent}`, unavailable());
+      for (let sent = 0; sent < 20_000; sent += 1) logServerError(log, `request-${sent}`, unavailable());
       expect(errors().map((line) => [line['requestId'], line['count']])).toEqual([['request-0', 1]]);
       vi.advanceTimersByTime(1_000);
       expect(
@@ -114,13 +114,13 @@ describe('The log', () => {
           .map((line) => [line['requestId'], line['count']]),
       ).toEqual([['request-19999', 19_999]]);
       expect(JSON.stringify(errors())).not.toContain('stack');
-      logFailure(log, 'within the next second', unavailable());
+      logServerError(log, 'within the next second', unavailable());
       expect(errors()).toHaveLength(2);
       vi.advanceTimersByTime(1_000);
       expect(errors()).toHaveLength(3);
       vi.advanceTimersByTime(10_000);
       expect(errors()).toHaveLength(3);
-      logFailure(log, 'much later', unavailable());
+      logServerError(log, 'much later', unavailable());
       expect(errors().at(-1)).toMatchObject({ requestId: 'much later', count: 1 });
     } finally {
       vi.useRealTimers();
@@ -129,14 +129,14 @@ describe('The log', () => {
 
   it('tells of every failure that nobody foresaw', () => {
     for (let sent = 0; sent < 5; sent += 1)
-      logFailure(server.context.log, `request-${sent}`, new Problem('internal-error', 'It failed.'));
+      logServerError(server.context.log, `request-${sent}`, new Problem('internal-error', 'It failed.'));
     expect(errors()).toHaveLength(5);
   });
 
   it.runIf(engine() === 'sqlite')(
     'has few lines of a flood of requests that cannot be answered',
     async () => {
-      const { token } = await worldOf(server).user();
+      const { token } = await createFixtures(server).user();
       await server.context.db.close();
       const answers = await Promise.all(
         Array.from({ length: 100 }, () =>

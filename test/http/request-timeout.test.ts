@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
 import { expect, it, vi } from 'vitest';
-import { enforceDeadline } from '../../src/http/request-timeout.ts';
+import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { toProblem } from '../../src/http/problems.ts';
 
 it('answers what takes too long with 503, once, and leaves the rest alone', async () => {
   const app = fastify();
-  enforceDeadline(app, 40);
+  enforceRequestTimeout(app, 40);
   app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
   let finish: () => void = () => undefined;
   const endless = new Promise<void>((resolve) => (finish = resolve));
@@ -27,7 +27,7 @@ it('answers what takes too long with 503, once, and leaves the rest alone', asyn
 
 it('leaves nothing behind of a request that has no connection', async () => {
   const app = fastify();
-  enforceDeadline(app, 40);
+  enforceRequestTimeout(app, 40);
   app.post('/here', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   try {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe('A static file', () => {
 
 describe('An upload that is broken off', () => {
   it('is no error in the log', async () => {
-    const { token } = await worldOf(server).user();
+    const { token } = await createFixtures(server).user();
     const head = [
       'POST /v1/assessment_tags HTTP/1.1',
       'Host: localhost',

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { csvLine, mediaTypeWanted } from '../../src/http/lists/download.ts';
-import { breathe, streamAnswer } from '../../src/http/streams.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { toCsvLine, negotiateMediaType } from '../../src/http/lists/download.ts';
+import { yieldToEventLoop, streamResponse } from '../../src/http/streams.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /** What a list does that is written while it is read (docs/companions.md, section 1). */
 
@@ -19,7 +19,7 @@ describe('CSV', () => {
     [['=a,"b"', '', ' =1', "'=1"], `"'=a,""b""",, =1,'=1`],
     [[['a', 'b'], { a: '=1' }, []], '"[""a"",""b""]","{""a"":""=1""}",[]'],
   ])('writes %j as %s', (values, line) => {
-    expect(csvLine(values)).toBe(`${line}\r\n`);
+    expect(toCsvLine(values)).toBe(`${line}\r\n`);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('CSV', () => {
   ])('writes %j as JSON in a cell', (value) => {
     const json = JSON.stringify(value);
     const cell = json.includes('"') ? `"${json.replaceAll('"', '""')}"` : json;
-    expect(csvLine([value, 0])).toBe(`${cell},0\r\n`);
+    expect(toCsvLine([value, 0])).toBe(`${cell},0\r\n`);
   });
 });
 
@@ -54,7 +54,7 @@ describe('The type that is wanted', () => {
     ['nonsense', json],
     ['', json],
   ])('by %j is %s', (accept, type) => {
-    expect(mediaTypeWanted(accept)).toBe(type);
+    expect(negotiateMediaType(accept)).toBe(type);
   });
 });
 
@@ -64,7 +64,7 @@ describe('A download', () => {
   let other: TestUser;
   beforeAll(async () => {
     server = await useSharedServer();
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const { id, uid } = await world.organization();
     admin = await world.user({ organization: uid, admin: true });
     other = await world.user({ organization: uid, admin: true });
@@ -184,11 +184,11 @@ describe('A stream', () => {
   /** Never ends by itself. */
   async function* endless() {
     for (;;) {
-      await breathe();
+      await yieldToEventLoop();
       yield 'x'.repeat(1_000);
     }
   }
-  const ended = (stream: ReturnType<typeof streamAnswer>) =>
+  const ended = (stream: ReturnType<typeof streamResponse>) =>
     new Promise<string>((resolve) => stream.once('error', (error) => resolve(error.message)));
 
   it('ends within 15 seconds of its credential, and looks no more', async () => {
@@ -199,7 +199,7 @@ describe('A stream', () => {
       looks += 1;
       return live;
     };
-    const stream = streamAnswer(endless(), { timeout: 60_000, isLive, onEnd });
+    const stream = streamResponse(endless(), { timeout: 60_000, isLive, onEnd });
     stream.resume();
     const end = ended(stream);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -214,7 +214,7 @@ describe('A stream', () => {
   });
 
   it('is cut when nobody reads it, and not while somebody does', async () => {
-    const stream = streamAnswer(endless(), { timeout: 30_000, isLive: async () => true });
+    const stream = streamResponse(endless(), { timeout: 30_000, isLive: async () => true });
     const end = ended(stream);
     for (let second = 0; second < 60; second += 1) {
       // A slow reader, who takes all that there is.
@@ -222,7 +222,7 @@ describe('A stream', () => {
       await vi.advanceTimersByTimeAsync(1_000);
     }
     expect(stream.destroyed).toBe(false);
-    while (stream.readableLength < stream.readableHighWaterMark) await breathe();
+    while (stream.readableLength < stream.readableHighWaterMark) await yieldToEventLoop();
     await vi.advanceTimersByTimeAsync(32_000);
     expect(await end).toBe('Nobody reads the answer.');
   });
@@ -230,7 +230,7 @@ describe('A stream', () => {
 
 describe('A server that closes', () => {
   it('does not wait for who has connected and asked for nothing, as browsers do ahead', async () => {
-    const closing = await startBeside(await useSharedServer(), {});
+    const closing = await startSibling(await useSharedServer(), {});
     const { hostname, port } = new URL(closing.origin);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');

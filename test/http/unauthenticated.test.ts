@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newPersonalToken } from '../../src/auth/secrets.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { revokeToken } from '../../src/domain/tokens/tokens.ts';
-import { commandLine } from '../../src/auth/callers.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const LIMIT = 5;
 const PATH = '/v1/assessments/none/testing_hours';
@@ -12,7 +12,7 @@ const PATH = '/v1/assessments/none/testing_hours';
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => now), {
+  server = await startSibling(await useSharedServer(() => now), {
     rateLimit: LIMIT,
     trustedProxies: ['127.0.0.1'],
   });
@@ -82,7 +82,7 @@ describe('Requests without a valid credential', () => {
   });
 
   it('do not lock out who has a token, known to the server or not, nor use up their limit', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const known = await world.user();
     expect((await ask('192.0.2.2', `Bearer ${known.token}`)).status).toBe(404);
     await spend('192.0.2.2');
@@ -98,8 +98,8 @@ describe('Requests without a valid credential', () => {
 
   it('are refused in an order of its own: a valid token that lacks a scope is a 403, whatever the address sent', async () => {
     await spend('192.0.2.3');
-    const user = await worldOf(server).user();
-    const { token } = await worldOf(server).token(user.id, { scopes: ['tag_gr'] });
+    const user = await createFixtures(server).user();
+    const { token } = await createFixtures(server).token(user.id, { scopes: ['tag_gr'] });
     expect((await ask('192.0.2.3', `Bearer ${token}`)).status).toBe(403);
   });
 
@@ -117,8 +117,8 @@ describe('Requests without a valid credential', () => {
 
   it('with a token that was revoked are no way around that', async () => {
     const { db } = server.context;
-    const user = await worldOf(server).user();
-    await db.write((tx) => revokeToken(tx, commandLine(now), user.token));
+    const user = await createFixtures(server).user();
+    await db.write((tx) => revokeToken(tx, cliAttribution(now), user.token));
     await spend('192.0.2.5');
     const asked = await questions(() =>
       Promise.all(Array.from({ length: 200 }, () => ask('192.0.2.5', `Bearer ${user.token}`))),
@@ -136,8 +136,8 @@ describe('A token without its scheme', () => {
   it.each(['/v1/assessments/none/testing_hours', '/api/streaming/v1/none/assets/none/ports'])(
     'is told so at %s, and not repeated',
     async (path) => {
-      const { token, id } = await worldOf(server).user();
-      const jwt = await worldOf(server).token(id, { kind: 'jwt', expiresAt: now + 3_600_000 });
+      const { token, id } = await createFixtures(server).user();
+      const jwt = await createFixtures(server).token(id, { kind: 'jwt', expiresAt: now + 3_600_000 });
       for (const alone of [token, jwt.token]) {
         const answer = await ask('192.0.2.6', alone, path);
         expect(answer.status).toBe(401);

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { idPath } from '../../src/api/v1-params.ts';
-import { invalid } from '../../src/domain/shared/errors.ts';
-import { nameFault } from '../../src/domain/shared/names.ts';
-import { offendingValue } from '../../src/http/validation/rejected-value.ts';
+import { idParams } from '../../src/api/v1-params.ts';
+import { invalidInput } from '../../src/domain/shared/errors.ts';
+import { validateName } from '../../src/domain/shared/names.ts';
+import { formatRejectedValue } from '../../src/http/validation/rejected-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
-import { nameText, orNull } from '../../src/http/schemas.ts';
-import { compileValidator, compileValidatorWith } from '../../src/http/validation/validation.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { nameSchema, nullable } from '../../src/http/schemas.ts';
+import { compileValidator, createValidatorCompiler } from '../../src/http/validation/validation.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const schema = Type.Object({
   name: Type.String({ minLength: 2, maxLength: 5, pattern: '^[a-z]' }),
@@ -29,7 +29,8 @@ type Answer = { value?: unknown; error?: Problem };
 const validatorOf = (of: object, httpPart: string) =>
   compileValidator({ schema: of as never, httpPart, method: 'POST', url: '/' }) as (input: unknown) => Answer;
 const validate = validatorOf(schema, 'body');
-const faultsOf = (body: unknown) => validate(body).error?.details.faults?.map(({ property }) => property);
+const faultsOf = (body: unknown) =>
+  validate(body).error?.details.fieldErrors?.map(({ property }) => property);
 
 describe('A schema', () => {
   it('has no keyword that validation would not read', () => {
@@ -46,7 +47,7 @@ describe('A schema', () => {
       }),
       'body',
     );
-    const kindOf = (body: unknown) => choices(body).error?.kind;
+    const kindOf = (body: unknown) => choices(body).error?.type;
     expect([{ id: 1 }, { id: 'ab', notes: { any: 'x' } }].map(kindOf)).toEqual([undefined, undefined]);
     expect([{ id: true }, { id: 1, notes: { any: 1 } }].map(kindOf)).toEqual(
       Array(2).fill('invalid-request'),
@@ -59,7 +60,7 @@ describe('A schema', () => {
 
 describe('A body in which null is as good as absent', () => {
   const Part = Type.Object({ uid: Type.String(), note: Type.Optional(Type.String()) });
-  const lenient = compileValidatorWith({ nullIsAbsent: true })({
+  const lenient = createValidatorCompiler({ nullIsAbsent: true })({
     schema: Type.Object({
       name: Type.String(),
       size: Type.Optional(Type.Integer()),
@@ -86,11 +87,11 @@ describe('A body in which null is as good as absent', () => {
   });
 
   it('lacks what is required and null, and has no null for an item', () => {
-    expect(lenient({ name: null }).error?.details.faults).toEqual([
+    expect(lenient({ name: null }).error?.details.fieldErrors).toEqual([
       { property: 'name', message: 'is required' },
     ]);
-    expect(lenient({ name: 'a', parts: [null] }).error?.kind).toBe('invalid-request');
-    expect(lenient(null).error?.kind).toBe('invalid-request');
+    expect(lenient({ name: 'a', parts: [null] }).error?.type).toBe('invalid-request');
+    expect(lenient(null).error?.type).toBe('invalid-request');
   });
 });
 
@@ -124,7 +125,7 @@ describe('A body', () => {
       ['size'],
     ],
   ])('that %s is malformed', (_name, body, faults) => {
-    expect(validate(body).error?.kind).toBe('invalid-request');
+    expect(validate(body).error?.type).toBe('invalid-request');
     expect(faultsOf(body)).toEqual(faults);
   });
 
@@ -149,7 +150,7 @@ describe('A body', () => {
       ['items.0.uid', 'items.0.lines.0'],
     ],
   ])('that %s is invalid', (_name, body, faults) => {
-    expect(validate(body).error?.kind).toBe('validation-failed');
+    expect(validate(body).error?.type).toBe('validation-failed');
     expect(faultsOf(body)?.sort()).toEqual([...faults].sort());
   });
 
@@ -162,7 +163,7 @@ describe('A body', () => {
     ['a batch within one', { items: [{ uid: 'x' }, { parts: ['a', 'b', '\0'] }] }, 'items.1.parts', 2, 3],
   ])('with too many items in %s is told so before its values', (_name, body, source, max, size) => {
     const { error } = validate({ name: '', ...body });
-    expect(error?.kind).toBe('batch-too-large');
+    expect(error?.type).toBe('batch-too-large');
     expect(error?.details).toEqual({ batch: { max, size }, source });
   });
 
@@ -176,13 +177,13 @@ describe('A body', () => {
     ['wrong values within one item', [{ uid: 'x', lines: Array(1_000_000).fill('\0') }], 'validation-failed'],
   ])('with a million %s is answered with the first of them', (_name, items, kind) => {
     const { error } = validate({ name: 'abc', items });
-    expect(error?.kind).toBe(kind);
-    expect(error?.details.faults?.length).toBe(1);
+    expect(error?.type).toBe(kind);
+    expect(error?.details.fieldErrors?.length).toBe(1);
   });
 });
 
 describe('A name', () => {
-  const named = validatorOf(Type.Object({ name: nameText('x') }), 'body');
+  const named = validatorOf(Type.Object({ name: nameSchema('x') }), 'body');
   const wide = '\u{1f512}';
 
   it.each([
@@ -207,8 +208,8 @@ describe('A name', () => {
     ],
   ])('is held to the rule of names before anything is looked up: %j and others', (...names) => {
     for (const name of names) {
-      const fault = nameFault('name', name);
-      expect(named({ name }).error?.details.faults).toEqual(fault && [fault]);
+      const fault = validateName('name', name);
+      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [fault]);
     }
   });
 
@@ -216,12 +217,12 @@ describe('A name', () => {
     ['longer than any text', 'x'.repeat(2_049), 'must have at most 2048 characters'],
     ['no text to be kept', ' \0', 'must not contain a NUL character or half of a surrogate pair'],
   ])('that is %s is told that alone', (_name, name, message) => {
-    expect(named({ name }).error?.details.faults).toMatchObject([{ property: 'name', message }]);
+    expect(named({ name }).error?.details.fieldErrors).toMatchObject([{ property: 'name', message }]);
   });
 });
 
 describe('An id of a row in a path', () => {
-  const ids = validatorOf(idPath('A row.', 1), 'params');
+  const ids = validatorOf(idParams('A row.', 1), 'params');
 
   it.each(['1', '42', '9007199254740991'])('is the number %s', (id) => {
     expect(ids({ id })).toEqual({ value: { id: Number(id) } });
@@ -249,7 +250,7 @@ describe('Parameters', () => {
     'refuse %j where a whole number belongs',
     (page) => {
       const { error } = parameters({ page });
-      expect(error?.kind).toBe('invalid-request');
+      expect(error?.type).toBe('invalid-request');
       expect(error?.details.source).toBe('page');
     },
   );
@@ -286,7 +287,7 @@ describe('Parameters that are booleans or lists', () => {
     { port: ['1', '2', '3', '4'] },
     { name: ['a', 'b'] },
   ])('%j are malformed', (given) => {
-    expect(parameters(given).error?.kind).toBe('invalid-request');
+    expect(parameters(given).error?.type).toBe('invalid-request');
   });
 });
 
@@ -309,7 +310,7 @@ describe('An offending value', () => {
     [Array<number>(1_000_000).fill(7), `[${'7,'.repeat(50)}`.slice(0, 100)],
     [nested(100_000), '['.repeat(100)],
   ])('is told in at most 100 characters', (value, expected) => {
-    expect(offendingValue(value)).toBe(expected);
+    expect(formatRejectedValue(value)).toBe(expected);
   });
 });
 
@@ -319,7 +320,7 @@ describe('Through the server', () => {
   let token: string;
   beforeAll(async () => {
     server = await useSharedServer();
-    token = (await worldOf(server).user()).token;
+    token = (await createFixtures(server).user()).token;
   });
   afterAll(() => server.close());
   const send = (raw: string) => server.request('PATCH', PATH, { token, raw });
@@ -378,21 +379,23 @@ describe('Through the server', () => {
 });
 
 it('A choice that may be null is told without it', () => {
-  const kind = Type.Optional(orNull(Type.Enum(['a', 'b'], { type: 'string' })));
+  const kind = Type.Optional(nullable(Type.Enum(['a', 'b'], { type: 'string' })));
   const choose = validatorOf(Type.Object({ kind }), 'body');
   expect([choose({ kind: null }).error, choose({ kind: 'a' }).error]).toEqual([undefined, undefined]);
-  expect(choose({ kind: 'c' }).error?.details.faults).toEqual([
+  expect(choose({ kind: 'c' }).error?.details.fieldErrors).toEqual([
     { property: 'kind', message: 'must be one of a, b', value: 'c' },
   ]);
 });
 
 it('What may be one of two things is told what is wrong with the one that it was meant to be', () => {
   const tags = Type.Array(
-    Type.Union([nameText('x'), Type.Object({ name: nameText('x'), id: Type.Optional(Type.Integer()) })]),
+    Type.Union([nameSchema('x'), Type.Object({ name: nameSchema('x'), id: Type.Optional(Type.Integer()) })]),
   );
   const choose = validatorOf(Type.Object({ tags }), 'body');
   const told = (items: unknown[]) =>
-    choose({ tags: items }).error?.details.faults?.map(({ property, message }) => `${property} ${message}`);
+    choose({ tags: items }).error?.details.fieldErrors?.map(
+      ({ property, message }) => `${property} ${message}`,
+    );
   expect(told(['', { name: '' }, {}])).toEqual([
     'tags.0 must not be empty',
     'tags.1.name must not be empty',
@@ -408,13 +411,13 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
       asset: Type.String({ pattern: '^[0-9a-f]{24}' }),
       user: Type.String({ pattern: '^[a-z]+$' }),
       count: Type.Integer(),
-      name: orNull(Type.String()),
+      name: nullable(Type.String()),
     }),
     'body',
   );
   const wrong = (body: object) =>
     told({ uid: 'a', asset: 'a'.repeat(24), user: 'a', count: 1, name: null, ...body });
-  const messages = (body: object) => wrong(body).error?.details.faults?.map(({ message }) => message);
+  const messages = (body: object) => wrong(body).error?.details.fieldErrors?.map(({ message }) => message);
   expect(messages({ uid: 'A', asset: 'a', user: '1', count: 1.5 })).toEqual([
     'must be 1 to 50 characters of -, _, 0-9 and a-z',
     'must be 24 characters of 0-9 and a-f',
@@ -433,8 +436,8 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
 
 it('What the rules find wrong is one sentence as well, which says how much more there is', () => {
   const fault = (property: string) => ({ property, message: 'is unknown' });
-  expect(invalid(fault('name')).message).toBe('name is unknown.');
-  expect(invalid(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
+  expect(invalidInput(fault('name')).message).toBe('name is unknown.');
+  expect(invalidInput(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
     'a is unknown; b is unknown; c is unknown; and 2 more.',
   );
 });

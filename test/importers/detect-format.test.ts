@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { recogniseReport, sampleOf } from '../../src/importers/detect-format.ts';
+import { detectFormat, readSample } from '../../src/importers/detect-format.ts';
 import { FIRST, inChunks } from './reports.ts';
 
-const sample = (text: string | Uint8Array, size?: number) => sampleOf(() => inChunks(text, size));
+const sample = (text: string | Uint8Array, size?: number) => readSample(() => inChunks(text, size));
 
 describe('a sample of a report', () => {
   it('tells the root of XML', async () => {
@@ -44,13 +44,13 @@ describe('a sample of a report', () => {
 
 describe('a report', () => {
   it('is known by what stands in it', async () => {
-    expect((await recogniseReport(() => inChunks(FIRST)))?.name).toBe('nmap');
+    expect((await detectFormat(() => inChunks(FIRST)))?.name).toBe('nmap');
     for (const text of ['plain text', '<html/>', '{"a":1}', '\0\0\0']) {
-      expect(await recogniseReport(() => inChunks(text))).toBeUndefined();
+      expect(await detectFormat(() => inChunks(text))).toBeUndefined();
     }
   });
 
   it('of nothing is refused', async () => {
-    await expect(recogniseReport(() => inChunks(''))).rejects.toThrow(/empty/);
+    await expect(detectFormat(() => inChunks(''))).rejects.toThrow(/empty/);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
-  assetOf,
-  coverageOf,
+  resolveAsset,
+  targetCoverageOf,
   identityOf,
   locationOfTarget,
-  originOf,
-  placeOf,
-  stableUrl,
-  targetNamed,
+  webOriginOf,
+  locationKeyOf,
+  canonicalUrl,
+  parseTarget,
 } from '../../src/importers/finding-identity.ts';
 import type { ReportedFinding } from '../../src/importers/report.ts';
 
@@ -34,7 +34,7 @@ describe('the asset of a finding', () => {
     [{ artifact: 'image:latest', path: 'a' }, undefined],
     [undefined, undefined],
   ])('of %j is %j', (target, asset) => {
-    expect(assetOf(target)).toEqual(asset);
+    expect(resolveAsset(target)).toEqual(asset);
   });
 });
 
@@ -52,7 +52,7 @@ describe('the identity of a finding', () => {
       identity({ target: { ...target, protocol: 'udp' } }),
       identity({ target: { host: '192.0.2.1' } }),
       identity({ target: { host: '192.0.2.2', port: 443 } }),
-      identity({ target, place: 'x' }),
+      identity({ target, locationKey: 'x' }),
       identity({ target: { url: 'https://192.0.2.1/' } }),
       identity({ target: undefined }),
     ];
@@ -75,31 +75,31 @@ describe('the identity of a finding', () => {
   it('holds no place of one part for one of two', () => {
     const at = (path: string, name: string) => identity({ target: { artifact: 'x', path, package: name } });
     expect(at('a', 'b')).not.toBe(at('a,b', ''));
-    expect(placeOf({ target: { url: 'https://example.com/a' } })).toBe('');
+    expect(locationKeyOf({ target: { url: 'https://example.com/a' } })).toBe('');
   });
 });
 
 it('what covers a finding is its site, host or artifact', () => {
-  expect(coverageOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
+  expect(targetCoverageOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
     coverKey: 'site:https://192.0.2.1:8443/',
     coverHost: '192.0.2.1',
   });
-  expect(coverageOf({ url: 'http://[2001:db8::1]/' }).coverHost).toBe('2001:db8::1');
-  expect(coverageOf({ host: 'Example.com', port: 1 })).toEqual({
+  expect(targetCoverageOf({ url: 'http://[2001:db8::1]/' }).coverHost).toBe('2001:db8::1');
+  expect(targetCoverageOf({ host: 'Example.com', port: 1 })).toEqual({
     coverKey: 'host:example.com',
     coverHost: 'example.com',
   });
-  expect(coverageOf({ artifact: 'Image' })).toEqual({ coverKey: 'artifact:Image', coverHost: '' });
-  expect(coverageOf({ host: 'a b' })).toEqual({ coverKey: '', coverHost: '' });
-  expect(coverageOf(undefined)).toEqual({ coverKey: '', coverHost: '' });
+  expect(targetCoverageOf({ artifact: 'Image' })).toEqual({ coverKey: 'artifact:Image', coverHost: '' });
+  expect(targetCoverageOf({ host: 'a b' })).toEqual({ coverKey: '', coverHost: '' });
+  expect(targetCoverageOf(undefined)).toEqual({ coverKey: '', coverHost: '' });
 });
 
 it('a target is named by a URL, an address or a host name', () => {
-  expect(targetNamed(' https://example.com/a ')).toEqual({ url: 'https://example.com/a' });
-  expect(targetNamed('Example.com.')).toEqual({ host: 'example.com' });
-  expect(targetNamed('2001:DB8::1')).toEqual({ host: '2001:db8::1' });
-  expect(targetNamed('192.0.2.0/24')).toBeUndefined();
-  expect(targetNamed('https://')).toBeUndefined();
+  expect(parseTarget(' https://example.com/a ')).toEqual({ url: 'https://example.com/a' });
+  expect(parseTarget('Example.com.')).toEqual({ host: 'example.com' });
+  expect(parseTarget('2001:DB8::1')).toEqual({ host: '2001:db8::1' });
+  expect(parseTarget('192.0.2.0/24')).toBeUndefined();
+  expect(parseTarget('https://')).toBeUndefined();
 });
 
 it('a location is made of a target', () => {
@@ -119,6 +119,6 @@ it.each([
   ['https://example.com/?nonce=1', 'https://example.com/'],
   ['not a url', 'not a url'],
 ])('a URL %s is the same in every scan as %s', (url, stable) => {
-  expect(stableUrl(url)).toBe(stable);
-  expect(originOf('not a url')).toBeUndefined();
+  expect(canonicalUrl(url)).toBe(stable);
+  expect(webOriginOf('not a url')).toBeUndefined();
 });

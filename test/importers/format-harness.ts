@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identityOf } from '../../src/importers/finding-identity.ts';
-import { recognising, sampleOf } from '../../src/importers/detect-format.ts';
+import { matchingFormats, readSample } from '../../src/importers/detect-format.ts';
 import {
   type ColumnMapping,
-  type Format,
+  type ReportFormat,
   ReportError,
   type ReportRecord,
 } from '../../src/importers/report.ts';
@@ -27,7 +27,7 @@ interface HarnessOptions {
 
 /** What a report gave until it ended or could be read no further. */
 export async function readRecords(
-  format: Format,
+  format: ReportFormat,
   bytes: string | Uint8Array,
   { mapping, size }: { mapping?: ColumnMapping | undefined; size?: number } = {},
 ): Promise<{ records: ReportRecord[]; error?: ReportError }> {
@@ -42,7 +42,7 @@ export async function readRecords(
 }
 
 /** @returns the findings that a text gives */
-export async function findingsOf(format: Format, bytes: string | Uint8Array, mapping?: ColumnMapping) {
+export async function findingsOf(format: ReportFormat, bytes: string | Uint8Array, mapping?: ColumnMapping) {
   const { records, error } = await readRecords(format, bytes, { mapping });
   if (error !== undefined) throw error;
   return records.flatMap((record) => (record.kind === 'finding' ? [record.finding] : []));
@@ -53,7 +53,7 @@ export async function findingsOf(format: Format, bytes: string | Uint8Array, map
  * no other, gives the records of `<report>.records.json` beside it (written when there is none: read it before it is
  * committed), the same again and whatever the chunks, ends well wherever it is cut, and whatever becomes of its bytes.
  */
-export function describeFormat(format: Format, options: HarnessOptions = {}): void {
+export function describeFormat(format: ReportFormat, options: HarnessOptions = {}): void {
   const folder = new URL(`${format.name}/`, FIXTURES);
   const files = readdirSync(folder).filter(
     (file) => !file.endsWith('.records.json') && options.besides?.includes(file) !== true,
@@ -66,8 +66,8 @@ export function describeFormat(format: Format, options: HarnessOptions = {}): vo
       readRecords(format, report, { mapping, ...(size === undefined ? {} : { size }) });
 
     it('is recognised, and by no other format', async () => {
-      const sample = await sampleOf(() => inChunks(bytes));
-      const names = recognising(sample).map(({ name }) => name);
+      const sample = await readSample(() => inChunks(bytes));
+      const names = matchingFormats(sample).map(({ name }) => name);
       expect(names).toEqual(options.unrecognised?.includes(file) === true ? [] : [format.name]);
     });
 

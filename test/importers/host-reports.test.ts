@@ -4,7 +4,7 @@ import type { ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { FIRST, host, inChunks, port, report, SECOND, SEEN } from './reports.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -12,11 +12,11 @@ const FIRST_SEEN = 1_795_260_470_000;
 const SECOND_SEEN = 1_795_260_887_000;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 beforeAll(async () => {
   server = await startTestServer({}, () => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 beforeEach(async () => {
   organization = await world.organization();
@@ -61,7 +61,7 @@ async function run(text: string, into = organization): Promise<ImportOutcome> {
       organizationId: into.id,
       assessment: null,
       caller,
-      writesAssets: true,
+      canWriteAssets: true,
       options: {
         whenGone: 'keep',
         targets: [],

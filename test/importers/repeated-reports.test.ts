@@ -16,9 +16,9 @@ import { trivy } from '../../src/importers/formats/trivy/trivy.ts';
 import { wapiti } from '../../src/importers/formats/wapiti/wapiti.ts';
 import { zap } from '../../src/importers/formats/zap/zap.ts';
 import { runImport } from '../../src/importers/run-import.ts';
-import type { Format } from '../../src/importers/report.ts';
+import type { ReportFormat } from '../../src/importers/report.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
@@ -36,7 +36,7 @@ interface Place {
 }
 
 async function newPlace(): Promise<Place> {
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const organization = await world.organization();
   const uid = `a-${organization.uid}`;
   await world.assessment(organization.uid, uid);
@@ -49,7 +49,7 @@ async function newPlace(): Promise<Place> {
 }
 
 async function imported(
-  format: Format,
+  format: ReportFormat,
   report: string | Uint8Array,
   { organizationId, assessment }: Place,
   options: Partial<ImportOptions> = {},
@@ -87,7 +87,7 @@ async function imported(
     organizationId,
     assessment,
     caller,
-    writesAssets: true,
+    canWriteAssets: true,
     options: {
       whenGone: 'keep',
       targets: [],
@@ -221,7 +221,7 @@ describe('A later report', () => {
     `<niktoscan><scandetails sitename="http://a.example:80/">${items}<statistics endtime="2030-01-0${day} 00:00:00"/></scandetails></niktoscan>`;
   const niktoItem = '<item id="1"><description>A</description><uri>/</uri></item>';
 
-  it.each<[Format, (day: number, findings: string) => string, string]>([
+  it.each<[ReportFormat, (day: number, findings: string) => string, string]>([
     [zap, zapReport, zapAlert],
     [nessus, nessusReport, nessusItem],
     [openvas, openvasReport, openvasResult],

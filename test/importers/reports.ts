@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
-import { readNmapReport, type ReportPiece } from '../../src/importers/formats/nmap/nmap-stream.ts';
+import { streamNmapReport, type NmapBatch } from '../../src/importers/formats/nmap/nmap-stream.ts';
 import { ReportError } from '../../src/importers/report.ts';
 
 /** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */
@@ -46,17 +46,17 @@ export async function* inChunks(bytes: string | Uint8Array, size = 65_536): Asyn
 /** Everything that a report told before it ended or failed. */
 export async function read(bytes: string | Uint8Array, size?: number) {
   const hosts: ScannedHost[] = [];
-  let last: ReportPiece | undefined;
+  let last: NmapBatch | undefined;
   let error: Error | undefined;
   try {
-    for await (const piece of readNmapReport(inChunks(bytes, size))) {
+    for await (const piece of streamNmapReport(inChunks(bytes, size))) {
       hosts.push(...piece.hosts);
       last = piece;
     }
   } catch (caught) {
     error = caught as Error;
-    if (error instanceof ReportError && error.place.line !== undefined)
-      error.message = `line ${error.place.line}: ${error.message}`;
+    if (error instanceof ReportError && error.location.line !== undefined)
+      error.message = `line ${error.location.line}: ${error.message}`;
   }
   return { hosts, error: error?.message, name: error?.name, down: last?.down, coverage: last?.coverage };
 }

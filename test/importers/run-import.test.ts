@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Caller, operatorCaller } from '../../src/auth/callers.ts';
-import { fillSearch } from '../../src/db/vulnerability-search.ts';
+import { indexPending } from '../../src/db/vulnerability-search.ts';
 import type { PortRange } from '../../src/domain/assets/scans/diff-ports.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/imports/import-types.ts';
 import { type ImportRun, runImport } from '../../src/importers/run-import.ts';
 import { undoImport } from '../../src/domain/imports/undo/undo-import.ts';
 import {
-  type Format,
+  type ReportFormat,
   type ReportedFinding,
   ReportError,
   type ReportRecord,
 } from '../../src/importers/report.ts';
-import { hostOfPorts, observedPort } from '../../src/importers/parsing/scanned-hosts.ts';
+import { hostWithPorts, buildObservedPort } from '../../src/importers/parsing/scanned-hosts.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
@@ -21,7 +21,7 @@ const NOW = Date.UTC(2030, 0, 31);
 const [FIRST, SECOND, THIRD] = [NOW - 21 * DAY, NOW - 14 * DAY, NOW - 7 * DAY] as const;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let now = NOW;
 let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
@@ -29,7 +29,7 @@ let staff: TestUser;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 beforeEach(async () => {
@@ -59,11 +59,11 @@ const callerOf = (user: Partial<Caller> = {}): Caller => ({
 });
 
 /** A report of these records, which breaks off where an error stands among them. */
-const formatOf = (records: readonly (ReportRecord | Error)[]): Format => ({
+const formatOf = (records: readonly (ReportRecord | Error)[]): ReportFormat => ({
   name: 'scanner',
   title: 'Scanner',
-  findings: true,
-  recognise: () => true,
+  hasFindings: true,
+  detect: () => true,
   async *read() {
     for (const record of records) {
       if (record instanceof Error) throw record;
@@ -97,7 +97,7 @@ interface Start {
 async function jobOf({
   options = {},
   caller = callerOf(),
-  writesAssets = true,
+  writesAssets: canWriteAssets = true,
   into = assessment,
   sha256,
 }: Start) {
@@ -132,7 +132,7 @@ async function jobOf({
     organizationId: organization.id,
     assessment: into,
     caller,
-    writesAssets,
+    canWriteAssets,
     options: {
       whenGone: 'keep',
       targets: [],
@@ -803,7 +803,7 @@ describe('assets', () => {
   it('are changed once, however a tool tells of them port by port', async () => {
     const seen = (address: string, number: number, state = 'open'): ReportRecord => ({
       kind: 'host',
-      host: hostOfPorts(address, [observedPort('tcp', number, { state })], { seenAt: FIRST + number }),
+      host: hostWithPorts(address, [buildObservedPort('tcp', number, { state })], { seenAt: FIRST + number }),
     });
     const records = [
       seen('192.0.2.7', 22),
@@ -1176,7 +1176,7 @@ describe('a search', () => {
     const word = `needle${organization.uid}`;
     await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
     const { db } = server.context;
-    for (let filled = 1; filled > 0;) filled = await db.write((tx) => fillSearch(tx, 100));
+    for (let filled = 1; filled > 0;) filled = await db.write((tx) => indexPending(tx, 100));
     const found = async () =>
       (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
         .body;

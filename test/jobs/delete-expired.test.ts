@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { commandLine } from '../../src/auth/callers.ts';
-import { removeExpired } from '../../src/jobs/delete-expired.ts';
-import { recordChange } from '../../src/domain/audit/record-event.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { deleteExpired } from '../../src/jobs/delete-expired.ts';
+import { recordEvent } from '../../src/domain/audit/record-event.ts';
 import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, type TestClient } from '../oauth/applications.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const LIMITS = { idle: 4 * HOUR, lifetime: 7 * DAY, auditDays: null };
+const LIMITS = { idle: 4 * HOUR, sessionIdle: 4 * HOUR, lifetime: 7 * DAY, auditDays: null };
 
 let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   server = await startTestServer({}, () => now);
   await restJobs();
   apps = applicationsOf(server);
-  user = await worldOf(server).user();
+  user = await createFixtures(server).user();
   client = await apps.client();
 });
 afterAll(() => server.close());
@@ -38,13 +38,13 @@ async function restJobs(): Promise<void> {
   await db.write((tx) => tx.updateTable('jobs').set({ due_at: Number.MAX_SAFE_INTEGER }).execute());
 }
 
-const remove = () => removeExpired(server.context.db, LIMITS, now);
+const remove = () => deleteExpired(server.context.db, LIMITS, now);
 
 const session = () =>
   server.context.db.write((tx) =>
     startSession(
       tx,
-      commandLine(now),
+      cliAttribution(now),
       {
         userId: user.id,
         organizationId: null,
@@ -117,8 +117,8 @@ describe('What has ended', () => {
         return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       },
     });
-    expect(await removeExpired(counted, LIMITS, now, () => true)).toEqual({});
-    expect(await removeExpired(counted, LIMITS, now)).toEqual({ attempts: 1_203 });
+    expect(await deleteExpired(counted, LIMITS, now, () => true)).toEqual({});
+    expect(await deleteExpired(counted, LIMITS, now)).toEqual({ attempts: 1_203 });
     expect(units).toBe(3);
   });
 
@@ -149,16 +149,16 @@ describe('What has ended', () => {
 
 describe('The audit log', () => {
   const refuse = (at: number) =>
-    server.context.refusals.record(
+    server.context.deniedAttempts.record(
       {
         actor: { kind: 'stranger', userId: null, credentialId: null, address: '192.0.2.1', requestId: 'r' },
         now: at,
       },
       { action: 'client.refuse', object: ['client', 'app'], organizationId: null, details: null },
     );
-  const kept = async () => (await worldOf(server).auditEvents()).map(({ action, at }) => [action, at]);
+  const kept = async () => (await createFixtures(server).auditEvents()).map(({ action, at }) => [action, at]);
   const removeAfter = (auditDays: number | null) =>
-    removeExpired(server.context.db, { ...LIMITS, auditDays }, now);
+    deleteExpired(server.context.db, { ...LIMITS, auditDays }, now);
   const changes = (rows: unknown[][]) => rows.filter(([action]) => action !== 'client.refuse').length;
 
   it('keeps changes for ever unless told, and refusals for 90 days', async () => {
@@ -175,9 +175,9 @@ describe('The audit log', () => {
 
   it('keeps both for as many days as are configured, and what the demo was made of for ever', async () => {
     const { db } = server.context;
-    const world = worldOf(server);
+    const world = createFixtures(server);
     await db.write((tx) =>
-      recordChange(tx, commandLine(now), {
+      recordEvent(tx, cliAttribution(now), {
         action: 'demo.load',
         object: ['organization', 'acme'],
         organizationId: null,
@@ -208,7 +208,7 @@ describe('The audit log', () => {
     now += 400 * DAY;
     await db.write(async (tx) => {
       for (let index = 0; index < 1_203; index += 1)
-        await recordChange(tx, commandLine(long), {
+        await recordEvent(tx, cliAttribution(long), {
           action: 'organization.create',
           object: ['organization', `o${index}`],
           organizationId: null,
@@ -216,9 +216,9 @@ describe('The audit log', () => {
           after: null,
         });
     });
-    await worldOf(server).organization();
+    await createFixtures(server).organization();
     const before = db.statistics().transactions;
-    const stopped = await removeExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
+    const stopped = await deleteExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
     expect(stopped).toEqual({});
     const removed = await removeAfter(365);
     expect(removed.events).toBeGreaterThanOrEqual(1_203);

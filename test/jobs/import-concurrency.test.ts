@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endedImport, startImport } from '../harness/imports.ts';
+import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterAll(() => server.close());
 
@@ -47,8 +47,8 @@ describe('While an import runs', () => {
     const { uid } = await world.assessment(organization);
     const { token } = await world.user({ organization, admin: true });
     const { id } = await world.vulnerability(uid);
-    const { body } = await startImport(server, token, REPORT, { assessment_id: uid });
-    const one = await endedImport(server, token, body.id, (job) => job.progress.findings > 0);
+    const { body } = await uploadReport(server, token, REPORT, { assessment_id: uid });
+    const one = await waitForImport(server, token, body.id, (job) => job.progress.findings > 0);
     expect(one.state).toBe('running');
     if (process.platform === 'linux') expect(niceThreads()).toBeGreaterThan(0);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -67,7 +67,7 @@ describe('While an import runs', () => {
     // All of that was answered before the import ended: had it held the database or the process, it would have by now.
     const { body: still } = await server.request('GET', `/v1/imports/${body.id}`, { token });
     expect(still.state).toBe('running');
-    const ended = await endedImport(server, token, body.id);
+    const ended = await waitForImport(server, token, body.id);
     expect(ended).toMatchObject({ state: 'succeeded', result: { findings_created: FINDINGS } });
   });
 });
@@ -76,14 +76,14 @@ describe('An import that needs more memory than it may have', () => {
   it('fails at once and says so, and the server goes on', async () => {
     const small = await startTestServer({ importMemory: MEMORY });
     try {
-      const its = worldOf(small);
+      const its = createFixtures(small);
       const { uid: organization } = await its.organization();
       const { uid } = await its.assessment(organization);
       const { token } = await its.user({ organization, admin: true });
-      const { body } = await startImport(small, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
+      const { body } = await uploadReport(small, token, finding(1, 'x'.repeat(MEMORY * 1024 ** 2)), {
         assessment_id: uid,
       });
-      const ended = await endedImport(small, token, body.id);
+      const ended = await waitForImport(small, token, body.id);
       expect(ended).toMatchObject({
         state: 'failed',
         error: { message: expect.stringContaining(`more than the ${MEMORY} MiB of memory`) },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { search } from '../../src/jobs/index-search.ts';
-import { endedImport, startImport } from '../harness/imports.ts';
+import { indexSearchJob } from '../../src/jobs/index-search.ts';
+import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => server.close());
 const FINDINGS = 250;
 
 it('has what an import made be found by its words, all of it and at once', async () => {
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   const { uid } = await world.assessment(organization);
   const { token } = await world.user({ organization, admin: true });
@@ -25,9 +25,9 @@ it('has what an import made be found by its words, all of it and at once', async
       info: { name: `Rule ${number}`, severity: 'low', description: `It has needle${number}z in it.` },
     }),
   ).join('\n');
-  const { body } = await startImport(server, token, report, { assessment_id: uid });
-  expect((await endedImport(server, token, body.id)).state).toBe('succeeded');
-  const run = (signal: AbortSignal) => search(server.context).run({ signal } as never);
+  const { body } = await uploadReport(server, token, report, { assessment_id: uid });
+  expect((await waitForImport(server, token, body.id)).state).toBe('succeeded');
+  const run = (signal: AbortSignal) => indexSearchJob(server.context).run({ signal } as never);
   await run(new AbortController().signal);
   const { db } = server.context;
   expect(await db.read.selectFrom('search_pending').selectAll().execute()).toEqual([]);

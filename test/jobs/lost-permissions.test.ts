@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endedImport, startImport } from '../harness/imports.ts';
+import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   staff = await world.user();
 });
 afterAll(() => server.close());
@@ -38,39 +38,39 @@ describe('An import', () => {
   it('ends when its starter is banned, whether it runs or waits', async () => {
     const { uid, user } = await newPlace();
     const fields = { assessment_id: uid };
-    const running = await startImport(server, user.token, reportOf(MANY), fields);
+    const running = await uploadReport(server, user.token, reportOf(MANY), fields);
     expect(running.status).toBe(202);
-    const waiting = await startImport(server, user.token, reportOf(1), fields);
-    await endedImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
+    const waiting = await uploadReport(server, user.token, reportOf(1), fields);
+    await waitForImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
     const banned = await server.request('DELETE', `/v1/users/${user.id}`, { token: staff.token });
     expect(banned.status).toBe(200);
     const reason = { message: 'The account that started the import was banned.' };
-    const first = await endedImport(server, staff.token, running.body.id);
+    const first = await waitForImport(server, staff.token, running.body.id);
     expect(first).toMatchObject({ state: 'failed', error: reason });
     expect(first.result.findings_created).toBeLessThan(MANY);
     const { body } = await server.request('GET', `/v1/assessments/${uid}`, { token: staff.token });
     expect(body.vulnerability_count).toBe(first.result.findings_created);
-    const second = await endedImport(server, staff.token, waiting.body.id);
+    const second = await waitForImport(server, staff.token, waiting.body.id);
     expect(second).toMatchObject({ state: 'failed', error: reason, result: null });
   });
 
   it('ends when its starter loses the access to the assessment, and not when the token is revoked', async () => {
     const { uid, user, admin } = await newPlace();
     const fields = { assessment_id: uid };
-    const running = await startImport(server, user.token, reportOf(MANY), fields);
-    await endedImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
+    const running = await uploadReport(server, user.token, reportOf(MANY), fields);
+    await waitForImport(server, staff.token, running.body.id, (job) => job.progress.findings > 0);
     const { body: tokens } = await server.request('GET', '/v1/tokens', { token: user.token });
     for (const { id } of tokens) await server.request('DELETE', `/v1/tokens/${id}`, { token: user.token });
-    const waiting = await startImport(server, admin.token, reportOf(1), fields);
+    const waiting = await uploadReport(server, admin.token, reportOf(1), fields);
     const changed = await server.request('PUT', `/v1/users/${user.id}`, {
       token: admin.token,
       body: { assessments: [] },
     });
     expect(changed.status).toBe(200);
-    expect(await endedImport(server, admin.token, running.body.id)).toMatchObject({
+    expect(await waitForImport(server, admin.token, running.body.id)).toMatchObject({
       state: 'failed',
       error: { message: 'The account that started the import has no access to the assessment any more.' },
     });
-    expect(await endedImport(server, admin.token, waiting.body.id)).toMatchObject({ state: 'succeeded' });
+    expect(await waitForImport(server, admin.token, waiting.body.id)).toMatchObject({ state: 'succeeded' });
   });
 });

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { importJobKey, IMPORT_JOB, takeImport } from '../../src/domain/imports/import-lifecycle.ts';
+import { importJobKey, IMPORT_JOB, claimNextImport } from '../../src/domain/imports/import-lifecycle.ts';
 import { addJob, finishJob, type Job } from '../../src/domain/shared/jobs.ts';
 import { insertImport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
   // No runner of its own: nothing listens.
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
 });
 afterEach(() =>
   server.context.db.write((tx) => tx.deleteFrom('jobs').where('kind', '=', IMPORT_JOB).execute()),
@@ -32,7 +32,7 @@ const MINUTE = 60_000;
 /** Takes the next as an instance does. @returns the job and its import */
 async function take(holder: string, atOnce = 10, at = now + 1) {
   const { db } = server.context;
-  const job = await db.write((tx) => takeImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
+  const job = await db.write((tx) => claimNextImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
   if (job === undefined) return undefined;
   const { import: id } = JSON.parse(job.payload) as { import: number };
   await db.write((tx) => tx.updateTable('imports').set({ started_at: at }).where('id', '=', id).execute());

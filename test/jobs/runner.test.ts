@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openContext } from '../../src/runtime/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
-import { type JobKind, JobRunner, type Run } from '../../src/jobs/runner.ts';
+import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 const MINUTE = 60_000;
@@ -34,9 +34,9 @@ const waiting = () =>
     .where('kind', '=', 'test')
     .execute();
 const logs = () => server.logs().slice(linesBefore);
-const wake = () => server.context.jobs.added();
+const wake = () => server.context.jobs.notify();
 
-function start(run: (run: Run) => Promise<void>, options: Partial<JobKind> = {}): JobRunner {
+function start(run: (run: JobRun) => Promise<void>, options: Partial<JobHandler> = {}): JobRunner {
   const runner = new JobRunner(server.context, [{ kind: 'test', maxAttempts: 3, ...options, run }]);
   runners.push(runner);
   runner.start();
@@ -67,7 +67,7 @@ describe('A job', () => {
     other.clock = () => now;
     try {
       const done: string[] = [];
-      const kind: JobKind = {
+      const kind: JobHandler = {
         kind: 'test',
         maxAttempts: 1,
         run: async ({ job }) => void done.push(job.payload),
@@ -181,9 +181,9 @@ describe('A job', () => {
   it('that always comes back is there once, and again when its time has come', async () => {
     const times: number[] = [];
     const run = async () => void times.push(now);
-    start(run, { every: 60 * MINUTE });
+    start(run, { interval: 60 * MINUTE });
     await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
-    start(run, { every: 60 * MINUTE });
+    start(run, { interval: 60 * MINUTE });
     now += 60 * MINUTE;
     wake();
     await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
@@ -192,7 +192,7 @@ describe('A job', () => {
 });
 
 describe('What strangers can ask for', () => {
-  const limit = (origin: string): JobLimit => ({ origin, perOrigin: 3, inAll: 5 });
+  const limit = (quotaKey: string): JobLimit => ({ quotaKey, perQuotaKey: 3, total: 5 });
 
   it('is bounded, an origin and in all, also when many ask at once', async () => {
     const asked = await Promise.all(Array.from({ length: 12 }, () => add('mail', limit('here'))));

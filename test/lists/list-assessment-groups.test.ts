@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   await world.group((await world.organization()).uid);
   token = (await world.user({ organization, admin: true })).token;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it('lists assessment groups', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAssessmentGroups',
     path: '/v1/assessment_groups',
     token,

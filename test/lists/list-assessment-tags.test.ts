@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 const tokens = { admin: '', member: '', outsider: '', staff: '', assigned: '' };
 beforeAll(async () => {
   server = await startTestServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('tagged');
   await world.organization('other');
   await world.assessment('tagged', 'tagged-web');
@@ -47,7 +47,7 @@ const list = async (token: string, query = '') =>
   }[];
 
 it('lists assessment tags, by name', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAssessmentTags',
     path: '/v1/assessment_tags',
     token: tokens.member,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
@@ -13,7 +13,7 @@ let uid: string;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => NOW);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   testers = [await world.user(), await world.user()];
   uid = (await world.assessment(organization)).uid;
@@ -34,7 +34,7 @@ afterAll(() => server.close());
 const iso = (hours: number) => new Date(NOW - hours * HOUR).toISOString();
 
 it('lists the testing sessions of an assessment', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAssessmentTestingSessions',
     path: `/v1/assessments/${uid}/testing_sessions`,
     token: member.token,

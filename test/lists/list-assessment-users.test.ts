@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
@@ -9,7 +9,7 @@ let uid: string;
 const given: number[] = [];
 beforeAll(async () => {
   server = await startTestServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   token = (await world.user({ organization, admin: true })).token;
   uid = (await world.assessment(organization)).uid;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it('lists the users of an assessment', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAssessmentUsers',
     path: `/v1/assessments/${uid}/users`,
     token,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
@@ -13,7 +13,7 @@ let tag: number;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   await world.organization('others');
   await world.assessment('others');
@@ -41,7 +41,7 @@ afterAll(() => server.close());
 it('lists assessments', async () => {
   const fits = (text: string) => (row: Record<string, any>) =>
     [row['uid'], row['name']].some((one: string) => one.toLowerCase().includes(text));
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAssessments',
     path: '/v1/assessments',
     token,

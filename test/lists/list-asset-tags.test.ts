@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSimpleError } from '../harness/problems.ts';
-import { walkList } from '../harness/list-walk.ts';
+import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let staff: TestUser;
 let admin: TestUser;
 let member: TestUser;
@@ -21,7 +21,7 @@ const rowsOf = async (query: string, token: string, uid = 'tagged') =>
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('tagged');
   await world.organization('other');
   await world.organizationGroup('holding', ['tagged', 'other']);
@@ -61,7 +61,7 @@ afterAll(() => server.close());
 
 describe('Operation 70 listAssetTags', () => {
   it('is a list', async () => {
-    const rows = await walkList(server, {
+    const rows = await verifyListContract(server, {
       operation: 'listAssetTags',
       path: path(),
       token: admin.token,
@@ -74,7 +74,7 @@ describe('Operation 70 listAssetTags', () => {
           fits: ({ name }) => ['Äpfel', 'a_b', 'zoo'].includes(name),
         },
       },
-      told: ['includeEntities'],
+      responseOnly: ['includeEntities'],
       orders: { name: ({ name }) => name, entityCount: ({ entityCount }) => entityCount },
       atLeast: 7,
     });

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putHostScans } from '../../src/domain/assets/scans/upsert-hosts.ts';
+import { upsertScannedHosts } from '../../src/domain/assets/scans/upsert-hosts.ts';
 import { PortCoverage } from '../../src/domain/assets/scans/diff-ports.ts';
-import { commandLine } from '../../src/auth/callers.ts';
-import { tallyDifferences } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
-import { addTallies } from '../../src/domain/shared/counters.ts';
-import { walkList } from '../harness/list-walk.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { counterDeltas } from '../../src/domain/vulnerabilities/vulnerability-counters.ts';
+import { addDeltas } from '../../src/domain/shared/counters.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const RANKS = ['undefined', 'low', 'medium', 'high'];
 let now = NOW;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: string;
 let member: string;
 let tag: string;
@@ -40,14 +40,14 @@ async function affected(assessment: string, assetId: number, statusIds: number[]
         severity: row.severity,
         tags: [],
       };
-      await addTallies(tx, tallyDifferences({ ...counted, assets: [] }, { ...counted, assets: [assetId] }));
+      await addDeltas(tx, counterDeltas({ ...counted, assets: [] }, { ...counted, assets: [assetId] }));
     });
   }
 }
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   const organization = await world.organization('assets');
   await world.organization('other');
   await world.assessment('assets', 'assets-web');
@@ -103,7 +103,7 @@ beforeAll(async () => {
   const scan = { complete: true, unlistedStates: [] };
   now += 10_000;
   await server.context.db.write((tx) =>
-    putHostScans(tx, commandLine(now), organization.id, new PortCoverage([['tcp', 1, 1_000]]), [
+    upsertScannedHosts(tx, cliAttribution(now), organization.id, new PortCoverage([['tcp', 1, 1_000]]), [
       { ...scan, address: '10.0.0.5', ports: [port(22), port(443), port(80, 'closed')], seenAt: now - 5_000 },
       { ...scan, address: '10.0.1.7', ports: [port(80)] },
     ]),
@@ -170,7 +170,7 @@ describe('Operation 75: list assets', () => {
     await world.organization('third');
     await world.asset({ organization: 'third', type: 'network', name: 'Third' });
     const { token } = await world.user();
-    const rows = await walkList(server, walk(token));
+    const rows = await verifyListContract(server, walk(token));
     expect(rows.filter(({ location }) => location === '10.0.0.5')).toHaveLength(2);
   });
 

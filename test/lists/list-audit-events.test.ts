@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
@@ -11,7 +11,7 @@ const start = Date.UTC(2026, 10, 21);
 let now = start;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('logged');
   const user = await world.user({ organization: 'logged', admin: true });
   ({ token, id: userId } = user);
@@ -33,7 +33,7 @@ afterAll(() => server.close());
 
 it('lists audit events', async () => {
   const moment = new Date(start + 120_000).toISOString();
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listAuditEvents',
     path: '/v1/audit_events',
     token,

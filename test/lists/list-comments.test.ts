@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
@@ -10,7 +10,7 @@ let member: { token: string };
 let staff: { token: string };
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid } = await world.organization();
   const assessment = await world.assessment(uid);
   const user = await world.user({ organization: uid });
@@ -32,8 +32,8 @@ afterAll(() => server.close());
 
 it('lists comments, oldest first, and internal ones for staff alone', async () => {
   const walk = { operation: 'listComments', path, key: 'id', style: 'v1', filters: {}, orders: {} } as const;
-  const all = await walkList(server, { ...walk, token: staff.token, atLeast: 12 });
+  const all = await verifyListContract(server, { ...walk, token: staff.token, atLeast: 12 });
   expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 12 }, (_, n) => `Comment ${n + 1}`));
-  const seen = await walkList(server, { ...walk, token: member.token, atLeast: 9 });
+  const seen = await verifyListContract(server, { ...walk, token: member.token, atLeast: 9 });
   expect(seen).toEqual(all.filter(({ internal }) => !internal));
 });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
-import { endedImport, startImport } from '../harness/imports.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
+import { waitForImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let assessments: [string, string];
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   const { uid: organization } = await world.organization();
   admin = await world.user({ organization, admin: true });
   member = await world.user({ organization });
@@ -25,18 +25,18 @@ beforeAll(async () => {
       index === 4
         ? { dry_run: 'true' }
         : { assessment_id: assessments[index % 2] as string, tags: '"dryRun":true' };
-    const { body } = await startImport(server, admin.token, content, fields);
-    await endedImport(server, admin.token, body.id);
+    const { body } = await uploadReport(server, admin.token, content, fields);
+    await waitForImport(server, admin.token, body.id);
   }
   const other = await world.organization();
   const theirs = await world.user({ organization: other.uid, admin: true });
-  const { body } = await startImport(server, theirs.token, whole);
-  await endedImport(server, theirs.token, body.id);
+  const { body } = await uploadReport(server, theirs.token, whole);
+  await waitForImport(server, theirs.token, body.id);
 });
 afterAll(() => server.close());
 
 it('lists imports, newest first', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listImports',
     path: '/v1/imports',
     token: admin.token,

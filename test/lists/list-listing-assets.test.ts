@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
-import { expectProblem } from '../harness/problems.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
+import { expectProblem } from '../harness/expect-problem.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 type Row = Readonly<Record<string, any>>;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 const path = (uid: string) => `/api/asset/v2/listings/${uid}/assets`;
 
 beforeAll(async () => {
   server = await startTestServer();
-  world = worldOf(server);
+  world = createFixtures(server);
   await world.organization('listed');
   await world.assessment('listed', 'listed-web');
   await world.assessment('listed', 'listed-api');
@@ -42,7 +42,7 @@ afterAll(() => server.close());
 
 describe('Operation 79: list assets of a listing', () => {
   it('in every way that it can be read', async () => {
-    const rows = await walkList(server, {
+    const rows = await verifyListContract(server, {
       operation: 'listListingAssets',
       path: path('listed-web'),
       token: member.token,

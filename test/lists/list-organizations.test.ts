@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { createOrganization } from '../../src/domain/organizations/organizations.ts';
-import { walkList } from '../harness/list-walk.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { insertOrganization } from '../../src/domain/organizations/organizations.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer();
-  ({ token } = await worldOf(server).user());
+  ({ token } = await createFixtures(server).user());
   for (const [index, name] of ['Zoo', 'Äpfel', 'apple', 'Same', 'Same', 'Same', 'banana'].entries())
     await server.context.db.write((tx) =>
-      createOrganization(tx, commandLine(1), { uid: `uid${index}`, name }),
+      insertOrganization(tx, cliAttribution(1), { uid: `uid${index}`, name }),
     );
 });
 afterAll(() => server.close());
 
 it('lists organizations', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listOrganizations',
     path: '/v1/organizations',
     token,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let now = Date.UTC(2026, 10, 21);
 let server: TestServer;
@@ -9,7 +9,7 @@ let path: string;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid } = await world.organization();
   const assessment = await world.assessment(uid);
   ({ token } = await world.user({ organization: uid, admin: true }));
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it('lists retests, oldest first', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listRetests',
     path,
     token,

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { linkOf, walkList } from '../harness/list-walk.ts';
+import { linkOf, verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
 
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let token: string;
 let testers: [TestUser, TestUser];
 let assessments: [string, string];
 
 beforeAll(async () => {
   server = await startTestServer({}, () => NOW);
-  world = worldOf(server);
+  world = createFixtures(server);
   const { uid: organization } = await world.organization();
   token = (await world.user({ organization, admin: true })).token;
   testers = [await world.user(), await world.user({ name: '=Ada' })];
@@ -43,7 +43,7 @@ const filters = () => ({
 });
 
 it('lists the testing sessions of all assessments, newest first', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listTestingSessions',
     path: '/v1/testing_sessions',
     token,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linkOf, walkList } from '../harness/list-walk.ts';
+import { linkOf, verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 
@@ -12,7 +12,7 @@ let member: TestUser;
 let staff: TestUser;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const { uid } = await world.organization();
   const assessment = await world.assessment(uid);
   member = await world.user({ organization: uid });
@@ -50,7 +50,7 @@ const walk = () =>
 
 describe('Operation 31: the timeline of a vulnerability', () => {
   it('tells everything, oldest first, and internal comments to staff alone', async () => {
-    const all = await walkList(server, { ...walk(), token: staff.token, atLeast: 11 });
+    const all = await verifyListContract(server, { ...walk(), token: staff.token, atLeast: 11 });
     expect(all.map(({ kind, comment }) => [kind, comment?.text])).toEqual([
       ['created', undefined],
       ['status', undefined],
@@ -64,7 +64,7 @@ describe('Operation 31: the timeline of a vulnerability', () => {
       ['retest', undefined],
       ['status', undefined],
     ]);
-    const seen = await walkList(server, { ...walk(), token: member.token, atLeast: 9 });
+    const seen = await verifyListContract(server, { ...walk(), token: member.token, atLeast: 9 });
     expect(seen).toEqual(all.filter((_entry, index) => index !== 5 && index !== 6));
     expect(seen[0]).toEqual({
       id: 0,

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
 let now = Date.UTC(2026, 10, 21);
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   const user = await world.user();
   token = user.token;
   // Several of one moment, which their ids tell apart.
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it('lists tokens', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listTokens',
     path: '/v1/tokens',
     token,

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { walkList } from '../harness/list-walk.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let token: string;
 beforeAll(async () => {
   server = await startTestServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('many');
   await world.organization('other');
   const admin = await world.user({ organization: 'many', admin: true, email: 'zoe@many.example' });
@@ -19,16 +19,16 @@ beforeAll(async () => {
   for (const name of ['Adam', 'Eve']) await world.invited({ organization: 'many', name });
   const banned = [await world.user({ organization: 'many', name: 'Adele' })];
   banned.push(await world.user({ organization: 'many', email: 'ada.b@many.example' }));
-  for (const { id } of banned) await server.context.db.write((tx) => banUser(tx, commandLine(1), id));
+  for (const { id } of banned) await server.context.db.write((tx) => applyBan(tx, cliAttribution(1), id));
   const invited = await world.invited({ organization: 'many', name: 'Ban' });
   await world.token(invited.id);
-  await server.context.db.write((tx) => banUser(tx, commandLine(1), invited.id));
+  await server.context.db.write((tx) => applyBan(tx, cliAttribution(1), invited.id));
   await world.user({ organization: 'other', name: 'Ada of others' });
 });
 afterAll(() => server.close());
 
 it('lists users', async () => {
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listUsers',
     path: '/v1/users',
     token,

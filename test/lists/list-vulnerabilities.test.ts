@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { walkList } from '../harness/list-walk.ts';
-import { insertImport, markGone } from '../harness/imports.ts';
+import { verifyListContract } from '../harness/list-contract.ts';
+import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const MINUTE = 60_000;
 
 let now = START;
 let server: TestServer;
-let world: ReturnType<typeof worldOf>;
+let world: ReturnType<typeof createFixtures>;
 let admin: TestUser;
 let member: TestUser;
 let group: { id: number };
@@ -20,7 +20,7 @@ let gone: number;
 
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
-  world = worldOf(server);
+  world = createFixtures(server);
   const acme = await world.organization('acme');
   await world.organization('other');
   group = await world.group('acme');
@@ -67,9 +67,9 @@ beforeAll(async () => {
       .execute(),
   );
   gone = await insertImport(server, { organizationId: acme.id });
-  await markGone(server, { ids: [made], by: gone, at: now });
+  await insertGoneFindings(server, { ids: [made], by: gone, at: now });
   const other = await insertImport(server, { organizationId: acme.id });
-  await markGone(server, { ids: [first], by: other, at: now });
+  await insertGoneFindings(server, { ids: [first], by: other, at: now });
   now += MINUTE;
   await server.request('PATCH', `/v1/vulnerabilities/${first}`, {
     token: admin.token,
@@ -86,13 +86,13 @@ const titles = async (query: string, user = admin) =>
 
 it('lists vulnerabilities', async () => {
   const has = (row: any, name: string) => row.tags.some((one: any) => one.name.toLowerCase() === name);
-  const rows = await walkList(server, {
+  const rows = await verifyListContract(server, {
     operation: 'listVulnerabilities',
     path: '/v1/vulnerabilities',
     token: admin.token,
     key: 'id',
     style: 'v1',
-    told: ['filter[include_attachments]'],
+    responseOnly: ['filter[include_attachments]'],
     filters: {
       'filter[search]': {
         value: 'äpf',
@@ -275,7 +275,7 @@ describe('the search', () => {
         .execute();
       const ids = plentiful.map(({ id }) => id);
       const by = await insertImport(server, { organizationId });
-      await markGone(server, { ids: ids.slice(5), by, at: now });
+      await insertGoneFindings(server, { ids: ids.slice(5), by, at: now });
       for (const [filter, found] of [
         ['filter[gone]=true', ids.slice(5)],
         [`filter[gone_import_id][]=${by}`, ids.slice(5)],

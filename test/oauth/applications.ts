@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import type { Scope } from '../../src/auth/scopes.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { issueCode } from '../../src/domain/tokens/authorization-codes.ts';
+import { issueAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
 import { createClient } from '../../src/domain/tokens/oauth-clients.ts';
 import type { TestResponse, TestServer } from '../harness/server.ts';
 
@@ -24,7 +24,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 /** Applications, and what they do at the endpoints that are called without a browser. */
 export function applicationsOf(server: TestServer) {
   const { db, clock, keys } = server.context;
-  const act = () => commandLine(clock());
+  const act = () => cliAttribution(clock());
 
   /** Sends a form; several values of one name are sent as they are in a list of pairs. */
   const post = (
@@ -73,7 +73,10 @@ export function applicationsOf(server: TestServer) {
       codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
       ...options,
     };
-    return { code: await db.write((tx) => issueCode(tx, act(), { sessionId: null, ...input })), verifier };
+    return {
+      code: await db.write((tx) => issueAuthorizationCode(tx, act(), { sessionId: null, ...input })),
+      verifier,
+    };
   };
 
   const redeem = (

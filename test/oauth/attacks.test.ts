@@ -3,9 +3,9 @@ import { decodeJwt, exportJWK, generateKeyPair, importJWK, type JWK, type JWTPay
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unseal } from '../../src/auth/sealing.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { purposeOf } from '../../src/domain/tokens/deployment-keys.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { signingKeyPurpose } from '../../src/domain/tokens/deployment-keys.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, REDIRECT, type TestClient } from './applications.ts';
 
 let server: TestServer;
@@ -18,7 +18,7 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('acmeattacks');
   user = await world.user({ organization: 'acmeattacks' });
   victim = await world.user({ organization: 'acmeattacks', admin: true });
@@ -31,7 +31,9 @@ afterAll(() => server.close());
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {
   const { db, masterKey } = server.context;
   const { kid, sealed_key } = await db.read.selectFrom('signing_keys').selectAll().executeTakeFirstOrThrow();
-  const jwk = JSON.parse(unseal(masterKey, purposeOf(kid), sealed_key) ?? '') as JWK & { kid: string };
+  const jwk = JSON.parse(unseal(masterKey, signingKeyPurpose(kid), sealed_key) ?? '') as JWK & {
+    kid: string;
+  };
   return { key: await importJWK(jwk, 'ES256'), jwk };
 }
 
@@ -242,7 +244,7 @@ describe('A secret', () => {
   });
 
   it('RFC 6749, 10.10: is too long to guess, and guessing is limited', async () => {
-    const guessed = await startBeside(server, { rateLimit: 5 });
+    const guessed = await startSibling(server, { rateLimit: 5 });
     try {
       const applications = applicationsOf(guessed);
       const { id } = await applications.client({ kind: 'confidential' });

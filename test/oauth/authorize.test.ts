@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { authorizePath, CALLBACK, CHALLENGE, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let account: { id: number; uid: string; email: string; password: string };
-let visitor: Visitor;
+let visitor: FormClient;
 let client: string;
 beforeAll(async () => {
   server = await useSharedServer();
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('acmeauthorize');
   account = await world.account({ organization: 'acmeauthorize' });
-  visitor = newVisitor(server);
+  visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   client = (await world.client()).id;
 });
@@ -58,7 +58,7 @@ describe('The code flow', () => {
       used_at: null,
     });
     expect(Number(row?.expires_at)).toBeLessThanOrEqual(Date.now() + 60_000);
-    const events = await worldOf(server).auditEvents();
+    const events = await createFixtures(server).auditEvents();
     expect(events.at(-1)).toMatchObject({
       action: 'grant.create',
       object_id: row?.grant_id,
@@ -125,8 +125,8 @@ describe('The code flow', () => {
   });
 
   it('RFC 6749, 4.1.2.1: answers access_denied where the user denies, and grants nothing', async () => {
-    const denying = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
+    const denying = createFormClient(server);
+    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     await denying.signIn(other.email, other.password);
     const { query } = responseOf(await decide(denying, authorizePath(valid()), 'deny'));
     expect(query).toEqual({
@@ -145,7 +145,7 @@ describe('The code flow', () => {
 
   it('RFC 6749, 3.1.2: keeps the query of a redirect address', async () => {
     const redirect = 'https://app.example/cb?tenant=a%2Fb&x';
-    const { id } = await worldOf(server).client({ redirectUris: [redirect] });
+    const { id } = await createFixtures(server).client({ redirectUris: [redirect] });
     const path = authorizePath({ ...valid(), client_id: id, redirect_uri: redirect });
     const { headers } = await decide(visitor, path, 'allow');
     expect(headers.get('location')).toMatch(
@@ -154,7 +154,7 @@ describe('The code flow', () => {
   });
 
   it('RFC 6749, 3.1.2.3: uses the only registered address where the request has none', async () => {
-    const { id } = await worldOf(server).client();
+    const { id } = await createFixtures(server).client();
     const path = authorizePath({ ...valid(), client_id: id, redirect_uri: undefined });
     const { address } = responseOf(await decide(visitor, path, 'allow'));
     expect(address).toBe(CALLBACK);
@@ -167,7 +167,7 @@ describe('The code flow', () => {
   });
 
   it('RFC 6749, 4.1.1: is there for confidential clients as well', async () => {
-    const { id } = await worldOf(server).client({ kind: 'confidential' });
+    const { id } = await createFixtures(server).client({ kind: 'confidential' });
     const { query } = responseOf(
       await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'allow'),
     );
@@ -185,7 +185,7 @@ describe('PKCE', () => {
   const UNSUPPORTED = 'transform algorithm not supported: code_challenge_method must be S256';
 
   it('RFC 7636, 4.4.1 and RFC 9700, 2.1.1: is required of every client, confidential ones too', async () => {
-    const confidential = await worldOf(server).client({ kind: 'confidential' });
+    const confidential = await createFixtures(server).client({ kind: 'confidential' });
     const none = { code_challenge: undefined, code_challenge_method: undefined };
     for (const id of [client, confidential.id])
       expect(await error(none, id)).toEqual(['invalid_request', 'code challenge required']);
@@ -224,7 +224,7 @@ describe('A request whose client or redirect address is at fault', () => {
     ['with a script for a redirect_uri', { redirect_uri: 'javascript:alert(1)' }],
   ])('RFC 6749, 4.1.2.1: %s is told to the user, and redirects nowhere', async (_title, change) => {
     for (const response_type of ['code', 'token']) {
-      for (const browser of [visitor, newVisitor(server)]) {
+      for (const browser of [visitor, createFormClient(server)]) {
         const path = authorizePath({ ...valid(), response_type, ...change });
         const page = await browser.get(path);
         expect([page.status, page.location]).toEqual([400, undefined]);
@@ -240,7 +240,7 @@ describe('A request whose client or redirect address is at fault', () => {
     ['3.1.2.3: when the only one is part of an address', ['docs']],
     ['3.1.2.4: when none is registered', []],
   ])('RFC 6749, %s: redirect_uri cannot be left out', async (_title, redirectUris) => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const id =
       redirectUris[0] === 'docs'
         ? 'assay-docs'
@@ -252,8 +252,8 @@ describe('A request whose client or redirect address is at fault', () => {
 
 describe('Whoever is not signed in', () => {
   it('is led to the sign-in page, and from there to the response', async () => {
-    const browser = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
+    const browser = createFormClient(server);
+    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     const path = authorizePath(valid());
     const redirect = await browser.get(path);
     expect(redirect.status).toBe(303);
@@ -267,14 +267,14 @@ describe('Whoever is not signed in', () => {
 
   it('RFC 9700, 4.11.2: is sent to no client, not even with an error, before they have signed in', async () => {
     for (const change of [{ scope: 'nonsense' }, { response_type: 'nonsense' }, { code_challenge: 'x' }]) {
-      const { location } = await newVisitor(server).get(authorizePath({ ...valid(), ...change }));
+      const { location } = await createFormClient(server).get(authorizePath({ ...valid(), ...change }));
       expect(location?.startsWith(`${server.origin}/sign-in?`)).toBe(true);
     }
   });
 
   it('counts as such after the first of two factors', async () => {
-    const browser = newVisitor(server);
-    const other = await worldOf(server).account({ organization: 'acmeauthorize' });
+    const browser = createFormClient(server);
+    const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     await browser.signIn(other.email, other.password);
     await server.context.db.write((tx) =>
       tx.updateTable('sessions').set({ state: 'pending' }).where('user_id', '=', other.id).execute(),
@@ -284,7 +284,7 @@ describe('Whoever is not signed in', () => {
   });
 
   it('can allow nothing', async () => {
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     const page = await browser.open('/sign-in');
     const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const answer = await browser.post(authorizePath(valid()), { decision: 'allow', _csrf: csrf });
@@ -296,10 +296,10 @@ describe('Whoever is not signed in', () => {
 describe('A failure of the server', () => {
   it('RFC 6749, 4.1.2.1: reaches the client as server_error or temporarily_unavailable', async () => {
     const own = await startTestServer();
-    const world = worldOf(own);
+    const world = createFixtures(own);
     const other = await world.account();
     const { id } = await world.client();
-    const browser = newVisitor(own);
+    const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
     await own.context.db.write((tx) => tx.schema.dropTable('oauth_codes').execute());

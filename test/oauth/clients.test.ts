@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import {
@@ -13,25 +13,25 @@ import {
 import { isRegisteredRedirect } from '../../src/domain/tokens/redirect-uris.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 const now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  await worldOf(server).organization('acmeclients');
+  await createFixtures(server).organization('acmeclients');
 });
 afterAll(() => server.close());
 
 const read = () => server.context.db.read;
 /** The last change; what was refused before may be written after it. */
 const lastEvent = async () =>
-  (await worldOf(server).auditEvents()).findLast(({ refusal }) => refusal === null);
+  (await createFixtures(server).auditEvents()).findLast(({ refusal }) => refusal === null);
 
 describe('A client', () => {
   it('RFC 6749, 2.2 and 2.3.1: has an id, and a secret that is stored as a hash where it can keep one', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const open = await world.client();
     expect(open).toEqual({ id: expect.stringMatching(/^[0-9A-Za-z]{20}$/), secret: null });
     const closed = await world.client({ kind: 'confidential' });
@@ -58,20 +58,20 @@ describe('A client', () => {
     ['one with an unknown scope', { scopes: ['api', 'admin'] }, 'scopes'],
     ['one with no scope at all', { scopes: [] }, 'scopes'],
   ])('is refused: %s', async (_title, input, property) => {
-    await expect(worldOf(server).client(input)).rejects.toThrow(
+    await expect(createFixtures(server).client(input)).rejects.toThrow(
       expect.objectContaining({ kind: 'invalid', faults: [expect.objectContaining({ property })] }),
     );
   });
 
   it('RFC 9700, 2.3: is given no more than the scopes that it was registered with', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const account = await world.account({ organization: 'acmeclients', admin: true });
     const { id, secret } = await world.client({
       kind: 'confidential',
       scopes: ['api', 'tag_or'],
       userId: account.id,
     });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const path = (scope: string) =>
       authorizePath({ response_type: 'code', client_id: id, redirect_uri: CALLBACK, ...PKCE, scope });
@@ -101,9 +101,9 @@ describe('A client', () => {
   });
 
   it('gets another secret, and the one before ends', async () => {
-    const { id, secret } = await worldOf(server).client({ kind: 'confidential' });
+    const { id, secret } = await createFixtures(server).client({ kind: 'confidential' });
     const { db } = server.context;
-    const renewed = await db.write((tx) => renewClientSecret(tx, commandLine(now), id));
+    const renewed = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
     expect(renewed).not.toBe(secret);
     expect((await clientById(read(), id))?.secretHash).toBe(hashSecret(renewed));
     expect(await lastEvent()).toMatchObject({ action: 'client.renew-secret', object_id: id, after: null });
@@ -115,19 +115,21 @@ describe('A client', () => {
     expect(await authenticates(secret ?? '')).toBe(false);
     expect(await authenticates(renewed)).toBe(true);
     // Also once a server has come to know it.
-    const next = await db.write((tx) => renewClientSecret(tx, commandLine(now), id));
+    const next = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
     expect(await authenticates(renewed)).toBe(false);
     expect(await authenticates(next)).toBe(true);
-    const open = await worldOf(server).client();
-    await expect(db.write((tx) => renewClientSecret(tx, commandLine(now), open.id))).rejects.toMatchObject({
-      kind: 'invalid',
-    });
+    const open = await createFixtures(server).client();
+    await expect(db.write((tx) => renewClientSecret(tx, cliAttribution(now), open.id))).rejects.toMatchObject(
+      {
+        kind: 'invalid',
+      },
+    );
   });
 
   it('is allowed the implicit flow, or no longer, and the audit log tells of a change only', async () => {
-    const { id } = await worldOf(server).client();
+    const { id } = await createFixtures(server).client();
     const set = (implicit: boolean) =>
-      server.context.db.write((tx) => setImplicit(tx, commandLine(now), id, implicit));
+      server.context.db.write((tx) => setImplicit(tx, cliAttribution(now), id, implicit));
     await set(true);
     expect(await clientById(read(), id)).toMatchObject({ implicit: true });
     const event = await lastEvent();
@@ -142,9 +144,9 @@ describe('A client', () => {
   });
 
   it('is deleted with its access tokens, refresh tokens, codes and consents, at once', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const account = await world.account({ organization: 'acmeclients', admin: true });
-    const visitor = newVisitor(server);
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const { id } = await world.client({ implicit: true });
     const request = { client_id: id, redirect_uri: CALLBACK, scope: 'tag_ow' };
@@ -162,7 +164,7 @@ describe('A client', () => {
     expect((await call()).status).not.toBe(401);
 
     const { db } = server.context;
-    await db.write((tx) => deleteClient(tx, commandLine(now), id));
+    await db.write((tx) => deleteClient(tx, cliAttribution(now), id));
     expect((await call()).status).toBe(401);
     for (const table of ['oauth_codes', 'oauth_consents', 'refresh_tokens'] as const) {
       const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
@@ -183,7 +185,7 @@ describe('A client', () => {
       }),
       after: '{"tokens":1}',
     });
-    await expect(db.write((tx) => deleteClient(tx, commandLine(now), id))).rejects.toMatchObject({
+    await expect(db.write((tx) => deleteClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
       kind: 'missing',
     });
   });
@@ -192,8 +194,8 @@ describe('A client', () => {
     'is deleted after a token that is being stored, and with it',
     async () => {
       const { db, keys } = server.context;
-      const user = await worldOf(server).user({ organization: 'acmeclients' });
-      const { id } = await worldOf(server).client({ kind: 'confidential', userId: user.id });
+      const user = await createFixtures(server).user({ organization: 'acmeclients' });
+      const { id } = await createFixtures(server).client({ kind: 'confidential', userId: user.id });
       const grant = { userId: user.id, clientId: id, grantId: null, scopes: ['api'] } as const;
       const signed = await signAccessToken(db.read, keys, grant, 60_000, now);
       const locked = CompiledQuery.raw(
@@ -201,9 +203,9 @@ describe('A client', () => {
       );
       let deletion: Promise<void> | undefined;
       await db.write(async (tx) => {
-        await storeAccessToken(tx, commandLine(now), signed);
+        await storeAccessToken(tx, cliAttribution(now), signed);
         let done = false;
-        deletion = db.write((other) => deleteClient(other, commandLine(now), id));
+        deletion = db.write((other) => deleteClient(other, cliAttribution(now), id));
         void deletion.then(() => (done = true));
         await expect
           .poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0)

@@ -1,38 +1,38 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { SCOPES } from '../../src/auth/scopes.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
-import { relyOnConsent, withdrawConsent } from '../../src/domain/tokens/consents.ts';
+import { lockConsent, revokeConsent } from '../../src/domain/tokens/consents.ts';
 import { issueRefreshToken } from '../../src/domain/tokens/refresh-tokens.ts';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let now = Date.UTC(2026, 10, 1, 9, 30);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
-  await worldOf(server).organization('acmeconsent');
+  await createFixtures(server).organization('acmeconsent');
 });
 afterAll(() => server.close());
 
 const signedIn = async () => {
-  const account = await worldOf(server).account({ organization: 'acmeconsent', admin: true });
-  const visitor = newVisitor(server);
+  const account = await createFixtures(server).account({ organization: 'acmeconsent', admin: true });
+  const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   return { account, visitor };
 };
 const newClient = async (name = 'Triage board') =>
-  (await worldOf(server).client({ implicit: true, name })).id;
+  (await createFixtures(server).client({ implicit: true, name })).id;
 const codePath = (client: string, scope: string) =>
   authorizePath({ response_type: 'code', client_id: client, redirect_uri: CALLBACK, scope, ...PKCE });
 const tokenPath = (client: string, scope: string) =>
   authorizePath({ response_type: 'token', client_id: client, redirect_uri: CALLBACK, scope });
-const isAsked = async (visitor: Visitor, path: string) => (await visitor.get(path)).status === 200;
+const isAsked = async (visitor: FormClient, path: string) => (await visitor.get(path)).status === 200;
 const eventsOf = async (client: string) =>
-  (await worldOf(server).auditEvents()).filter(({ object_id }) => object_id === client);
+  (await createFixtures(server).auditEvents()).filter(({ object_id }) => object_id === client);
 const createTag = (token: string | undefined, name: string) =>
   server.request('POST', '/api/tagging/v1.0/organizations/acmeconsent/tags', {
     token,
@@ -66,7 +66,7 @@ describe('The consent page', () => {
       ['http://127.0.0.1:9000/cb', '127.0.0.1:9000, which is this device'],
       ['com.example.app:/cb', 'an application on this device (com.example.app)'],
     ] as const) {
-      const { id } = await worldOf(server).client({ redirectUris: [redirect] });
+      const { id } = await createFixtures(server).client({ redirectUris: [redirect] });
       const path = authorizePath({ response_type: 'code', client_id: id, redirect_uri: redirect, ...PKCE });
       expect((await visitor.get(path)).text).toContain(words);
     }
@@ -104,8 +104,8 @@ describe('The consent page', () => {
   });
 
   it('grants no more than it showed, when the account may hold more by then', async () => {
-    const account = await worldOf(server).account({ organization: 'acmeconsent' });
-    const visitor = newVisitor(server);
+    const account = await createFixtures(server).account({ organization: 'acmeconsent' });
+    const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     const path = tokenPath(await newClient(), 'tag_ow tag_lw');
     const page = await visitor.open(path);
@@ -199,7 +199,7 @@ describe('A consent', () => {
     const { account, visitor } = await signedIn();
     const bystander = await signedIn();
     const client = await newClient();
-    const token = async (browser: Visitor, path: string) =>
+    const token = async (browser: FormClient, path: string) =>
       responseOf(await decide(browser, path, 'allow')).fragment['access_token'];
     const ended = await token(visitor, tokenPath(client, 'tag_ow'));
     const stays = await token(bystander.visitor, tokenPath(client, 'tag_ow'));
@@ -209,7 +209,7 @@ describe('A consent', () => {
     await server.context.db.write((tx) =>
       issueRefreshToken(
         tx,
-        commandLine(now),
+        cliAttribution(now),
         { ...grant, scopes: ['tag_ow'], grantExpiresAt: now + 1_000 },
         1_000,
         null,
@@ -299,13 +299,13 @@ describe('A consent', () => {
 
       let withdrawal: Promise<void> | undefined;
       await db.write(async (tx) => {
-        expect(await relyOnConsent(tx, consenter, scopes)).toBe(true);
+        expect(await lockConsent(tx, consenter, scopes)).toBe(true);
         let done = false;
-        withdrawal = db.write((other) => withdrawConsent(other, commandLine(now), consenter));
+        withdrawal = db.write((other) => revokeConsent(other, cliAttribution(now), consenter));
         void withdrawal.then(() => (done = true));
         // Either it waits for this unit of work, or it is done before the token is there.
         await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
-        await storeAccessToken(tx, commandLine(now), signed);
+        await storeAccessToken(tx, cliAttribution(now), signed);
       });
       await withdrawal;
       const good = await db.read

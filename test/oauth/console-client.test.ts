@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf } from './applications.ts';
 
 const CLIENT = 'assay-console';
@@ -19,10 +19,12 @@ afterAll(() => server.close());
 
 /** Somebody new who signed in, in as many browsers as wanted. */
 async function signedIn(browsers = 1) {
-  const account = await worldOf(server).account({ organization: (await worldOf(server).organization()).uid });
-  const visitors = Array.from({ length: browsers }, () => newVisitor(server));
+  const account = await createFixtures(server).account({
+    organization: (await createFixtures(server).organization()).uid,
+  });
+  const visitors = Array.from({ length: browsers }, () => createFormClient(server));
   for (const visitor of visitors) await visitor.signIn(account.email, account.password);
-  const [visitor] = visitors as [Visitor];
+  const [visitor] = visitors as [FormClient];
   return { account, visitor, visitors };
 }
 
@@ -47,7 +49,7 @@ const redeem = (code: string, verifier = VERIFIER) =>
   });
 
 /** What the console does when its page was loaded. */
-async function tokenOf(visitor: Visitor): Promise<string> {
+async function tokenOf(visitor: FormClient): Promise<string> {
   const { location } = await visitor.get(request());
   const { status, body } = await redeem(new URL(location ?? '').searchParams.get('code') ?? '');
   expect(status).toBe(200);
@@ -55,7 +57,7 @@ async function tokenOf(visitor: Visitor): Promise<string> {
 }
 
 /** Sends the form of the console's account menu. */
-async function signOut(visitor: Visitor) {
+async function signOut(visitor: FormClient) {
   const { text } = await visitor.get('/');
   const token = /<meta name="form-token" content="([^"]+)"/.exec(text)?.[1] ?? '';
   expect(token).not.toBe('');
@@ -82,7 +84,7 @@ describe('The console as an application', () => {
   });
 
   it('has an address for that which is no page', async () => {
-    const { status, text } = await newVisitor(server).get('/signed-in?code=x');
+    const { status, text } = await createFormClient(server).get('/signed-in?code=x');
     expect({ status, text }).toEqual({ status: 204, text: '' });
   });
 
@@ -119,13 +121,13 @@ describe('The console as an application', () => {
 
   it('does not lend its address to another application', async () => {
     const { visitor } = await signedIn();
-    const { id } = await worldOf(server).client();
+    const { id } = await createFixtures(server).client();
     const { status, location } = await visitor.get(request({ client_id: id }));
     expect({ status, location }).toEqual({ status: 400, location: undefined });
   });
 
   it('leads who is not signed in to sign in, and gives no code', async () => {
-    const { location } = await newVisitor(server).get(request());
+    const { location } = await createFormClient(server).get(request());
     expect(new URL(location ?? '').pathname).toBe('/sign-in');
   });
 });
@@ -164,7 +166,9 @@ describe('A token of the console', () => {
     await tokenOf(visitor);
     const body = { name: 'Made in the console' };
     expect((await server.request('POST', '/v1/tokens', { token, body })).status).toBe(201);
-    const events = (await worldOf(server).auditEvents()).filter(({ user_id }) => user_id === account.id);
+    const events = (await createFixtures(server).auditEvents()).filter(
+      ({ user_id }) => user_id === account.id,
+    );
     expect(events.map(({ action }) => action)).toEqual(['session.start', 'token.create']);
     expect(events[1]?.credential_id).toBe(events[0]?.object_id);
   });
@@ -179,7 +183,7 @@ describe('A token of the console', () => {
 
   it('goes with another session of the same person too, and comes anew where one stands', async () => {
     const { visitors } = await signedIn(2);
-    const [here, there] = visitors as [Visitor, Visitor];
+    const [here, there] = visitors as [FormClient, FormClient];
     const token = await tokenOf(there);
     await signOut(here);
     expect(await isRefused(token)).toBe(true);
@@ -189,7 +193,7 @@ describe('A token of the console', () => {
   it('is dead once its person was banned, who gets no other', async () => {
     const { account, visitor } = await signedIn();
     const token = await tokenOf(visitor);
-    await server.context.db.write((tx) => banUser(tx, commandLine(server.context.clock()), account.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), account.id));
     expect(await isRefused(token)).toBe(true);
     expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
   });
@@ -197,7 +201,9 @@ describe('A token of the console', () => {
 
 describe('The page of the console', () => {
   it('is for who signed in; others come back to it after they did', async () => {
-    const { status, location } = await newVisitor(server).get('/vulnerabilities?severity=%5B%22High%22%5D');
+    const { status, location } = await createFormClient(server).get(
+      '/vulnerabilities?severity=%5B%22High%22%5D',
+    );
     expect(status).toBe(303);
     const to = new URL(location ?? '');
     expect(to.pathname).toBe('/sign-in');

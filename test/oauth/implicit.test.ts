@@ -1,21 +1,21 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 let account: { id: number; uid: string; email: string; password: string };
-let visitor: Visitor;
+let visitor: FormClient;
 let client: string;
 let now = Date.UTC(2026, 10, 1);
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
-  const world = worldOf(server);
+  server = await startSibling(await useSharedServer(() => now), { accessTokenLifetime: 600_000 });
+  const world = createFixtures(server);
   await world.organization('acmeimplicit');
   account = await world.account({ organization: 'acmeimplicit', admin: true });
-  visitor = newVisitor(server);
+  visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
   client = (await world.client({ implicit: true })).id;
 });
@@ -90,7 +90,7 @@ describe('The implicit flow', () => {
       grant_id: expect.any(String),
       secret_hash: null,
     });
-    const events = await worldOf(server).auditEvents();
+    const events = await createFixtures(server).auditEvents();
     expect(events.at(-1)).toMatchObject({
       action: 'token.create',
       object_id: payload.jti,
@@ -129,7 +129,7 @@ describe('The implicit flow', () => {
   });
 
   it('RFC 6749, 4.2.2.1: a denial is told in the fragment', async () => {
-    const { id } = await worldOf(server).client({ implicit: true });
+    const { id } = await createFixtures(server).client({ implicit: true });
     const { fragment } = responseOf(
       await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'deny'),
     );
@@ -137,17 +137,17 @@ describe('The implicit flow', () => {
   });
 
   it('RFC 6749, 4.2.2.1: is unauthorized_client for a client that it is switched off for', async () => {
-    const { id } = await worldOf(server).client();
+    const { id } = await createFixtures(server).client();
     const { fragment } = responseOf(await visitor.get(authorizePath({ ...valid(), client_id: id })));
     expect(fragment).toMatchObject({ error: 'unauthorized_client', state: 'a b&c' });
   });
 
   it('RFC 6749, 4.2.2.1: is unsupported_response_type where it is switched off for all; the code flow stays', async () => {
-    const own = await startBeside(server, { implicitFlow: false });
-    const world = worldOf(own);
+    const own = await startSibling(server, { implicitFlow: false });
+    const world = createFixtures(own);
     const other = await world.account();
     const { id } = await world.client({ implicit: true });
-    const browser = newVisitor(own);
+    const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const request = { ...valid(), client_id: id };
     const { fragment } = responseOf(await browser.get(authorizePath(request)));
@@ -158,9 +158,9 @@ describe('The implicit flow', () => {
   });
 
   it('a user who is banned in between gets nothing, and what they had ends', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const other = await world.account({ organization: 'acmeimplicit' });
-    const browser = newVisitor(server);
+    const browser = createFormClient(server);
     await browser.signIn(other.email, other.password);
     const path = authorizePath({ ...valid(), scope: 'tag_lw' });
     const { fragment } = responseOf(await decide(browser, path, 'allow'));

@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { type TestUser, worldOf } from '../harness/world.ts';
+import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
 const INACTIVE = { active: false };
@@ -22,7 +22,7 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   for (const uid of ['acmeintrospection', 'umbraintrospection']) await world.organization(uid);
   user = await world.user({ organization: 'acmeintrospection' });
   app = await apps.client({ kind: 'confidential' });
@@ -75,7 +75,7 @@ describe('The introspection endpoint', () => {
   });
 
   it('RFC 7662, 2.2: tells an admin’s client of a personal access token', async () => {
-    const { token } = await worldOf(server).token(user.id, {
+    const { token } = await createFixtures(server).token(user.id, {
       scopes: ['api'],
       allowedAddresses: ['10.0.0.0/8'],
     });
@@ -101,7 +101,10 @@ describe('The introspection endpoint', () => {
 
   it('RFC 7662, 2.2: tells those only of others’ tokens who administer their users', async () => {
     const { access_token: jwt, refresh_token: refreshToken } = await apps.tokens(app, user.id);
-    const { token: made } = await worldOf(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
+    const { token: made } = await createFixtures(server).token(user.id, {
+      kind: 'jwt',
+      expiresAt: now + 60_000,
+    });
     for (const token of [jwt, refreshToken, made, user.token]) {
       for (const client of [admins, staffs])
         expect(await introspect(client, token)).toMatchObject({ active: true, sub: user.uid });
@@ -111,7 +114,7 @@ describe('The introspection endpoint', () => {
   });
 
   it('tells only the staff’s client of staff', async () => {
-    const staff = await worldOf(server).user();
+    const staff = await createFixtures(server).user();
     expect(await introspect(admins, staff.token)).toEqual(INACTIVE);
     expect(await introspect(staffs, staff.token)).toMatchObject({ active: true });
   });
@@ -129,7 +132,7 @@ describe('The introspection endpoint', () => {
   });
 
   it('RFC 7662, 4: sees every reason for which a token has ended', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const revoked = await apps.tokens(app, user.id);
     await apps.postAs(app, '/oauth/revoke', { token: revoked.refresh_token });
     for (const token of [revoked.access_token, revoked.refresh_token])
@@ -142,7 +145,7 @@ describe('The introspection endpoint', () => {
 
     const other = await world.user({ organization: 'acmeintrospection' });
     const banned = await apps.tokens(app, other.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), other.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])
       expect(await introspect(app, token)).toEqual(INACTIVE);
     expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
@@ -157,7 +160,7 @@ describe('The introspection endpoint', () => {
 
   it('tells what the account may hold now, and no more', async () => {
     const { db } = server.context;
-    const admin = await worldOf(server).user({ organization: 'acmeintrospection', admin: true });
+    const admin = await createFixtures(server).user({ organization: 'acmeintrospection', admin: true });
     const { access_token: token } = await apps.tokens(app, admin.id, { scopes: ['api', 'tag_ow'] });
     expect(await introspect(app, token)).toMatchObject({ scope: 'api tag_ow' });
     await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
@@ -165,11 +168,11 @@ describe('The introspection endpoint', () => {
   });
 
   it('no longer tells a client whose account was banned of others', async () => {
-    const admin = await worldOf(server).user({ organization: 'acmeintrospection', admin: true });
+    const admin = await createFixtures(server).user({ organization: 'acmeintrospection', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
     const { access_token: own } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), admin.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), admin.id));
     expect(await introspect(client, user.token)).toEqual(INACTIVE);
     expect(await introspect(client, own)).toMatchObject({ active: true });
   });

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { newSigningKey } from '../../src/auth/keys.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { generateSigningKey } from '../../src/auth/keys.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import {
-  keysOutOfUse,
+  findUnusedKeys,
   listSigningKeys,
   removeSigningKey,
   rotateSigningKey,
@@ -15,7 +15,7 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { type CommandLine, startCommandLine } from '../cli/command-line.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf } from './applications.ts';
 
 const HOUR = 3_600_000;
@@ -31,16 +31,16 @@ describe('Rotating the signing key', () => {
   const kids = async () => (await listSigningKeys(server.context.db.read)).map(({ kid }) => kid);
   const rotate = async () => {
     const { db, masterKey } = server.context;
-    const key = await newSigningKey();
-    await db.write((tx) => rotateSigningKey(tx, commandLine(now), masterKey, key));
+    const key = await generateSigningKey();
+    await db.write((tx) => rotateSigningKey(tx, cliAttribution(now), masterKey, key));
     return key;
   };
   const remove = (kid: string) =>
-    server.context.db.write((tx) => removeSigningKey(tx, commandLine(now), kid));
+    server.context.db.write((tx) => removeSigningKey(tx, cliAttribution(now), kid));
 
   it('a running server follows: old tokens go on, new ones have the new key, and both are public', async () => {
     const apps = applicationsOf(server);
-    const user = await worldOf(server).user();
+    const user = await createFixtures(server).user();
     const client = await apps.client();
     // Another instance over the same database.
     const other = await openContext(server.context.config, { write: () => undefined });
@@ -70,7 +70,7 @@ describe('Rotating the signing key', () => {
 
   it('a key that is taken away ends its tokens at once, those that were seen before as well', async () => {
     const apps = applicationsOf(server);
-    const user = await worldOf(server).user();
+    const user = await createFixtures(server).user();
     const client = await apps.client();
     const { kid: stolen } = await rotate();
     const { access_token: before } = await apps.tokens(client, user.id);
@@ -100,20 +100,20 @@ describe('Rotating the signing key', () => {
   it('the key and its event are one unit of work', async () => {
     const { db, masterKey } = server.context;
     const before = await kids();
-    const key = await newSigningKey();
+    const key = await generateSigningKey();
     const failing = db.write(async (tx) => {
-      await rotateSigningKey(tx, commandLine(now), masterKey, key);
+      await rotateSigningKey(tx, cliAttribution(now), masterKey, key);
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
     expect(await kids()).toEqual(before);
-    expect(JSON.stringify(await worldOf(server).auditEvents())).not.toContain(key.kid);
+    expect(JSON.stringify(await createFixtures(server).auditEvents())).not.toContain(key.kid);
   });
 
   it('keeps a key for as long as a valid token may need it, and no longer', async () => {
     const { db } = server.context;
     const apps = applicationsOf(server);
-    const account = await worldOf(server).user();
+    const account = await createFixtures(server).user();
     const script = await apps.client({ kind: 'confidential', userId: account.id });
     now += 10 * HOUR;
     const start = now;
@@ -122,7 +122,7 @@ describe('Rotating the signing key', () => {
       { kid: 'second', createdAt: start + HOUR },
       { kid: 'first', createdAt: start - HOUR },
     ];
-    const outOfUse = async () => (await keysOutOfUse(db.read, keys, now)).map(({ kid }) => kid);
+    const outOfUse = async () => (await findUnusedKeys(db.read, keys, now)).map(({ kid }) => kid);
 
     now = start + HOUR - 60_000;
     await apps.clientCredentials(script);
@@ -145,7 +145,7 @@ describe('Rotating the signing key', () => {
     await apps.postAs(script, '/oauth/revoke', { token: body.access_token });
     expect(await outOfUse()).toEqual(['second', 'first']);
     // The one that signs stays, whatever the tokens.
-    expect(await keysOutOfUse(db.read, keys.slice(2), now + 100 * HOUR)).toEqual([]);
+    expect(await findUnusedKeys(db.read, keys.slice(2), now + 100 * HOUR)).toEqual([]);
   });
 });
 

@@ -3,12 +3,12 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { fingerprintOf, parseMasterKey } from '../../src/auth/master-key.ts';
+import { masterKeyFingerprint, parseMasterKey } from '../../src/auth/master-key.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { type Context, openContext } from '../../src/runtime/context.ts';
-import { commandLine } from '../../src/auth/callers.ts';
-import { newSigningKey } from '../../src/auth/keys.ts';
-import { NoKeysYet, WrongMasterKey } from '../../src/domain/tokens/deployment-keys.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { generateSigningKey } from '../../src/auth/keys.ts';
+import { KeysMissing, MasterKeyMismatch } from '../../src/domain/tokens/deployment-keys.ts';
 import { resealKeys } from '../../src/domain/tokens/reseal-keys.ts';
 import { toProblem } from '../../src/http/problems.ts';
 import { listSigningKeys, rotateSigningKey } from '../../src/domain/tokens/signing-keys.ts';
@@ -59,7 +59,7 @@ async function start(
   const context = await openContext(
     config,
     { write: (line) => void log(line) },
-    command ? { pageCache: 8, makesDatabase: true } : undefined,
+    command ? { pageCache: 8, createsDatabase: true } : undefined,
   );
   open.push(context);
   return context;
@@ -82,7 +82,7 @@ describe('With a key in the data folder', () => {
     const file = fileIn(place.dataDirectory);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
-    expect(fingerprintOf(keyOf(text.trim()))).toBe(fingerprintOf(first.masterKey));
+    expect(masterKeyFingerprint(keyOf(text.trim()))).toBe(masterKeyFingerprint(first.masterKey));
     await expectSameKeys(first, await start(place));
     await expectSameKeys(first, await start(place, {}, { command: true }));
     expect(readFileSync(file, 'utf8')).toBe(text);
@@ -115,7 +115,10 @@ describe('With a key in the data folder', () => {
     const file = fileIn(place.dataDirectory);
     const text = readFileSync(file, 'utf8');
     rmSync(file);
-    await expect(start(place)).rejects.toMatchObject({ needed: fingerprintOf(masterKey), found: undefined });
+    await expect(start(place)).rejects.toMatchObject({
+      needed: masterKeyFingerprint(masterKey),
+      found: undefined,
+    });
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, text);
     await start(place);
@@ -136,15 +139,18 @@ describe('With a key in the data folder', () => {
     const { masterKey } = await start(place);
     const text = newText();
     const error = await start(place, { ASSAY_MASTER_KEY: text }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(WrongMasterKey);
-    expect(error).toMatchObject({ needed: fingerprintOf(masterKey), found: fingerprintOf(keyOf(text)) });
+    expect(error).toBeInstanceOf(MasterKeyMismatch);
+    expect(error).toMatchObject({
+      needed: masterKeyFingerprint(masterKey),
+      found: masterKeyFingerprint(keyOf(text)),
+    });
   });
 });
 
 describe.runIf(engine() === 'postgres')('Without the folder of the server', () => {
   it('a command makes no keys that a server might refuse, and no file', async () => {
     const place = await newPlace();
-    await expect(start(place, {}, { command: true })).rejects.toBeInstanceOf(NoKeysYet);
+    await expect(start(place, {}, { command: true })).rejects.toBeInstanceOf(KeysMissing);
     expect(existsSync(fileIn(place.dataDirectory))).toBe(false);
     await start(place);
     await start(place, {}, { command: true });
@@ -153,7 +159,7 @@ describe.runIf(engine() === 'postgres')('Without the folder of the server', () =
   it.each([true, false])('who lacks the key is refused by its fingerprint (command: %s)', async (command) => {
     const place = await newPlace();
     const { masterKey } = await start(place);
-    const needed = fingerprintOf(masterKey);
+    const needed = masterKeyFingerprint(masterKey);
     const dataDirectory = newFolder();
     await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
       needed,
@@ -165,7 +171,7 @@ describe.runIf(engine() === 'postgres')('Without the folder of the server', () =
     const { masterKey: wrong } = await start(another);
     await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject({
       needed,
-      found: fingerprintOf(wrong),
+      found: masterKeyFingerprint(wrong),
     });
   });
 });
@@ -180,7 +186,7 @@ describe('With ASSAY_MASTER_KEY', () => {
     await expectSameKeys(first, await start(place, env, { dataDirectory: elsewhere }));
     expect(existsSync(join(elsewhere, 'keys'))).toBe(false);
     await expect(start(place)).rejects.toMatchObject({
-      needed: fingerprintOf(first.masterKey),
+      needed: masterKeyFingerprint(first.masterKey),
       found: undefined,
     });
   });
@@ -212,15 +218,15 @@ describe('A command that is refused for want of keys', () => {
     places.push(place);
     const command = () => start(place, {}, { command: true });
     if (engine() === 'postgres') {
-      await expect(command()).rejects.toBeInstanceOf(NoKeysYet);
-      expect((await start(place)).applied).toEqual(['0001-initial']);
-    } else expect((await command()).applied).toEqual(['0001-initial']);
+      await expect(command()).rejects.toBeInstanceOf(KeysMissing);
+      expect((await start(place)).appliedMigrations).toEqual(['0001-initial']);
+    } else expect((await command()).appliedMigrations).toEqual(['0001-initial']);
   });
 });
 
 describe('Another master key', () => {
   const reseal = (context: Context, atHand: readonly string[], next: string) =>
-    context.db.write((tx) => resealKeys(tx, commandLine(Date.now()), atHand.map(keyOf), keyOf(next)));
+    context.db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), atHand.map(keyOf), keyOf(next)));
 
   it('opens the same keys, and the one before opens them no more', async () => {
     const place = await newPlace();
@@ -228,15 +234,15 @@ describe('Another master key', () => {
     const first = await start(place, { ASSAY_MASTER_KEY: before });
     const token = await first.keys.sign(claims, lifetime());
     expect(await reseal(first, [newText(), before], after)).toEqual({
-      before: fingerprintOf(keyOf(before)),
-      after: fingerprintOf(keyOf(after)),
+      before: masterKeyFingerprint(keyOf(before)),
+      after: masterKeyFingerprint(keyOf(after)),
     });
     const next = await start(place, { ASSAY_MASTER_KEY: after });
     expect(await next.keys.verify(token, Date.now())).toMatchObject(claims);
     await expectSameKeys(first, next);
-    await expect(start(place, { ASSAY_MASTER_KEY: before })).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(start(place, { ASSAY_MASTER_KEY: before })).rejects.toBeInstanceOf(MasterKeyMismatch);
     expect(await reseal(first, [], after)).toBeUndefined();
-    await expect(reseal(first, [before], newText())).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(reseal(first, [before], newText())).rejects.toBeInstanceOf(MasterKeyMismatch);
   });
 
   it('an instance that has the one before goes on with the keys that it has, and says once what it cannot open', async () => {
@@ -250,10 +256,12 @@ describe('Another master key', () => {
     expect(await old.keys.verify(await old.keys.sign(claims, lifetime()), Date.now())).toMatchObject(claims);
 
     const rotate = async (context: Context) => {
-      const key = await newSigningKey();
-      await context.db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), context.masterKey, key));
+      const key = await generateSigningKey();
+      await context.db.write((tx) =>
+        rotateSigningKey(tx, cliAttribution(Date.now()), context.masterKey, key),
+      );
     };
-    await expect(rotate(old)).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(rotate(old)).rejects.toBeInstanceOf(MasterKeyMismatch);
     const next = await start(place, { ASSAY_MASTER_KEY: after });
     for (let times = 0; times < 2; times += 1) {
       await rotate(next);
@@ -261,23 +269,23 @@ describe('Another master key', () => {
       expect(await old.keys.verify('no token', Date.now())).toBeUndefined();
       const newer = await next.keys.sign(claims, lifetime());
       const refusal = await old.keys.verify(newer, Date.now()).catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(WrongMasterKey);
+      expect(refusal).toBeInstanceOf(MasterKeyMismatch);
       expect(toProblem(refusal)).toMatchObject({
         status: 503,
         message: expect.stringContaining('An operator has to start it again with the new one.'),
         details: { headers: { 'retry-after': '60' } },
       });
     }
-    await expect(old.keys.sign(claims, lifetime())).rejects.toBeInstanceOf(WrongMasterKey);
-    await expect(old.keys.jwks()).rejects.toBeInstanceOf(WrongMasterKey);
+    await expect(old.keys.sign(claims, lifetime())).rejects.toBeInstanceOf(MasterKeyMismatch);
+    await expect(old.keys.jwks()).rejects.toBeInstanceOf(MasterKeyMismatch);
     expect(lines.filter((line) => line.includes('start it again with the new master key'))).toHaveLength(1);
   });
 
   it('a row that was put in the place of another is no key', async () => {
     const place = await newPlace();
     const { db, masterKey } = await start(place);
-    const key = await newSigningKey();
-    await db.write((tx) => rotateSigningKey(tx, commandLine(Date.now()), masterKey, key));
+    const key = await generateSigningKey();
+    await db.write((tx) => rotateSigningKey(tx, cliAttribution(Date.now()), masterKey, key));
     const [one, other] = await db.read.selectFrom('signing_keys').selectAll().execute();
     await db.write((tx) =>
       tx

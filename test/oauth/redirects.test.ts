@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizePath, CALLBACK, decide, PKCE, responseOf } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { newVisitor, type Visitor } from '../harness/visitor.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
-let visitor: Visitor;
+let visitor: FormClient;
 beforeAll(async () => {
   server = await useSharedServer();
-  const account = await worldOf(server).account();
-  visitor = newVisitor(server);
+  const account = await createFixtures(server).account();
+  visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
 });
 afterAll(() => server.close());
 
 /** Whether a request with this address would be answered there, for a client with these registered. */
 async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {
-  const { id } = await worldOf(server).client({ redirectUris: registered });
+  const { id } = await createFixtures(server).client({ redirectUris: registered });
   // An error is sent to the client without asking anybody.
   const answer = await visitor.get(
     authorizePath({ response_type: 'code', client_id: id, redirect_uri: given }),
@@ -122,7 +122,7 @@ describe('A redirect address', () => {
     ['3.1.2: of no data', 'data:text/html,x', 'https'],
     ['3.1.2: without a password', 'https://user:pass@app.example/callback', 'user name'],
   ])('RFC 6749, %s, to be registered: not %s', async (_title, uri, reason) => {
-    await expect(worldOf(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
+    await expect(createFixtures(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
       expect.objectContaining({
         kind: 'invalid',
         faults: [{ property: 'redirectUris.1', message: expect.stringContaining(reason), value: uri }],
@@ -131,13 +131,15 @@ describe('A redirect address', () => {
   });
 
   it('RFC 8252, 8.4: with a scheme without a dot cannot be registered', async () => {
-    await expect(worldOf(server).client({ redirectUris: ['myapp:/callback'] })).rejects.toThrow(/scheme/);
+    await expect(createFixtures(server).client({ redirectUris: ['myapp:/callback'] })).rejects.toThrow(
+      /scheme/,
+    );
   });
 });
 
 describe('The pages', () => {
   const path = async (redirect = CALLBACK) => {
-    const { id } = await worldOf(server).client({ redirectUris: [redirect] });
+    const { id } = await createFixtures(server).client({ redirectUris: [redirect] });
     return authorizePath({ response_type: 'code', client_id: id, redirect_uri: redirect, ...PKCE });
   };
 
@@ -171,9 +173,9 @@ describe('The pages', () => {
     const { headers } = await visitor.get(await path(redirect));
     expect(headers.get('content-security-policy')).toContain(directive);
     const request = await path(redirect);
-    const signIn = await newVisitor(server).open(request);
+    const signIn = await createFormClient(server).open(request);
     expect(signIn.headers.get('content-security-policy')).toContain(directive);
-    const leftOut = await newVisitor(server).open(
+    const leftOut = await createFormClient(server).open(
       request.replace(`&redirect_uri=${encodeURIComponent(redirect)}`, ''),
     );
     expect(leftOut.headers.get('content-security-policy')).toContain(directive);

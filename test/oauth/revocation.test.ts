@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
 let server: TestServer;
@@ -13,8 +13,8 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  await worldOf(server).organization('acmerevocation');
-  user = await worldOf(server).user({ organization: 'acmerevocation' });
+  await createFixtures(server).organization('acmerevocation');
+  user = await createFixtures(server).user({ organization: 'acmerevocation' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential', userId: user.id });
 });
@@ -82,7 +82,7 @@ describe('The revocation endpoint', () => {
   it('does not revoke what belongs to no client, nor tells whether there is such a thing', async () => {
     expect((await revoke(confidential, user.token)).status).toBe(200);
     expect(await apps.opens(user.token)).toBe(true);
-    const { token } = await worldOf(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
+    const { token } = await createFixtures(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
     expect((await revoke(confidential, token)).status).toBe(400);
     expect(await apps.opens(token)).toBe(true);
   });
@@ -117,11 +117,11 @@ describe('The revocation endpoint', () => {
 
   it('is in the audit log, without the token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
-    const before = (await worldOf(server).auditEvents()).length;
+    const before = (await createFixtures(server).auditEvents()).length;
     await revoke(client, token);
     await revoke(client, refreshToken);
     await revoke(client, refreshToken);
-    const events = (await worldOf(server).auditEvents()).slice(before);
+    const events = (await createFixtures(server).auditEvents()).slice(before);
     expect(events).toMatchObject([
       { action: 'token.revoke', user_id: user.id, credential_id: client.id },
       { action: 'grant.revoke', user_id: user.id, credential_id: client.id },

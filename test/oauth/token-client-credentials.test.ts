@@ -1,16 +1,16 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { buildApp } from '../../src/app.ts';
 import { openContext } from '../../src/runtime/context.ts';
-import { sharedTokenStore, signAccessToken } from '../../src/domain/tokens/access-tokens.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { applyGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';
+import { createTokenBatcher, signAccessToken } from '../../src/domain/tokens/access-tokens.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { syncProviderGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';
 import type { IdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { deleteClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
 
 let server: TestServer;
@@ -20,8 +20,8 @@ let script: TestClient;
 beforeAll(async () => {
   server = await startTestServer({ accessTokenLifetime: 600_000 });
   apps = applicationsOf(server);
-  await worldOf(server).organization('acme');
-  account = await worldOf(server).user({ organization: 'acme' });
+  await createFixtures(server).organization('acme');
+  account = await createFixtures(server).user({ organization: 'acme' });
   script = await apps.client({ kind: 'confidential', userId: account.id, redirectUris: [] });
 });
 afterAll(() => server.close());
@@ -72,11 +72,11 @@ describe('The client credentials grant', () => {
   });
 
   it('ends with a ban of the account, and so do its tokens', async () => {
-    const banned = await worldOf(server).user({ organization: 'acme' });
+    const banned = await createFixtures(server).user({ organization: 'acme' });
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
     expect(await apps.opens(before.access_token)).toBe(true);
-    await server.context.db.write((tx) => banUser(tx, commandLine(Date.now()), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(Date.now()), banned.id));
     expect(await apps.opens(before.access_token)).toBe(false);
     const { status, body } = await apps.clientCredentials(client);
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
@@ -84,7 +84,7 @@ describe('The client credentials grant', () => {
 
   it('stores tokens that are asked for at the same time together, and refuses one alone', async () => {
     const { db, keys } = server.context;
-    const banned = await worldOf(server).user({ organization: 'acme' });
+    const banned = await createFixtures(server).user({ organization: 'acme' });
     const doomed = await apps.client({ kind: 'confidential', userId: account.id });
     const grants = [
       { userId: account.id, clientId: script.id },
@@ -97,14 +97,14 @@ describe('The client credentials grant', () => {
         signAccessToken(db.read, keys, { ...grant, grantId: null, scopes: ['api'] }, 60_000, Date.now()),
       ),
     );
-    await db.write((tx) => banUser(tx, commandLine(Date.now()), banned.id));
-    await db.write((tx) => deleteClient(tx, commandLine(Date.now()), doomed.id));
+    await db.write((tx) => applyBan(tx, cliAttribution(Date.now()), banned.id));
+    await db.write((tx) => deleteClient(tx, cliAttribution(Date.now()), doomed.id));
 
-    const store = sharedTokenStore(db);
+    const store = createTokenBatcher(db);
     const before = db.statistics().transactions;
     const results = await Promise.allSettled(
       tokens.map((signed, index) => {
-        const { actor, now } = commandLine(Date.now());
+        const { actor, now } = cliAttribution(Date.now());
         return store({ actor: { ...actor, requestId: `request-${index}` }, now }, signed);
       }),
     );
@@ -118,7 +118,7 @@ describe('The client credentials grant', () => {
     const ids = tokens.map(({ id }) => id);
     const rows = await db.read.selectFrom('tokens').select('id').where('id', 'in', ids).execute();
     expect(rows.map(({ id }) => id).toSorted()).toEqual([ids[0] ?? '', ids[3] ?? ''].toSorted());
-    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) =>
+    const events = (await createFixtures(server).auditEvents()).filter(({ object_id }) =>
       ids.includes(object_id ?? ''),
     );
     expect(events.map(({ object_id, request_id }) => [object_id, request_id])).toEqual([
@@ -132,7 +132,9 @@ describe('The client credentials grant', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const ids = new Set(answers.map(({ body }) => decodeJwt(body.access_token).jti));
     expect(ids.size).toBe(40);
-    const events = (await worldOf(server).auditEvents()).filter(({ object_id }) => ids.has(object_id ?? ''));
+    const events = (await createFixtures(server).auditEvents()).filter(({ object_id }) =>
+      ids.has(object_id ?? ''),
+    );
     expect(events).toHaveLength(40);
     expect(new Set(events.map(({ request_id }) => request_id)).size).toBe(40);
   });
@@ -142,26 +144,27 @@ describe('The client credentials grant', () => {
       'a client that is deleted',
       401,
       'invalid_client',
-      ({ id }: TestClient) => server.context.db.write((tx) => deleteClient(tx, commandLine(Date.now()), id)),
+      ({ id }: TestClient) =>
+        server.context.db.write((tx) => deleteClient(tx, cliAttribution(Date.now()), id)),
     ],
     [
       'an account that is banned',
       400,
       'unauthorized_client',
       (_client: TestClient, userId: number) =>
-        server.context.db.write((tx) => banUser(tx, commandLine(Date.now()), userId)),
+        server.context.db.write((tx) => applyBan(tx, cliAttribution(Date.now()), userId)),
     ],
     [
       'a secret that is replaced',
       401,
       'invalid_client',
       ({ id }: TestClient) =>
-        server.context.db.write((tx) => renewClientSecret(tx, commandLine(Date.now()), id)),
+        server.context.db.write((tx) => renewClientSecret(tx, cliAttribution(Date.now()), id)),
     ],
   ])(
     'gives nothing to %s from the next request on, in other instances too',
     async (_what, status, error, end) => {
-      const user = await worldOf(server).user({ organization: 'acme' });
+      const user = await createFixtures(server).user({ organization: 'acme' });
       const client = await apps.client({ kind: 'confidential', userId: user.id });
       const other = await secondInstance();
       const here = async () => {
@@ -182,8 +185,8 @@ describe('The client credentials grant', () => {
   );
 
   it('gives the scopes of the account’s role from the next request on, in other instances too', async () => {
-    const user = await worldOf(server).user({ organization: 'acme', admin: true });
-    await worldOf(server).user({ organization: 'acme', admin: true });
+    const user = await createFixtures(server).user({ organization: 'acme', admin: true });
+    await createFixtures(server).user({ organization: 'acme', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: user.id });
     const other = await secondInstance();
     const provider: IdentityProvider = {
@@ -200,7 +203,7 @@ describe('The client credentials grant', () => {
     try {
       expect(await other.ask(client, 'tag_ow')).toEqual([200, undefined]);
       await server.context.db.write((tx) =>
-        applyGroups(tx, commandLine(Date.now()), provider, { id: user.id, admin: true }, []),
+        syncProviderGroups(tx, cliAttribution(Date.now()), provider, { id: user.id, admin: true }, []),
       );
       expect(await other.ask(client, 'tag_ow')).toEqual([400, 'invalid_scope']);
     } finally {
@@ -211,7 +214,7 @@ describe('The client credentials grant', () => {
   it('is in the audit log, with the client', async () => {
     const { body } = await apps.clientCredentials(script);
     const { jti } = decodeJwt(body.access_token);
-    const event = (await worldOf(server).auditEvents()).find(({ object_id }) => object_id === jti);
+    const event = (await createFixtures(server).auditEvents()).find(({ object_id }) => object_id === jti);
     expect(event).toMatchObject({
       action: 'token.create',
       user_id: account.id,

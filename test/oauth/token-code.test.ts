@@ -1,10 +1,16 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
-import { engine, startBeside, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
+import {
+  engine,
+  startSibling,
+  startTestServer,
+  type TestServer,
+  useSharedServer,
+} from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, basic, INSECURE, REDIRECT, type TestClient } from './applications.ts';
 
 let server: TestServer;
@@ -16,7 +22,7 @@ let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
   server = await useSharedServer(() => now);
   apps = applicationsOf(server);
-  const world = worldOf(server);
+  const world = createFixtures(server);
   await world.organization('acmetokencode');
   user = await world.user({ organization: 'acmetokencode' });
   client = await apps.client();
@@ -127,7 +133,9 @@ describe('The authorization code grant', () => {
     // What another approval gave stays.
     expect(await apps.opens(other.access_token)).toBe(true);
 
-    const event = (await worldOf(server).auditEvents()).findLast(({ action }) => action === 'grant.revoke');
+    const event = (await createFixtures(server).auditEvents()).findLast(
+      ({ action }) => action === 'grant.revoke',
+    );
     expect(event).toMatchObject({ object_type: 'grant', user_id: user.id, credential_id: client.id });
     expect(JSON.parse(event?.after ?? '')).toEqual({
       reason: 'code-reused',
@@ -166,17 +174,17 @@ describe('The authorization code grant', () => {
   });
 
   it('gives a banned user’s code no token', async () => {
-    const world = worldOf(server);
+    const world = createFixtures(server);
     const banned = await world.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
   it('RFC 6749, 3.3: tells the scope when an account may no longer hold all that was allowed', async () => {
     const { db } = server.context;
-    const admin = await worldOf(server).user({ organization: 'acmetokencode', admin: true });
+    const admin = await createFixtures(server).user({ organization: 'acmetokencode', admin: true });
     const given = await apps.code(client, admin.id, { scopes: ['api', 'tag_ow', 'tag_lw'] });
     await db.write((tx) => tx.updateTable('users').set({ admin: 0 }).where('id', '=', admin.id).execute());
     const { body } = await apps.redeem(client, given);
@@ -186,9 +194,9 @@ describe('The authorization code grant', () => {
 
   it('is in the audit log, without the code or a token', async () => {
     const given = await apps.code(client, user.id);
-    const before = (await worldOf(server).auditEvents()).length;
+    const before = (await createFixtures(server).auditEvents()).length;
     const { body } = await apps.redeem(client, given);
-    const events = (await worldOf(server).auditEvents()).slice(before);
+    const events = (await createFixtures(server).auditEvents()).slice(before);
     expect(events.map(({ action }) => action)).toEqual(['token.create', 'refresh-token.create']);
     const text = JSON.stringify(events) + JSON.stringify(server.logs());
     for (const secret of [given.code, given.verifier, body.access_token, body.refresh_token])
@@ -340,7 +348,7 @@ describe('The token endpoint', () => {
   });
 
   it('answers too many requests in its own form', async () => {
-    const limited = await startBeside(server, { rateLimit: 1 });
+    const limited = await startSibling(server, { rateLimit: 1 });
     try {
       const post = () => applicationsOf(limited).post('/oauth/token', { grant_type: 'x', client_id: 'x' });
       expect((await post()).status).toBe(401);
@@ -418,9 +426,9 @@ describe('Client authentication', () => {
 
   it('writes down a wrong secret, and not the secret', async () => {
     now += 60_000;
-    const before = (await worldOf(server).auditEvents()).length;
+    const before = (await createFixtures(server).auditEvents()).length;
     await token(post, { authorization: basic(confidential.id, 'guess-4711') });
-    const events = (await worldOf(server).auditEvents()).slice(before);
+    const events = (await createFixtures(server).auditEvents()).slice(before);
     expect(events).toMatchObject([
       { action: 'client.refuse', object_type: 'client', object_id: confidential.id, address: '127.0.0.1' },
     ]);

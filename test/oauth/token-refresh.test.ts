@@ -1,12 +1,12 @@
 import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commandLine } from '../../src/auth/callers.ts';
-import { banUser } from '../../src/domain/users/ban-user.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { applyBan } from '../../src/domain/users/ban-user.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
-import { startBeside, type TestServer, useSharedServer } from '../harness/server.ts';
-import { worldOf } from '../harness/world.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
 
 const DAY = 86_400_000;
@@ -18,10 +18,10 @@ let client: TestClient;
 let confidential: TestClient;
 let now = Date.UTC(2027, 0, 1);
 beforeAll(async () => {
-  server = await startBeside(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
+  server = await startSibling(await useSharedServer(() => now), { grantLifetime: 90 * DAY });
   apps = applicationsOf(server);
-  await worldOf(server).organization('acmerefresh');
-  user = await worldOf(server).user({ organization: 'acmerefresh' });
+  await createFixtures(server).organization('acmerefresh');
+  user = await createFixtures(server).user({ organization: 'acmerefresh' });
   client = await apps.client();
   confidential = await apps.client({ kind: 'confidential' });
 });
@@ -91,7 +91,9 @@ describe('The refresh token grant', () => {
     for (const { access_token: token } of [first, second, third]) expect(await apps.opens(token)).toBe(false);
     await expectRefused(client, third.refresh_token);
 
-    const events = (await worldOf(server).auditEvents()).filter(({ action }) => action === 'grant.revoke');
+    const events = (await createFixtures(server).auditEvents()).filter(
+      ({ action }) => action === 'grant.revoke',
+    );
     expect(events).toHaveLength(1);
     expect(JSON.parse(events[0]?.after ?? '')).toEqual({
       reason: 'refresh-token-reused',
@@ -118,7 +120,7 @@ describe('The refresh token grant', () => {
       if (grant === undefined) throw new Error('The refresh token is not stored.');
       const [{ body }] = await Promise.all([
         apps.refresh(client, token),
-        db.write((tx) => revokeGrant(tx, commandLine(now), grant, 'revoked-by-client')),
+        db.write((tx) => revokeGrant(tx, cliAttribution(now), grant, 'revoked-by-client')),
       ]);
       if (body.access_token === undefined) continue;
       expect(await apps.opens(body.access_token)).toBe(false);
@@ -149,17 +151,17 @@ describe('The refresh token grant', () => {
   });
 
   it('is refused to a banned user’s client', async () => {
-    const banned = await worldOf(server).user({ organization: 'acmerefresh' });
+    const banned = await createFixtures(server).user({ organization: 'acmerefresh' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
-    await server.context.db.write((tx) => banUser(tx, commandLine(now), banned.id));
+    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
     await expectRefused(client, token);
   });
 
   it('is in the audit log, without a token', async () => {
     const { refresh_token: token } = await apps.tokens(client, user.id);
-    const before = (await worldOf(server).auditEvents()).length;
+    const before = (await createFixtures(server).auditEvents()).length;
     const { body } = await apps.refresh(client, token);
-    const events = (await worldOf(server).auditEvents()).slice(before);
+    const events = (await createFixtures(server).auditEvents()).slice(before);
     expect(events.map(({ action }) => action)).toEqual(['token.create', 'refresh-token.rotate']);
     const text = JSON.stringify(events) + JSON.stringify(server.logs());
     for (const secret of [token, body.access_token, body.refresh_token]) expect(text).not.toContain(secret);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, inject, it } from 'vitest';
-import { withSources } from '../../src/runtime/source-maps.ts';
+import { mapStackTrace } from '../../src/runtime/source-maps.ts';
 
 describe('A stack trace of what was built', () => {
   const folder = join(inject('product'), 'dist');
@@ -19,7 +19,7 @@ describe('A stack trace of what was built', () => {
     const others = '\n    at node:net:1:2\n    at file:///elsewhere/main.js:5:3';
     const stack = `Error: broken\n    at f (${built.href}main.js:${from})${others}`;
     const [, source = '', rest] =
-      /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(withSources(stack, built)) ?? [];
+      /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(mapStackTrace(stack, built)) ?? [];
     // What leads up from the folder of the run, which is elsewhere, is not told.
     expect(`${join(import.meta.dirname, '../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
     expect(source).toContain(`src/main.ts:${to}`);
@@ -28,6 +28,6 @@ describe('A stack trace of what was built', () => {
 
   it('stays as it is where no map tells', () => {
     const stack = `Error: broken\n    at ${built.href}none.js:1:1`;
-    expect(withSources(stack, built)).toBe(stack);
+    expect(mapStackTrace(stack, built)).toBe(stack);
   });
 });

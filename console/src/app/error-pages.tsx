@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core';
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
-import { Empty } from '../components/empty-state.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
 import { errorText } from '../components/notifications.tsx';
-import { Place } from '../components/page.tsx';
+import { PageLayout } from '../components/page.tsx';
 
 /** What browsers say of a part of the console that is not there any more. */
-const GONE = /dynamically imported module|importing a module script|preload CSS/i;
+const CHUNK_LOAD_ERROR = /dynamically imported module|importing a module script|preload CSS/i;
 
 /** At an address that is none. */
-export function NothingHere() {
+export function NotFoundPage() {
   return (
-    <Place title="Nothing is here">
-      <Empty
+    <PageLayout title="Nothing is here">
+      <EmptyState
         title="Nothing has this address"
         action={
           <Button variant="light" renderRoot={(props) => <Link to="/" {...props} />}>
@@ -20,28 +20,28 @@ export function NothingHere() {
         }
       >
         It may be mistyped, or what it named is gone.
-      </Empty>
-    </Place>
+      </EmptyState>
+    </PageLayout>
   );
 }
 
 /** In the place of one that could not be shown; the others go on. */
-export function PlaceFailed({ error, reset }: ErrorComponentProps) {
+export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
-  if (error instanceof Error && GONE.test(error.message))
+  if (error instanceof Error && CHUNK_LOAD_ERROR.test(error.message))
     return (
-      <Place title="Load the console anew">
-        <Empty
+      <PageLayout title="Load the console anew">
+        <EmptyState
           title="This part of the console was not found"
           action={<Button onClick={() => location.reload()}>Load it anew</Button>}
         >
           The server was probably updated since this page was opened, or cannot be reached.
-        </Empty>
-      </Place>
+        </EmptyState>
+      </PageLayout>
     );
   return (
-    <Place title="This could not be shown">
-      <Empty
+    <PageLayout title="This could not be shown">
+      <EmptyState
         title={errorText(error)}
         action={
           <Button
@@ -54,6 +54,6 @@ export function PlaceFailed({ error, reset }: ErrorComponentProps) {
           </Button>
         }
       />
-    </Place>
+    </PageLayout>
   );
 }

@@ -1,5 +1,5 @@
 /** The mark of Assay, as on the account pages. */
-export function Mark() {
+export function Logo() {
   return (
     <svg viewBox="0 0 24 24" width={24} height={24} aria-hidden focusable="false">
       <path

@@ -1,18 +1,18 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
-import { NothingHere, PlaceFailed } from './error-pages.tsx';
+import { NotFoundPage, PageError } from './error-pages.tsx';
 import { Shell } from './shell.tsx';
-import { assessmentSearchOf, assessmentTabOf } from '../pages/assessments/search-params.ts';
-import { groupRoleOf, groupSearchOf } from '../pages/groups/search.ts';
-import { peopleSearchOf } from '../pages/people/search.ts';
-import { auditSearch } from '../pages/audit/search.ts';
-import { tagsSearch } from '../pages/tags/search.ts';
-import { assetSearchOf } from '../pages/assets/search-params.ts';
-import { importSearchOf } from '../pages/imports/search.ts';
-import { searchOf } from '../pages/vulnerabilities/search-params.ts';
+import { parseAssessmentSearch, parseAssessmentTab } from '../pages/assessments/search-params.ts';
+import { parseGroupRole, parseGroupSearch } from '../pages/groups/search.ts';
+import { parsePeopleSearch } from '../pages/people/search.ts';
+import { parseAuditSearch } from '../pages/audit/search.ts';
+import { parseTagsSearch } from '../pages/tags/search.ts';
+import { parseAssetSearch } from '../pages/assets/search-params.ts';
+import { parseImportSearch } from '../pages/imports/search.ts';
+import { parseVulnerabilityListParams } from '../pages/vulnerabilities/search-params.ts';
 
 const root = createRootRoute({
   component: Shell,
-  notFoundComponent: NothingHere,
+  notFoundComponent: NotFoundPage,
 });
 
 const home = createRoute({
@@ -24,7 +24,7 @@ const home = createRoute({
 const vulnerabilities = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities',
-  validateSearch: searchOf,
+  validateSearch: parseVulnerabilityListParams,
   component: lazyRouteComponent(
     () => import('../pages/vulnerabilities/vulnerability-list.tsx'),
     'VulnerabilityList',
@@ -34,35 +34,35 @@ const vulnerabilities = createRoute({
 const assessments = createRoute({
   getParentRoute: () => root,
   path: '/assessments',
-  validateSearch: assessmentSearchOf,
+  validateSearch: parseAssessmentSearch,
   component: lazyRouteComponent(() => import('../pages/assessments/assessment-list.tsx'), 'AssessmentList'),
 });
 
 const assessmentPage = createRoute({
   getParentRoute: () => root,
   path: '/assessments/$uid',
-  validateSearch: assessmentTabOf,
+  validateSearch: parseAssessmentTab,
   component: lazyRouteComponent(() => import('../pages/assessments/assessment-page.tsx'), 'AssessmentPage'),
 });
 
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
-  validateSearch: groupSearchOf,
+  validateSearch: parseGroupSearch,
   component: lazyRouteComponent(() => import('../pages/groups/group-list.tsx'), 'GroupList'),
 });
 
 const groupPage = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
-  validateSearch: groupRoleOf,
+  validateSearch: parseGroupRole,
   component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
 });
 
 const people = createRoute({
   getParentRoute: () => root,
   path: '/people',
-  validateSearch: peopleSearchOf,
+  validateSearch: parsePeopleSearch,
   component: lazyRouteComponent(() => import('../pages/people/people-list.tsx'), 'PeopleList'),
 });
 
@@ -84,11 +84,11 @@ const newVulnerability = createRoute({
   }),
   component: lazyRouteComponent(
     () => import('../pages/vulnerability/new-vulnerability-page.tsx'),
-    'NewVulnerability',
+    'NewVulnerabilityPage',
   ),
 });
 
-const oneVulnerability = createRoute({
+const vulnerabilityPage = createRoute({
   getParentRoute: () => root,
   path: '/vulnerabilities/$id',
   component: lazyRouteComponent(
@@ -102,32 +102,32 @@ const editVulnerability = createRoute({
   path: '/vulnerabilities/$id/edit',
   component: lazyRouteComponent(
     () => import('../pages/vulnerability/edit-vulnerability-page.tsx'),
-    'EditVulnerability',
+    'EditVulnerabilityPage',
   ),
 });
 
 const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
-  validateSearch: tagsSearch,
+  validateSearch: parseTagsSearch,
   component: lazyRouteComponent(() => import('../pages/tags/tag-list.tsx'), 'Tags'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
-  validateSearch: auditSearch,
+  validateSearch: parseAuditSearch,
   component: lazyRouteComponent(() => import('../pages/audit/audit-list.tsx'), 'Audit'),
 });
 
 const assets = createRoute({
   getParentRoute: () => root,
   path: '/assets',
-  validateSearch: assetSearchOf,
+  validateSearch: parseAssetSearch,
   component: lazyRouteComponent(() => import('../pages/assets/asset-list.tsx'), 'AssetList'),
 });
 
-const oneAsset = createRoute({
+const assetPage = createRoute({
   getParentRoute: () => root,
   path: '/assets/$uid',
   component: lazyRouteComponent(() => import('../pages/assets/asset-page.tsx'), 'AssetPage'),
@@ -136,21 +136,21 @@ const oneAsset = createRoute({
 const imports = createRoute({
   getParentRoute: () => root,
   path: '/imports',
-  validateSearch: importSearchOf,
+  validateSearch: parseImportSearch,
   component: lazyRouteComponent(() => import('../pages/imports/import-list.tsx'), 'ImportList'),
 });
 
-const oneImport = createRoute({
+const importPage = createRoute({
   getParentRoute: () => root,
   path: '/imports/$id',
   component: lazyRouteComponent(() => import('../pages/imports/import-page.tsx'), 'ImportPage'),
 });
 
-const places = [
+const routes = [
   home,
   vulnerabilities,
   newVulnerability,
-  oneVulnerability,
+  vulnerabilityPage,
   editVulnerability,
   assessments,
   assessmentPage,
@@ -161,16 +161,16 @@ const places = [
   tags,
   audit,
   assets,
-  oneAsset,
+  assetPage,
   imports,
-  oneImport,
+  importPage,
 ];
 
 /** Every address of the console; each place is loaded when somebody goes there. */
 export const router = createRouter({
-  routeTree: root.addChildren(places),
+  routeTree: root.addChildren(routes),
   defaultPreload: 'intent',
-  defaultErrorComponent: PlaceFailed,
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

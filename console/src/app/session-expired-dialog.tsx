@@ -1,24 +1,24 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { isWaiting, onWaiting, tryAgain } from '../session/sign-in-gate.ts';
-import { signIn } from '../session/access-token.ts';
+import { isWaiting, subscribeToWaiting, retryWaiting } from '../session/sign-in-gate.ts';
+import { redirectToSignIn } from '../session/access-token.ts';
 
 /** Milliseconds after which a try counts as one that went well. */
-const FORGOTTEN = 5_000;
+const ATTEMPT_RESET = 5_000;
 
 /** Where the session ended while something was typed: how to sign in again and keep it. */
-export function Renewal() {
+export function SessionExpiredDialog() {
   const [tried, setTried] = useState(false);
-  const opened = useSyncExternalStore(onWaiting, isWaiting);
+  const opened = useSyncExternalStore(subscribeToWaiting, isWaiting);
   useEffect(() => {
     if (!opened) return undefined;
     // Whoever comes back from another tab has probably signed in there.
-    addEventListener('focus', tryAgain);
-    return () => removeEventListener('focus', tryAgain);
+    addEventListener('focus', retryWaiting);
+    return () => removeEventListener('focus', retryWaiting);
   }, [opened]);
   useEffect(() => {
     // While it is looked for, it is closed for a moment.
-    const timer = opened ? undefined : setTimeout(() => setTried(false), FORGOTTEN);
+    const timer = opened ? undefined : setTimeout(() => setTried(false), ATTEMPT_RESET);
     return () => clearTimeout(timer);
   }, [opened]);
   return (
@@ -26,7 +26,7 @@ export function Renewal() {
       // Over the dialog in which something was typed.
       zIndex={1_000}
       opened={opened}
-      onClose={tryAgain}
+      onClose={retryWaiting}
       withCloseButton={false}
       closeOnClickOutside={false}
       closeOnEscape={false}
@@ -43,14 +43,14 @@ export function Renewal() {
           {tried && 'Nobody is signed in in this browser yet.'}
         </Text>
         <Group justify="flex-end" gap="xs">
-          <Button variant="subtle" onClick={() => void signIn()}>
+          <Button variant="subtle" onClick={() => void redirectToSignIn()}>
             Sign in here
           </Button>
           <Button
             variant="default"
             onClick={() => {
               setTried(true);
-              tryAgain();
+              retryWaiting();
             }}
           >
             Go on

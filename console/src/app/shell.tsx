@@ -27,18 +27,18 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useReachesNothing } from '../queries/groups.ts';
-import { sendSignOut } from '../session/sign-out.ts';
-import { whoAmI } from '../session/current-user.ts';
-import { useKeptFocus } from './restore-focus.ts';
-import { Mark } from './logo.tsx';
+import { useHasNoAccess } from '../queries/groups.ts';
+import { submitSignOut } from '../session/sign-out.ts';
+import { currentUser } from '../session/current-user.ts';
+import { useRestoreFocus } from './restore-focus.ts';
+import { Logo } from './logo.tsx';
 import { NoAccess } from './no-access.tsx';
-import { Renewal } from './session-expired-dialog.tsx';
+import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
 
 /** Each with the letter that leads there after `g`. */
-const PLACES = [
+const NAV_ITEMS = [
   { to: '/', key: 'h', label: 'Home', icon: IconHome },
   { to: '/vulnerabilities', key: 'v', label: 'Vulnerabilities', icon: IconBug },
   { to: '/assets', key: 'a', label: 'Assets', icon: IconServer },
@@ -54,9 +54,9 @@ const PLACES = [
 export function Shell() {
   const [menu, { open, close }] = useDisclosure();
   const navigate = useNavigate();
-  const places = usePlaces();
-  useFocusOnArrival();
-  useKeptFocus();
+  const places = useNavItems();
+  useFocusOnNavigation();
+  useRestoreFocus();
   const focusSearch = () => document.getElementById('search')?.focus();
   useShortcuts({
     ...Object.fromEntries(
@@ -82,51 +82,51 @@ export function Shell() {
       <header className={classes.header}>
         <Burger size="sm" className={classes.burger} aria-label="Places" opened={menu} onClick={open} />
         <Link to="/" className={classes.brand}>
-          <Mark />
+          <Logo />
           Assay
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
-          <SchemeButton />
-          <OwnMenu />
+          <ColorSchemeButton />
+          <AccountMenu />
         </Group>
       </header>
       <nav className={classes.nav} aria-label="Places">
-        <Places onGo={close} />
+        <NavLinks onGo={close} />
       </nav>
       <Drawer opened={menu} onClose={close} size={260} title="Assay">
         <nav aria-label="Places">
-          <Places onGo={close} />
+          <NavLinks onGo={close} />
         </nav>
       </Drawer>
       <main id="content" className={classes.main} tabIndex={-1}>
         <Content />
       </main>
-      <Renewal />
+      <SessionExpiredDialog />
     </div>
   );
 }
 
 /** The places of whoever is signed in. */
-function usePlaces() {
-  const { data: who } = useQuery(whoAmI);
-  return PLACES.filter((place) => !('admin' in place) || who?.admin === true);
+function useNavItems() {
+  const { data: who } = useQuery(currentUser);
+  return NAV_ITEMS.filter((place) => !('admin' in place) || who?.admin === true);
 }
 
 /** Places that have something for who reaches no assessment as well. */
-const ALWAYS = ['/tags', '/groups', '/people', '/audit'];
+const OPEN_TO_ALL = ['/tags', '/groups', '/people', '/audit'];
 
 /** The place where one is. */
 function Content() {
-  const reachesNothing = useReachesNothing();
+  const reachesNothing = useHasNoAccess();
   const begin = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
-  const place = PLACES.find(({ to }) => to === begin);
-  if (reachesNothing && place !== undefined && !ALWAYS.includes(begin))
+  const place = NAV_ITEMS.find(({ to }) => to === begin);
+  if (reachesNothing && place !== undefined && !OPEN_TO_ALL.includes(begin))
     return <NoAccess title={place.label} />;
   return <Outlet />;
 }
 
 /** Whoever went to another place by keys or with a screen reader is at its content, not at the link that led there. */
-function useFocusOnArrival(): void {
+function useFocusOnNavigation(): void {
   const router = useRouter();
   useEffect(
     () =>
@@ -141,8 +141,8 @@ function useFocusOnArrival(): void {
   );
 }
 
-function Places({ onGo }: { onGo: () => void }) {
-  return usePlaces().map(({ to, label, icon: Icon }) => (
+function NavLinks({ onGo }: { onGo: () => void }) {
+  return useNavItems().map(({ to, label, icon: Icon }) => (
     <NavLink
       key={to}
       label={label}
@@ -153,7 +153,7 @@ function Places({ onGo }: { onGo: () => void }) {
   ));
 }
 
-function SchemeButton() {
+function ColorSchemeButton() {
   const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const dark =
     colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches);
@@ -170,8 +170,8 @@ function SchemeButton() {
 }
 
 /** Whoever is signed in, and the pages of their account. */
-function OwnMenu() {
-  const { data: who } = useQuery(whoAmI);
+function AccountMenu() {
+  const { data: who } = useQuery(currentUser);
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
@@ -206,7 +206,7 @@ function OwnMenu() {
           action="/sign-out"
           onSubmit={(event) => {
             event.preventDefault();
-            void sendSignOut(event.currentTarget);
+            void submitSignOut(event.currentTarget);
           }}
         >
           <input type="hidden" name="_csrf" />

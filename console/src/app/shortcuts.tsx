@@ -5,9 +5,9 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, 
 export type Shortcuts = Readonly<Record<string, { label: string; run: () => void }>>;
 
 /** How long the second of two keys is waited for, in milliseconds. */
-const SECOND_KEY_WITHIN = 1_500;
+const SEQUENCE_TIMEOUT = 1_500;
 /** What is typed into none of these. */
-const TICKED = 'input[type="checkbox"], input[type="radio"]';
+const NON_TEXT_INPUTS = 'input[type="checkbox"], input[type="radio"]';
 
 type Layers = Set<{ current: Shortcuts }>;
 const LayersContext = createContext<Layers>(new Set());
@@ -36,7 +36,10 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
     const hear = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target as HTMLElement;
-      if (target.isContentEditable || (target.matches('input, textarea, select') && !target.matches(TICKED)))
+      if (
+        target.isContentEditable ||
+        (target.matches('input, textarea, select') && !target.matches(NON_TEXT_INPUTS))
+      )
         return;
       if (document.querySelector('[aria-modal="true"]') !== null) return;
       if (event.key === '?') {
@@ -54,7 +57,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
       } else if (
         known.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${pressed} `)))
       )
-        first = { key: pressed, until: event.timeStamp + SECOND_KEY_WITHIN };
+        first = { key: pressed, until: event.timeStamp + SEQUENCE_TIMEOUT };
     };
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);

@@ -29,11 +29,11 @@ const dark: MantineColorsTuple = [
 ];
 
 /** A style element of a script is against the policy of the page: what would make one is off, here and for all. */
-const STYLELESS = { lockScroll: false } as const;
+const NO_STYLE_ELEMENT = { lockScroll: false } as const;
 
 /** What every dialog has: a name for the button that closes it, and a head that is not taken for that of the page. */
-const DIALOG = {
-  ...STYLELESS,
+const DIALOG_PROPS = {
+  ...NO_STYLE_ELEMENT,
   closeButtonProps: { 'aria-label': 'Close' },
   attributes: { header: { role: 'presentation' } },
 } as const;
@@ -54,8 +54,8 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   components: {
-    Modal: { defaultProps: { ...DIALOG, centered: true, transitionProps: { duration: 100 } } },
-    Drawer: { defaultProps: { ...DIALOG, transitionProps: { duration: 100 } } },
+    Modal: { defaultProps: { ...DIALOG_PROPS, centered: true, transitionProps: { duration: 100 } } },
+    Drawer: { defaultProps: { ...DIALOG_PROPS, transitionProps: { duration: 100 } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // A header of a dialog is none of the page; and what has no words says what it does.
     ModalHeader: { defaultProps: { role: 'presentation' } },

@@ -4,12 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Option } from './filter-definition.ts';
 
-interface SearchedSelectProps<O extends Option> {
+interface AsyncSelectProps<O extends Option> {
   label: string;
   /** Names the choices among what is remembered, with all that they depend on. */
-  choices: readonly unknown[];
+  optionsKey: readonly unknown[];
   /** Asks the server for what can be chosen. */
-  find: (search: string, signal: AbortSignal) => Promise<readonly O[]>;
+  loadOptions: (search: string, signal: AbortSignal) => Promise<readonly O[]>;
   value: O | null;
   onChange: (value: O | null) => void;
   placeholder?: string;
@@ -19,21 +19,21 @@ interface SearchedSelectProps<O extends Option> {
   required?: boolean;
   disabled?: boolean;
   /** Whether the field is emptied once something is chosen, for the next one. */
-  forgets?: boolean;
+  clearsOnSelect?: boolean;
   /** The most that it takes of the width, in pixels. */
   maw?: number;
   /** Whether the dialog that it stands in begins with it. */
-  first?: boolean;
+  autoFocus?: boolean;
 }
 
 /** One of many, found by typing. */
-export function SearchedSelect<O extends Option>(props: SearchedSelectProps<O>) {
-  const { label, choices, find, value, onChange, forgets = false } = props;
+export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
+  const { label, optionsKey, loadOptions, value, onChange, clearsOnSelect = false } = props;
   const [typed, setTyped] = useState('');
   const [wanted] = useDebouncedValue(typed === value?.label ? '' : typed, 120);
   const { data = [], isFetching } = useQuery({
-    queryKey: ['choices', ...choices, wanted],
-    queryFn: ({ signal }) => find(wanted, signal),
+    queryKey: ['choices', ...optionsKey, wanted],
+    queryFn: ({ signal }) => loadOptions(wanted, signal),
     placeholderData: keepPreviousData,
     enabled: props.disabled !== true,
   });
@@ -46,10 +46,10 @@ export function SearchedSelect<O extends Option>(props: SearchedSelectProps<O>) 
       value={value?.value ?? null}
       onChange={(key) => {
         onChange(options.find((option) => option.value === key) ?? null);
-        if (forgets) setTyped('');
+        if (clearsOnSelect) setTyped('');
       }}
       {...(props.maw === undefined ? {} : { maw: props.maw })}
-      data-autofocus={props.first === true || undefined}
+      data-autofocus={props.autoFocus === true || undefined}
       searchable
       searchValue={typed}
       onSearchChange={setTyped}

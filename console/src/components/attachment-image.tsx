@@ -2,7 +2,7 @@ import { Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../queries/client.ts';
 
-interface AttachedPictureProps {
+interface AttachmentImageProps {
   vulnerability: number;
   id: number;
   /** What it shows, for who cannot see it. */
@@ -10,7 +10,7 @@ interface AttachedPictureProps {
 }
 
 /** A picture among the attachments of a vulnerability, which is read with the token and shown from memory. */
-export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps) {
+export function AttachmentImage({ vulnerability, id, alt }: AttachmentImageProps) {
   const { data, error } = useQuery({
     queryKey: ['vulnerability', vulnerability, 'attachment', id],
     queryFn: async ({ signal }) => {
@@ -25,11 +25,11 @@ export function AttachedPicture({ vulnerability, id, alt }: AttachedPictureProps
   });
   if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
   if (data === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
-  return <BlobPicture content={data} alt={alt} />;
+  return <BlobImage content={data} alt={alt} />;
 }
 
 /** A picture that is in memory. */
-export function BlobPicture({ content, alt }: { content: Blob; alt: string }) {
+export function BlobImage({ content, alt }: { content: Blob; alt: string }) {
   return (
     <img
       alt={alt}

@@ -3,33 +3,33 @@ import { IconAlertTriangle, IconCheck, IconMinus } from '@tabler/icons-react';
 import { Dialog } from './dialog.tsx';
 
 /** What became of one of a batch. */
-export interface Outcome {
+export interface BatchItemResult {
   name: string;
-  outcome: 'done' | 'already' | 'refused';
+  status: 'done' | 'already' | 'refused';
   /** Why it was refused. */
-  why?: string;
+  reason?: string;
 }
 
-interface OutcomesProps {
+interface BatchResultProps {
   /** What each is: "Person". */
-  noun: string;
-  outcomes: readonly Outcome[];
+  itemLabel: string;
+  results: readonly BatchItemResult[];
   /** The words of what was done, and of what needed not be: "Added", "Already a member". */
-  done: string;
-  already: string;
+  doneLabel: string;
+  alreadyLabel: string;
 }
 
-interface OutcomesDialogProps extends OutcomesProps {
+interface BatchResultDialogProps extends BatchResultProps {
   title: string;
   onClose: () => void;
 }
 
 /** What became of a batch, in a dialog that is closed when it was read. */
-export function OutcomesDialog({ title, onClose, ...outcomes }: OutcomesDialogProps) {
+export function BatchResultDialog({ title, onClose, ...results }: BatchResultDialogProps) {
   return (
     <Dialog title={title} size="lg" onClose={onClose}>
       <Stack gap="sm">
-        <Outcomes {...outcomes} />
+        <BatchResult {...results} />
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>
             Close
@@ -43,12 +43,12 @@ export function OutcomesDialog({ title, onClose, ...outcomes }: OutcomesDialogPr
 const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
 
 /** What became of each of a batch, those that were refused first. */
-function Outcomes({ noun, outcomes, done, already }: OutcomesProps) {
-  const words = { done, already, refused: 'Refused' } as const;
+function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResultProps) {
+  const words = { done: doneLabel, already: alreadyLabel, refused: 'Refused' } as const;
   const order = ['refused', 'done', 'already'] as const;
   const sums = order.map((outcome) => ({
     outcome,
-    sum: outcomes.filter((one) => one.outcome === outcome).length,
+    sum: results.filter((one) => one.status === outcome).length,
   }));
   return (
     <>
@@ -62,21 +62,21 @@ function Outcomes({ noun, outcomes, done, already }: OutcomesProps) {
         <Table style={{ overflowWrap: 'anywhere' }}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{noun}</Table.Th>
+              <Table.Th>{itemLabel}</Table.Th>
               <Table.Th>Result</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {outcomes
-              .toSorted((one, other) => order.indexOf(one.outcome) - order.indexOf(other.outcome))
-              .map(({ name, outcome, why }, index) => {
+            {results
+              .toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
+              .map(({ name, status: outcome, reason }, index) => {
                 const Icon = ICONS[outcome];
                 return (
                   <Table.Tr key={`${index} ${name}`}>
                     <Table.Td>{name}</Table.Td>
                     <Table.Td>
                       <Icon size={14} aria-hidden /> {words[outcome]}
-                      {why !== undefined && `: ${why}`}
+                      {reason !== undefined && `: ${reason}`}
                     </Table.Td>
                   </Table.Tr>
                 );

@@ -4,15 +4,15 @@ import { IconColumns } from '@tabler/icons-react';
 interface ColumnsMenuProps {
   columns: readonly { id: string; header: string; extra?: boolean }[];
   /** The ids of those that were asked for; absent for those that there is room for. */
-  asked: readonly string[] | undefined;
+  selected: readonly string[] | undefined;
   onChange: (asked: readonly string[] | undefined) => void;
   /** The one that always stays. */
-  fixed: string;
+  required: string;
 }
 
 /** Which columns a table shows. */
-export function ColumnsMenu({ columns, asked, onChange, fixed }: ColumnsMenuProps) {
-  const now = new Set(asked ?? columns.filter(({ extra }) => extra !== true).map(({ id }) => id));
+export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMenuProps) {
+  const now = new Set(selected ?? columns.filter(({ extra }) => extra !== true).map(({ id }) => id));
   const toggle = (id: string) => {
     if (!now.delete(id)) now.add(id);
     onChange(columns.filter((column) => now.has(column.id)).map((column) => column.id));
@@ -36,15 +36,15 @@ export function ColumnsMenu({ columns, asked, onChange, fixed }: ColumnsMenuProp
               key={id}
               size="xs"
               label={header}
-              checked={id === fixed || now.has(id)}
-              disabled={id === fixed}
+              checked={id === required || now.has(id)}
+              disabled={id === required}
               onChange={() => toggle(id)}
             />
           ))}
           <Button
             size="compact-sm"
             variant="subtle"
-            disabled={asked === undefined}
+            disabled={selected === undefined}
             onClick={() => onChange(undefined)}
           >
             As there is room

@@ -1,35 +1,35 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
-import { tellError } from './notifications.tsx';
+import { notifyError } from './notifications.tsx';
 
 /** How long the button says that it was done, in milliseconds. */
-const TOLD_FOR = 1_500;
+const COPIED_DURATION = 1_500;
 
 interface CopyButtonProps {
   text: string;
   /** What is copied, as the button is called: "Copy the link". */
   label: string;
   /** Whether the words stand on the button; else an icon alone. */
-  withWords?: boolean;
+  withLabel?: boolean;
 }
 
 /** Puts a text on the clipboard. */
-export function CopyButton({ text, label, withWords = false }: CopyButtonProps) {
+export function CopyButton({ text, label, withLabel = false }: CopyButtonProps) {
   const [done, setDone] = useState(false);
   useEffect(() => {
     if (!done) return undefined;
-    const timer = setTimeout(() => setDone(false), TOLD_FOR);
+    const timer = setTimeout(() => setDone(false), COPIED_DURATION);
     return () => clearTimeout(timer);
   }, [done]);
   const copy = () =>
     void copyText(text).then(
       () => setDone(true),
-      (error: unknown) => tellError('It could not be copied', error),
+      (error: unknown) => notifyError('It could not be copied', error),
     );
   const icon = done ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />;
   const said = done ? 'Copied' : label;
-  if (withWords)
+  if (withLabel)
     return (
       <Button size="compact-sm" variant="default" leftSection={icon} onClick={copy} aria-live="polite">
         {said}

@@ -2,7 +2,7 @@ import type { Criticality } from '../queries/assets.ts';
 import classes from './criticality-badge.module.css';
 
 const BARS: Readonly<Record<Criticality, number>> = { high: 3, medium: 2, low: 1, undefined: 0 };
-const WORDS: Readonly<Record<Criticality, string>> = {
+const LABELS: Readonly<Record<Criticality, string>> = {
   high: 'High',
   medium: 'Medium',
   low: 'Low',
@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<Criticality, string>> = {
 };
 
 /** How much an asset matters: told by a word, and by how many of three bars are full. */
-export function CriticalityMark({ criticality }: { criticality: Criticality }) {
+export function CriticalityBadge({ criticality }: { criticality: Criticality }) {
   return (
     <span className={classes.mark} data-criticality={criticality}>
       <svg viewBox="0 0 14 12" aria-hidden>
@@ -26,7 +26,7 @@ export function CriticalityMark({ criticality }: { criticality: Criticality }) {
           />
         ))}
       </svg>
-      {WORDS[criticality]}
+      {LABELS[criticality]}
     </span>
   );
 }

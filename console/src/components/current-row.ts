@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { List } from '../queries/paged-list.ts';
+import type { PagedList } from '../queries/paged-list.ts';
 import { type Shortcuts, useShortcuts } from '../app/shortcuts.tsx';
 
 interface CurrentRow<Row> {
@@ -8,39 +8,42 @@ interface CurrentRow<Row> {
   setCurrent: (index: number | undefined) => void;
   row: Row | undefined;
   /** @returns the index as many rows on, within what was read */
-  stepped: (by: number) => number;
+  offsetIndex: (by: number) => number;
 }
 
 /** The row of a list that keys act on. */
-export function useCurrentRow<Row>(list: List<Row>): CurrentRow<Row> {
+export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
   const [current, setCurrent] = useState<number>();
   return {
     current,
     setCurrent,
-    row: current === undefined ? undefined : list.at(current),
-    stepped: (by) => Math.max(0, Math.min(list.loaded - 1, (current ?? (by > 0 ? -1 : 1)) + by)),
+    row: current === undefined ? undefined : list.rowAt(current),
+    offsetIndex: (by) => Math.max(0, Math.min(list.loadedCount - 1, (current ?? (by > 0 ? -1 : 1)) + by)),
   };
 }
 
-interface RowKeys<Row> {
+interface RowShortcuts<Row> {
   /** What a row is called: `Next asset`. */
-  noun: string;
+  itemName: string;
   /** What becomes of the row that `j` and `k` go to; it becomes the current one unless told. */
   onStep?: (index: number) => void;
   /** What `o` does with the current row, and how the help calls it. */
   open: { label?: string; run: (row: Row) => void };
   /** What other keys do. */
-  others?: Shortcuts;
+  shortcuts?: Shortcuts;
 }
 
 /** Lets keys move through a list and open a row of it. */
-export function useRowKeys<Row>(
-  { row, stepped, setCurrent }: CurrentRow<Row>,
-  { noun, onStep = setCurrent, open, others = {} }: RowKeys<Row>,
+export function useRowShortcuts<Row>(
+  { row, offsetIndex, setCurrent }: CurrentRow<Row>,
+  { itemName, onStep = setCurrent, open, shortcuts: others = {} }: RowShortcuts<Row>,
 ): void {
   useShortcuts({
-    j: { label: `Next ${noun}`, run: () => onStep(stepped(1)) },
-    k: { label: `${(noun[0] ?? '').toUpperCase()}${noun.slice(1)} before`, run: () => onStep(stepped(-1)) },
+    j: { label: `Next ${itemName}`, run: () => onStep(offsetIndex(1)) },
+    k: {
+      label: `${(itemName[0] ?? '').toUpperCase()}${itemName.slice(1)} before`,
+      run: () => onStep(offsetIndex(-1)),
+    },
     o: { label: open.label ?? 'Open it', run: () => row !== undefined && open.run(row) },
     ...others,
   });

@@ -3,10 +3,10 @@ import { useElementSize, useMergedRef } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { columnVisibilityFeature, type ColumnDef, tableFeatures, useTable } from '@tanstack/react-table';
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react';
-import type { List } from '../queries/paged-list.ts';
+import type { PagedList } from '../queries/paged-list.ts';
 import { errorText } from './notifications.tsx';
-import { ChooseAll, HeaderCell } from './table-head.tsx';
-import type { Choice, Column } from './table-column.ts';
+import { SelectAll, HeaderCell } from './table-head.tsx';
+import type { RowSelection, Column } from './table-column.ts';
 import { TableRow } from './table-row.tsx';
 import classes from './data-table.module.css';
 
@@ -15,19 +15,19 @@ const features = tableFeatures({ columnVisibilityFeature });
 const OVERSCAN = 10;
 const ROW_HEIGHT = 40;
 /** Rows that are read before somebody scrolls to them. */
-const AHEAD = 400;
+const PREFETCH_ROWS = 400;
 /** A table that is narrower than this shows the columns that it has room for, whichever were asked for. */
-const ROOMY = 620;
+const WIDE_TABLE = 620;
 /** A table that is narrower than this shows the narrow form of its columns. */
-const NARROW = 400;
+const NARROW_TABLE = 400;
 
-interface RowsTableProps<Row> {
+interface DataTableProps<Row> {
   /** What is listed, for screen readers. */
   label: string;
-  list: List<Row>;
+  list: PagedList<Row>;
   columns: readonly Column<Row>[];
   /** The ids of the columns that were asked for; those that there is room for unless told. */
-  asked?: readonly string[] | undefined;
+  selectedColumns?: readonly string[] | undefined;
   rowId: (row: Row) => string;
   /** How a row is called where its checkbox is. */
   rowName: (row: Row) => string;
@@ -35,7 +35,7 @@ interface RowsTableProps<Row> {
   current?: number | undefined;
   onCurrent?: (index: number) => void;
   onOpen?: (row: Row, index: number) => void;
-  choice?: Choice;
+  selection?: RowSelection;
   /** As the API has it: `title`, or `-title` for the other direction. */
   sort?: string | undefined;
   onSort?: (sort: string) => void;
@@ -44,8 +44,8 @@ interface RowsTableProps<Row> {
 }
 
 /** A list of any length as a table: only the rows that are seen are in the document, and pages are read as they are needed. */
-export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
-  const { label, list, rowId, current, onCurrent, onOpen, choice } = props;
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  const { label, list, rowId, current, onCurrent, onOpen, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { ref: frame, width } = useElementSize<HTMLDivElement>();
   const both = useMergedRef(scroller, frame);
@@ -56,16 +56,16 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
     overscan: OVERSCAN,
   });
   const items = virtual.getVirtualItems();
-  const last = Math.min(list.total, (items.at(-1)?.index ?? 0) + AHEAD);
+  const last = Math.min(list.total, (items.at(-1)?.index ?? 0) + PREFETCH_ROWS);
   useEffect(() => {
-    list.need(last - 1);
+    list.loadUntil(last - 1);
   }, [list, last]);
   useEffect(() => {
     if (current !== undefined) virtual.scrollToIndex(current);
   }, [current, virtual]);
   useEffect(() => {
     if (scroller.current !== null) scroller.current.scrollTop = 0;
-  }, [list.name]);
+  }, [list.listId]);
 
   const { shown, cells, template } = useShownColumns(props, width);
   // What rows call is the same function always, so that a row is drawn again only when it changes itself.
@@ -76,8 +76,8 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
   const { toggle, click } = useMemo(
     () => ({
       toggle(row: Row) {
-        const { choice: now, rowId: id } = latest.current;
-        now?.onChange(toggled(now.chosen, id(row)));
+        const { selection: now, rowId: id } = latest.current;
+        now?.onChange(toggleId(now.selected, id(row)));
       },
       click(row: Row, index: number) {
         latest.current.onCurrent?.(index);
@@ -104,7 +104,7 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
       event.preventDefault();
       onCurrent(Math.max(0, Math.min(list.total - 1, (current ?? -1) + step)));
     }
-    const row = current === undefined ? undefined : list.at(current);
+    const row = current === undefined ? undefined : list.rowAt(current);
     if (
       event.key === 'Enter' &&
       event.target === event.currentTarget &&
@@ -120,16 +120,16 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
       role="grid"
       aria-label={label}
       aria-rowcount={list.total + 1}
-      aria-busy={list.isPending || list.isFormer}
+      aria-busy={list.isPending || list.isPlaceholder}
       aria-activedescendant={current === undefined ? undefined : `row-${current}`}
       tabIndex={0}
       onKeyDown={move}
     >
       <div role="rowgroup" className={classes.head}>
         <div role="row" aria-rowindex={1} className={classes.row} style={{ gridTemplateColumns: template }}>
-          {choice && (
+          {selection && (
             <div role="columnheader">
-              <ChooseAll list={list} rowId={rowId} choice={choice} />
+              <SelectAll list={list} rowId={rowId} selection={selection} />
             </div>
           )}
           {shown.map((column) => (
@@ -139,18 +139,18 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
       </div>
       <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
-          const row = list.at(index);
+          const row = list.rowAt(index);
           return (
             <TableRow
               key={index}
               index={index}
               row={row}
-              start={start}
+              offset={start}
               cells={cells}
               template={template}
               isCurrent={index === current}
-              chosen={row === undefined ? undefined : choice?.chosen.has(rowId(row))}
-              name={props.rowName}
+              isSelected={row === undefined ? undefined : selection?.selected.has(rowId(row))}
+              rowName={props.rowName}
               onToggle={toggle}
               onClick={click}
             />
@@ -162,14 +162,19 @@ export function RowsTable<Row extends object>(props: RowsTableProps<Row>) {
 }
 
 /** The columns that a table shows: those that were asked for, else those that there is room for. */
-function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTableProps<Row>, width: number) {
-  const hasChoice = choice !== undefined;
+function useShownColumns<Row extends object>(
+  { columns, selectedColumns, selection }: DataTableProps<Row>,
+  width: number,
+) {
+  const hasChoice = selection !== undefined;
   const columnVisibility = useMemo(() => {
-    const isShown = ({ id, from = 0, extra = false }: Column<Row>) =>
-      asked === undefined ? !extra && from <= width : asked.includes(id) && (width >= ROOMY || from <= width);
+    const isShown = ({ id, minTableWidth = 0, isHiddenByDefault = false }: Column<Row>) =>
+      selectedColumns === undefined
+        ? !isHiddenByDefault && minTableWidth <= width
+        : selectedColumns.includes(id) && (width >= WIDE_TABLE || minTableWidth <= width);
     return Object.fromEntries(columns.map((column) => [column.id, isShown(column)]));
-  }, [columns, asked, width]);
-  const isNarrow = width < NARROW;
+  }, [columns, selectedColumns, width]);
+  const isNarrow = width < NARROW_TABLE;
   const definitions = useMemo(
     () =>
       columns.map(({ id, header, cell }): ColumnDef<typeof features, Row> => ({
@@ -206,7 +211,7 @@ function useShownColumns<Row extends object>({ columns, asked, choice }: RowsTab
 const NO_ROWS: readonly object[] = [];
 
 /** @returns the ids with this one among them, or without it where it was */
-export function toggled(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
+export function toggleId(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(chosen);
   if (!next.delete(id)) next.add(id);
   return next;

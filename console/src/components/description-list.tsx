@@ -2,11 +2,11 @@ import type { ReactNode } from 'react';
 import classes from './description-list.module.css';
 
 /** Facts side by side, as many in a row as there is room for. */
-export function Facts({ children }: { children: ReactNode }) {
+export function DescriptionList({ children }: { children: ReactNode }) {
   return <dl className={classes.facts}>{children}</dl>;
 }
 
-interface FactProps {
+interface DescriptionItemProps {
   name: string;
   /** Whether it has the room of two: tags, a checksum. */
   wide?: boolean;
@@ -14,7 +14,7 @@ interface FactProps {
 }
 
 /** One of `Facts`. */
-export function Fact({ name, wide = false, children }: FactProps) {
+export function DescriptionItem({ name, wide = false, children }: DescriptionItemProps) {
   return (
     <div className={wide ? classes.wide : undefined}>
       <dt>{name}</dt>

@@ -1,9 +1,9 @@
 import { MantineThemeProvider, Modal, type ModalProps } from '@mantine/core';
 import { useLayoutEffect } from 'react';
-import { sendByKeys } from './submit-on-ctrl-enter.ts';
+import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 
 /** Choices lie on what is behind them: on none of the buttons below, and on the words above once one types or asks. */
-const UNCOVERED = {
+const DIALOG_THEME = {
   components: {
     Combobox: { defaultProps: { position: 'top' } },
     ...Object.fromEntries(
@@ -18,7 +18,7 @@ const UNCOVERED = {
  */
 export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
   useLayoutEffect(() => {
-    const opener = openerOf(document.activeElement);
+    const opener = findOpener(document.activeElement);
     return () => {
       const focused = document.activeElement;
       const isLeft = focused === document.body || focused?.closest('[role="dialog"]') != null;
@@ -28,14 +28,14 @@ export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
     };
   }, []);
   return (
-    <Modal opened onKeyDown={sendByKeys} {...others}>
-      <MantineThemeProvider theme={UNCOVERED}>{children}</MantineThemeProvider>
+    <Modal opened onKeyDown={submitOnCtrlEnter} {...others}>
+      <MantineThemeProvider theme={DIALOG_THEME}>{children}</MantineThemeProvider>
     </Modal>
   );
 }
 
 /** @returns the element, or the button that names the menu which it is in, as that closes */
-function openerOf(element: Element | null): Element | null {
+function findOpener(element: Element | null): Element | null {
   const name = element?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
   return document.getElementById(name ?? '') ?? element;
 }

@@ -1,7 +1,7 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-interface EmptyProps {
+interface EmptyStateProps {
   title: string;
   /** What to do first, in a sentence or two. */
   children?: ReactNode;
@@ -10,7 +10,7 @@ interface EmptyProps {
 }
 
 /** Stands where nothing is, and says what to do. */
-export function Empty({ title, children, action }: EmptyProps) {
+export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py={64} px="md" ta="center">
       <Title order={2} size="h4">
@@ -26,16 +26,16 @@ export function Empty({ title, children, action }: EmptyProps) {
   );
 }
 
-interface NoneMatchProps {
+interface NoResultsProps {
   onClear: () => void;
   /** What clearing brings back. */
   label?: string;
 }
 
 /** Stands where filters let nothing through. */
-export function NoneMatch({ onClear, label = 'Remove all filters' }: NoneMatchProps) {
+export function NoResults({ onClear, label = 'Remove all filters' }: NoResultsProps) {
   return (
-    <Empty
+    <EmptyState
       title="None matches"
       action={
         <Button variant="light" onClick={onClear}>

@@ -4,7 +4,7 @@ import { errorText } from './notifications.tsx';
 /** What the server finds wrong with a form, by the field that it names. */
 export interface FieldErrors {
   /** @returns what is wrong with a field, as a sentence */
-  at: (field: string) => string | undefined;
+  messageFor: (field: string) => string | undefined;
   /** What is wrong with none of the fields. */
   rest: string | undefined;
 }
@@ -13,28 +13,32 @@ export interface FieldErrors {
  * @param fields the fields of the form, as the API calls them
  * @param taken the field that a conflict (409) is about
  */
-export function fieldErrors(error: Error | null, fields: readonly string[], taken?: string): FieldErrors {
+export function parseFieldErrors(
+  error: Error | null,
+  fields: readonly string[],
+  taken?: string,
+): FieldErrors {
   const found = new Map<string, string[]>();
   const rest: string[] = [];
   if (error instanceof AssayError) {
-    for (const { property, message, value } of error.faults) {
+    for (const { property, message, value } of error.fieldErrors) {
       const [field = '', index] = property.split('.');
-      const words = sentence(index === undefined || value === undefined ? message : `${value} ${message}`);
+      const words = toSentence(index === undefined || value === undefined ? message : `${value} ${message}`);
       if (fields.includes(field)) found.set(field, [...(found.get(field) ?? []), words]);
       else rest.push(`${property} ${message}`);
     }
-    if (error.faults.length === 0) {
+    if (error.fieldErrors.length === 0) {
       if (error.status === 409 && taken !== undefined) found.set(taken, [error.message]);
       else rest.push(errorText(error));
     }
   } else if (error !== null) rest.push(errorText(error));
   return {
-    at: (field) => found.get(field)?.join(' '),
+    messageFor: (field) => found.get(field)?.join(' '),
     rest: rest.length === 0 ? undefined : rest.join('; '),
   };
 }
 
-function sentence(words: string): string {
+function toSentence(words: string): string {
   const begun = (words[0]?.toUpperCase() ?? '') + words.slice(1);
   return begun.endsWith('.') ? begun : `${begun}.`;
 }

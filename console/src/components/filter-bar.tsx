@@ -3,15 +3,15 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconChevronLeft, IconPlus, IconSearch, IconX } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import classes from './filter-bar.module.css';
-import { Choices, ChosenNames } from './filter-options.tsx';
-import type { FilterKind, KindProps } from './filter-definition.ts';
+import { FilterOptions, SelectedNames } from './filter-options.tsx';
+import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 
-type Values = Readonly<Record<string, readonly string[]>>;
+type FilterValues = Readonly<Record<string, readonly string[]>>;
 
 interface FilterBarProps {
-  kinds: readonly FilterKind[];
+  filters: readonly FilterDefinition[];
   /** What is chosen of each kind. */
-  values: Values;
+  values: FilterValues;
   onChange: (name: string, values: readonly string[]) => void;
   /** The words that are searched for; absent where nothing is searched. */
   search?: string | undefined;
@@ -23,7 +23,7 @@ interface FilterBarProps {
 
 /** Search and filters of a list, the filters as chips. */
 export function FilterBar({
-  kinds,
+  filters: kinds,
   values,
   onChange,
   search,
@@ -37,16 +37,16 @@ export function FilterBar({
       {kinds
         .filter(({ name }) => (values[name] ?? []).length > 0)
         .map((kind) => (
-          <Chip key={kind.name} kind={kind} values={values[kind.name] ?? []} onChange={onChange} />
+          <FilterChip key={kind.name} filter={kind} values={values[kind.name] ?? []} onChange={onChange} />
         ))}
-      <AddFilter kinds={kinds} values={values} onChange={onChange} />
+      <AddFilter filters={kinds} values={values} onChange={onChange} />
       {children}
     </Group>
   );
 }
 
 /** Milliseconds without another letter, after which the words are searched. */
-const SETTLED = 30;
+const SEARCH_DEBOUNCE = 30;
 
 function SearchBox({
   label,
@@ -58,7 +58,7 @@ function SearchBox({
   onSearch: (search: string) => void;
 }) {
   const [typed, setTyped] = useState(search);
-  const [settled] = useDebouncedValue(typed, SETTLED);
+  const [settled] = useDebouncedValue(typed, SEARCH_DEBOUNCE);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (settled !== search) onSearch(settled);
@@ -86,7 +86,7 @@ function SearchBox({
   );
 }
 
-function Chip({ kind, values, onChange }: KindProps) {
+function FilterChip({ filter: kind, values, onChange }: FilterProps) {
   return (
     <Group gap={0} wrap="nowrap" className={classes.chip}>
       <Popover position="bottom-start" width={260} trapFocus>
@@ -94,12 +94,12 @@ function Chip({ kind, values, onChange }: KindProps) {
           <Button size="compact-sm" variant="light" className={classes.chosen}>
             {/* The button lays its parts side by side, and with no room between them. */}
             <span>
-              {kind.label}: <ChosenNames kind={kind} values={values} />
+              {kind.label}: <SelectedNames filter={kind} values={values} />
             </span>
           </Button>
         </Popover.Target>
         <Popover.Dropdown p="xs">
-          <Choices kind={kind} values={values} onChange={onChange} />
+          <FilterOptions filter={kind} values={values} onChange={onChange} />
         </Popover.Dropdown>
       </Popover>
       <ActionIcon
@@ -114,9 +114,13 @@ function Chip({ kind, values, onChange }: KindProps) {
   );
 }
 
-function AddFilter({ kinds, values, onChange }: Pick<FilterBarProps, 'kinds' | 'values' | 'onChange'>) {
+function AddFilter({
+  filters: kinds,
+  values,
+  onChange,
+}: Pick<FilterBarProps, 'filters' | 'values' | 'onChange'>) {
   const [opened, setOpened] = useState(false);
-  const [kind, setKind] = useState<FilterKind>();
+  const [kind, setKind] = useState<FilterDefinition>();
   const close = (open: boolean) => {
     setOpened(open);
     if (!open) setKind(undefined);
@@ -157,7 +161,7 @@ function AddFilter({ kinds, values, onChange }: Pick<FilterBarProps, 'kinds' | '
                 {kind.label}
               </Text>
             </Group>
-            <Choices kind={kind} values={values[kind.name] ?? []} onChange={onChange} />
+            <FilterOptions filter={kind} values={values[kind.name] ?? []} onChange={onChange} />
           </Stack>
         )}
       </Menu.Dropdown>

@@ -5,7 +5,7 @@ export interface Option {
 }
 
 /** One filter of a list. */
-export interface FilterKind {
+export interface FilterDefinition {
   /** Of the address: `status_id`. */
   name: string;
   /** In words: "Status". */
@@ -13,16 +13,16 @@ export interface FilterKind {
   /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
   options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
   /** What the word means, where it does not say it. */
-  about?: string;
+  description?: string;
   /** @returns how a chosen value is called, where the options have not been read; the value unless told */
-  nameOf?: (value: string, signal: AbortSignal) => Promise<string>;
+  loadLabel?: (value: string, signal: AbortSignal) => Promise<string>;
   /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
-  hint?: string;
+  placeholder?: string;
 }
 
 /** One filter, and what is chosen of it. */
-export interface KindProps {
-  kind: FilterKind;
+export interface FilterProps {
+  filter: FilterDefinition;
   values: readonly string[];
   onChange: (name: string, values: readonly string[]) => void;
 }

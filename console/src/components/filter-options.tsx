@@ -2,23 +2,23 @@ import { Checkbox, Loader, Pill, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { FilterKind, KindProps } from './filter-definition.ts';
+import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 import { Day } from './time.tsx';
 
 /** How what is chosen of a filter is called. */
-export function ChosenNames({ kind, values }: Pick<KindProps, 'kind' | 'values'>) {
-  const { nameOf } = kind;
+export function SelectedNames({ filter: kind, values }: Pick<FilterProps, 'filter' | 'values'>) {
+  const { loadLabel } = kind;
   const { data } = useQuery({
     queryKey: ['filter-names', kind.name, values],
     queryFn: ({ signal }) =>
-      Promise.all(values.slice(0, 3).map(async (value) => (await nameOf?.(value, signal)) ?? value)),
+      Promise.all(values.slice(0, 3).map(async (value) => (await loadLabel?.(value, signal)) ?? value)),
     // What can be chosen may be read after the chip is there.
-    enabled: nameOf !== undefined,
+    enabled: loadLabel !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });
-  const names = data ?? values.slice(0, 3).map((value) => labelOf(kind, value));
-  if (kind.options === 'day') return values.map((value) => <Day key={value} on={dayOf(value)} />);
+  const names = data ?? values.slice(0, 3).map((value) => optionLabel(kind, value));
+  if (kind.options === 'day') return values.map((value) => <Day key={value} on={toDay(value)} />);
   return (
     <>
       {names.join(', ')}
@@ -27,20 +27,20 @@ export function ChosenNames({ kind, values }: Pick<KindProps, 'kind' | 'values'>
   );
 }
 
-function labelOf({ options }: FilterKind, value: string): string {
+function optionLabel({ options }: FilterDefinition, value: string): string {
   return typeof options !== 'object'
     ? value
     : (options.find((option) => option.value === value)?.label ?? value);
 }
 
 /** What can be chosen, searched where there may be many. */
-export function Choices(props: KindProps) {
-  return props.kind.options === 'day' ? <DayChoice {...props} /> : <ManyChoices {...props} />;
+export function FilterOptions(props: FilterProps) {
+  return props.filter.options === 'day' ? <DayInput {...props} /> : <OptionList {...props} />;
 }
 
 /** One day, which filters as soon as it is whole. */
-function DayChoice({ kind, values, onChange }: KindProps) {
-  const [day, setDay] = useState(values[0] === undefined ? '' : dayOf(values[0]));
+function DayInput({ filter: kind, values, onChange }: FilterProps) {
+  const [day, setDay] = useState(values[0] === undefined ? '' : toDay(values[0]));
   return (
     <TextInput
       type="date"
@@ -59,14 +59,14 @@ function DayChoice({ kind, values, onChange }: KindProps) {
 }
 
 /** @returns the day of a day or of a time, in the zone of who reads it */
-function dayOf(value: string): string {
+function toDay(value: string): string {
   if (!value.includes('T')) return value;
   const at = new Date(value);
   const digits = (number: number) => String(number).padStart(2, '0');
   return `${at.getFullYear()}-${digits(at.getMonth() + 1)}-${digits(at.getDate())}`;
 }
 
-function ManyChoices({ kind, values, onChange }: KindProps) {
+function OptionList({ filter: kind, values, onChange }: FilterProps) {
   const [search, setSearch] = useState('');
   const [wanted] = useDebouncedValue(search, 120);
   const { options } = kind;
@@ -85,16 +85,16 @@ function ManyChoices({ kind, values, onChange }: KindProps) {
     );
   return (
     <Stack gap={6}>
-      {kind.about !== undefined && (
+      {kind.description !== undefined && (
         <Text size="xs" c="dimmed">
-          {kind.about}
+          {kind.description}
         </Text>
       )}
       {isSearched && (
         <TextInput
           size="xs"
           aria-label={`Search ${kind.label.toLowerCase()}`}
-          placeholder={kind.hint ?? 'Type to search'}
+          placeholder={kind.placeholder ?? 'Type to search'}
           value={search}
           data-autofocus
           rightSection={isFetching ? <Loader size={12} /> : undefined}
@@ -105,7 +105,7 @@ function ManyChoices({ kind, values, onChange }: KindProps) {
         <Pill.Group>
           {values.map((value) => (
             <Pill key={value} withRemoveButton onRemove={() => toggle(value)}>
-              <ChosenNames kind={kind} values={[value]} />
+              <SelectedNames filter={kind} values={[value]} />
             </Pill>
           ))}
         </Pill.Group>

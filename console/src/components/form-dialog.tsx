@@ -5,13 +5,13 @@ import { Dialog } from './dialog.tsx';
 interface FormDialogProps {
   title: string;
   /** On the button that sends it: "Create". */
-  save: string;
-  onSave: () => void;
+  submitLabel: string;
+  onSubmit: () => void;
   onClose: () => void;
-  busy?: boolean;
-  disabled?: boolean;
+  isPending?: boolean;
+  isDisabled?: boolean;
   /** Whether what it does takes something away. */
-  grave?: boolean;
+  isDestructive?: boolean;
   /** What is wrong with none of its fields. */
   error?: string | undefined;
   size?: string;
@@ -21,12 +21,12 @@ interface FormDialogProps {
 /** Asks for something, or whether something is to be done; Enter sends it, Escape closes it. */
 export function FormDialog({
   title,
-  save,
-  onSave,
+  submitLabel,
+  onSubmit: onSave,
   onClose,
-  busy = false,
-  disabled = false,
-  grave = false,
+  isPending = false,
+  isDisabled = false,
+  isDestructive = false,
   error,
   size = 'md',
   children,
@@ -37,7 +37,7 @@ export function FormDialog({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!disabled && !busy) onSave();
+          if (!isDisabled && !isPending) onSave();
         }}
       >
         <Stack gap="sm">
@@ -49,17 +49,17 @@ export function FormDialog({
           )}
           <Group justify="flex-end" gap="xs">
             {/* Where no field of the dialog is marked, the focus begins on the button that does no harm. */}
-            <Button variant="default" onClick={onClose} data-autofocus={grave || undefined}>
+            <Button variant="default" onClick={onClose} data-autofocus={isDestructive || undefined}>
               Cancel
             </Button>
             <Button
               type="submit"
-              data-autofocus={!grave || undefined}
-              loading={busy}
-              disabled={disabled}
-              {...(grave ? { color: 'red' } : {})}
+              data-autofocus={!isDestructive || undefined}
+              loading={isPending}
+              disabled={isDisabled}
+              {...(isDestructive ? { color: 'red' } : {})}
             >
-              {save}
+              {submitLabel}
             </Button>
           </Group>
         </Stack>

@@ -5,19 +5,19 @@ import classes from './gone-badge.module.css';
 import { Time } from './time.tsx';
 
 interface GoneProps {
-  of: Pick<Vulnerability, 'gone_at' | 'vulnerability_status'>;
+  vulnerability: Pick<Vulnerability, 'gone_at' | 'vulnerability_status'>;
 }
 
-const MEANING = 'The last whole report of its scanner no longer has it: decide whether it is fixed.';
+const DESCRIPTION = 'The last whole report of its scanner no longer has it: decide whether it is fixed.';
 
 /** @returns since when it is gone, while nobody has closed it */
-const goneSince = ({ of }: GoneProps) => (isClosed(of) ? null : of.gone_at);
+const goneSince = ({ vulnerability }: GoneProps) => (isClosed(vulnerability) ? null : vulnerability.gone_at);
 
 /** In a row: that there is something to decide. */
-export function GoneMark(props: GoneProps) {
+export function GoneBadge(props: GoneProps) {
   return (
     goneSince(props) !== null && (
-      <span className={classes.mark} title={MEANING}>
+      <span className={classes.mark} title={DESCRIPTION}>
         Gone
       </span>
     )
@@ -34,7 +34,7 @@ export function GoneNote(props: GoneProps) {
         Gone since <Time at={since} exact />
       </strong>
       <br />
-      {MEANING}
+      {DESCRIPTION}
     </Text>
   );
 }

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { searchListings } from '../queries/assets.ts';
 import type { Option } from './filter-definition.ts';
-import { SearchedSelect } from './async-select.tsx';
+import { AsyncSelect } from './async-select.tsx';
 
 /** What the word means, said where it is first met. */
-export const LISTING_IS = 'A listing is the assets that one assessment tests.';
+export const LISTING_DESCRIPTION = 'A listing is the assets that one assessment tests.';
 
 interface ListingPickerProps {
   label: string;
@@ -15,18 +15,23 @@ interface ListingPickerProps {
   onChange: (uid: string | null) => void;
   required?: boolean;
   /** Whether the dialog that it stands in begins with it. */
-  first?: boolean;
+  autoFocus?: boolean;
 }
 
 /** One assessment, which is the listing of its assets, found by a search of the server. */
-export function ListingPicker({ description = LISTING_IS, value, onChange, ...rest }: ListingPickerProps) {
+export function ListingPicker({
+  description = LISTING_DESCRIPTION,
+  value,
+  onChange,
+  ...rest
+}: ListingPickerProps) {
   const [chosen, setChosen] = useState<Option | null>(null);
   return (
-    <SearchedSelect
+    <AsyncSelect
       {...rest}
       description={description}
-      choices={['listings']}
-      find={async (search, signal) =>
+      optionsKey={['listings']}
+      loadOptions={async (search, signal) =>
         (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }))
       }
       value={value === null ? null : chosen?.value === value ? chosen : { value, label: value }}

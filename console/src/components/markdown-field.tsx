@@ -1,11 +1,11 @@
 import { Button, Group, Input, Loader, Text } from '@mantine/core';
 import { lazy, Suspense, useId, useState } from 'react';
 import classes from './markdown-field.module.css';
-import { PictureArea, type PictureAreaProps } from './markdown-textarea.tsx';
+import { MarkdownTextarea, type MarkdownTextareaProps } from './markdown-textarea.tsx';
 
 const MarkdownText = lazy(() => import('./markdown.tsx'));
 
-interface MarkdownFieldProps extends PictureAreaProps {
+interface MarkdownFieldProps extends MarkdownTextareaProps {
   label: string;
   /** The vulnerability whose attachments the text shows. */
   vulnerability?: number | undefined;
@@ -22,7 +22,7 @@ export function MarkdownField({
 }: MarkdownFieldProps) {
   const [preview, setPreview] = useState(false);
   const id = useId();
-  const hint = others.keepPicture === undefined ? 'Markdown.' : 'Markdown. Paste or drop a screenshot.';
+  const hint = others.uploadImage === undefined ? 'Markdown.' : 'Markdown. Paste or drop a screenshot.';
   return (
     <div>
       <Group justify="space-between" gap="xs" mb={2}>
@@ -56,7 +56,7 @@ export function MarkdownField({
           )}
         </section>
       ) : (
-        <PictureArea
+        <MarkdownTextarea
           id={id}
           aria-describedby={`${id}-hint`}
           minRows={minRows}

@@ -1,36 +1,36 @@
 import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
-import { named } from './screenshot-name.ts';
+import { nameScreenshot } from './screenshot-name.ts';
 import { errorText } from './notifications.tsx';
-import { sendByKeys } from './submit-on-ctrl-enter.ts';
+import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 
 /** Keeps a picture and tells the address that Markdown has for it: `attachment:7`. */
-export type KeepPicture = (file: File, progress: (sent: number) => void) => Promise<string>;
+export type UploadImage = (file: File, progress: (sent: number) => void) => Promise<string>;
 
-export interface PictureAreaProps extends Omit<TextareaProps, 'value' | 'onChange' | 'error'> {
+export interface MarkdownTextareaProps extends Omit<TextareaProps, 'value' | 'onChange' | 'error'> {
   value: string;
   onChange: (change: (now: string) => string) => void;
   error?: string | undefined;
   /** Absent where nothing keeps pictures. */
-  keepPicture?: KeepPicture | undefined;
+  uploadImage?: UploadImage | undefined;
 }
 
 /**
  * A text into which screenshots are pasted and pictures dropped: each is uploaded, and stands where the cursor was.
  * Ctrl or Cmd with Enter sends its form.
  */
-export function PictureArea({ value, onChange, keepPicture, error, ...others }: PictureAreaProps) {
+export function MarkdownTextarea({ value, onChange, uploadImage, error, ...others }: MarkdownTextareaProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [sent, setSent] = useState<number>();
   const [fault, setFault] = useState<string>();
   const take = async (files: readonly File[]) => {
-    if (keepPicture === undefined) return;
+    if (uploadImage === undefined) return;
     setFault(undefined);
     let at = area.current?.selectionEnd ?? value.length;
     for (const file of files)
       try {
         setSent(0);
-        const address = await keepPicture(file, setSent);
+        const address = await uploadImage(file, setSent);
         const name = file.name.replaceAll(/[[\]\\\r\n]/g, '') || 'screenshot';
         const written = `![${name}](${address})`;
         const place = at;
@@ -44,8 +44,8 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
   /** Whether there are pictures, which then are taken. */
   const takeFrom = (data: DataTransfer) => {
     const pictures = [...data.files].filter(({ type }) => type.startsWith('image/'));
-    if (keepPicture === undefined || pictures.length === 0) return false;
-    void take(pictures.map((file) => named(file)));
+    if (uploadImage === undefined || pictures.length === 0) return false;
+    void take(pictures.map((file) => nameScreenshot(file)));
     return true;
   };
   return (
@@ -60,12 +60,12 @@ export function PictureArea({ value, onChange, keepPicture, error, ...others }: 
           const text = event.currentTarget.value;
           onChange(() => text);
         }}
-        onKeyDown={sendByKeys}
+        onKeyDown={submitOnCtrlEnter}
         onPaste={(event) => {
           if (takeFrom(event.clipboardData)) event.preventDefault();
         }}
         onDragOver={(event: DragEvent) => {
-          if (keepPicture !== undefined && event.dataTransfer.types.includes('Files')) event.preventDefault();
+          if (uploadImage !== undefined && event.dataTransfer.types.includes('Files')) event.preventDefault();
         }}
         onDrop={(event: DragEvent) => {
           if (takeFrom(event.dataTransfer)) {

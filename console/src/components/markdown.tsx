@@ -2,9 +2,9 @@ import { Anchor, Typography } from '@mantine/core';
 import { use } from 'react';
 import Markdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { download } from '../queries/attachments.ts';
-import { AttachedPicture, BlobPicture } from './attachment-image.tsx';
-import { PendingPictures } from './pending-uploads.ts';
+import { downloadAttachment } from '../queries/attachments.ts';
+import { AttachmentImage, BlobImage } from './attachment-image.tsx';
+import { PendingUploads } from './pending-uploads.ts';
 import classes from './markdown.module.css';
 
 interface TextProps {
@@ -15,7 +15,7 @@ interface TextProps {
 
 /** A text of the platform: CommonMark and tables; HTML in it is text, and no picture is loaded but an attachment. */
 export default function MarkdownText({ children, vulnerability }: TextProps) {
-  const pendingAt = use(PendingPictures);
+  const pendingAt = use(PendingUploads);
   return (
     <Typography className={classes.text}>
       <Markdown
@@ -29,7 +29,7 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
                   {words}
                 </Anchor>
               );
-            const id = attachmentOf(href);
+            const id = parseAttachmentId(href);
             return id === undefined || vulnerability === undefined ? (
               <span>{words}</span>
             ) : (
@@ -37,7 +37,7 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
                 component="button"
                 type="button"
                 className={classes.file}
-                onClick={() => void download(vulnerability, { id })}
+                onClick={() => void downloadAttachment(vulnerability, { id })}
               >
                 {words}
               </Anchor>
@@ -45,12 +45,12 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
           },
           img({ src, alt }) {
             const pending = pendingAt(String(src));
-            if (pending !== undefined) return <BlobPicture content={pending} alt={alt ?? ''} />;
-            const id = attachmentOf(src);
+            if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
+            const id = parseAttachmentId(src);
             return id === undefined || vulnerability === undefined ? (
               <span>{alt === '' || alt === undefined ? 'picture' : alt}</span>
             ) : (
-              <AttachedPicture vulnerability={vulnerability} id={id} alt={alt ?? ''} />
+              <AttachmentImage vulnerability={vulnerability} id={id} alt={alt ?? ''} />
             );
           },
           table: ({ children: rows }) => (
@@ -69,7 +69,7 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
 }
 
 /** @returns the id in `attachment:12` */
-function attachmentOf(address: unknown): number | undefined {
+function parseAttachmentId(address: unknown): number | undefined {
   const id = typeof address === 'string' ? /^attachment:(\d{1,15})$/i.exec(address)?.[1] : undefined;
   return id === undefined ? undefined : Number(id);
 }

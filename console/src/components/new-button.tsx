@@ -7,21 +7,21 @@ interface NewButtonProps {
   /** "New" unless told. */
   verb?: string;
   /** What comes into being; left to screen readers where there is little room. */
-  noun: string;
+  itemName: string;
   /** Where it leads, in place of what it does. */
   to?: '/vulnerabilities/new';
   onClick?: () => void;
 }
 
 /** The main action of a place, which looks alike in all of them. */
-export function NewButton({ verb = 'New', noun, to, onClick }: NewButtonProps) {
+export function NewButton({ verb = 'New', itemName, to, onClick }: NewButtonProps) {
   const common = {
     size: 'xs',
     leftSection: <IconPlus size={14} aria-hidden />,
     children: (
       <span>
         {verb}
-        <span className={classes.noun}> {noun}</span>
+        <span className={classes.noun}> {itemName}</span>
       </span>
     ),
   };

@@ -2,33 +2,33 @@ import { Button, Group, Text } from '@mantine/core';
 import { hideNotification, showNotification } from '@mantine/notifications';
 import { AssayError } from '../queries/client.ts';
 
-interface ToldOptions {
+interface NotifyOptions {
   /** Takes it back; offered beside the words for twenty seconds. */
   undo?: () => void;
   /** What it is about: a notice takes away the one before about the same, whose undo no longer fits. */
-  about?: string;
+  topic?: string;
 }
 
 /** The last notice about each thing, by its id. */
-const last = new Map<string, string>();
+const lastByTopic = new Map<string, string>();
 /** Those that are shown, the oldest first. */
-const shown: string[] = [];
+const visible: string[] = [];
 /** More would cover what people work on; the newest is the one that they take back. */
-const SHOWN_AT_MOST = 3;
+const MAX_VISIBLE = 3;
 
 /** Says what happened. */
-export function tell(message: string, { undo, about }: ToldOptions = {}): void {
+export function notify(message: string, { undo, topic }: NotifyOptions = {}): void {
   const id = `notice-${Math.random()}`;
-  if (about !== undefined) {
-    hideNotification(last.get(about) ?? '');
-    last.set(about, id);
+  if (topic !== undefined) {
+    hideNotification(lastByTopic.get(topic) ?? '');
+    lastByTopic.set(topic, id);
   }
-  shown.push(id);
-  while (shown.length > SHOWN_AT_MOST) hideNotification(shown.shift() ?? '');
+  visible.push(id);
+  while (visible.length > MAX_VISIBLE) hideNotification(visible.shift() ?? '');
   showNotification({
     id,
     autoClose: undo === undefined ? 4_000 : 20_000,
-    onClose: () => void shown.splice(0, shown.length, ...shown.filter((other) => other !== id)),
+    onClose: () => void visible.splice(0, visible.length, ...visible.filter((other) => other !== id)),
     withBorder: true,
     message: (
       <Group justify="space-between" wrap="nowrap">
@@ -54,7 +54,7 @@ export function tell(message: string, { undo, about }: ToldOptions = {}): void {
 }
 
 /** Says what failed, in the server's words. What the server finds wrong with a field stands at the field instead. */
-export function tellError(what: string, error: unknown): void {
+export function notifyError(what: string, error: unknown): void {
   showNotification({
     color: 'red',
     withBorder: true,
@@ -67,7 +67,7 @@ export function tellError(what: string, error: unknown): void {
 /** @returns what an error says to people */
 export function errorText(error: unknown): string {
   if (error instanceof AssayError) {
-    const faults = error.faults.map(({ property, message }) => `${property} ${message}`);
+    const faults = error.fieldErrors.map(({ property, message }) => `${property} ${message}`);
     return faults.length > 0 ? faults.join('; ') : error.message;
   }
   if (error instanceof TypeError) return 'The server cannot be reached. Try again in a moment.';

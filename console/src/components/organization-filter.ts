@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { organizations } from '../queries/organizations.ts';
-import { whoAmI } from '../session/current-user.ts';
-import type { FilterKind } from './filter-definition.ts';
+import { currentUser } from '../session/current-user.ts';
+import type { FilterDefinition } from './filter-definition.ts';
 
 /** The filter by organization, for staff who look after several. */
-export function useOrganizationKind(): readonly FilterKind[] {
-  const { data: who } = useQuery(whoAmI);
+export function useOrganizationFilter(): readonly FilterDefinition[] {
+  const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;
   const { data = [] } = useQuery({ ...organizations, enabled: isStaff });
   if (!isStaff) return [];
@@ -18,7 +18,7 @@ export function useOrganizationKind(): readonly FilterKind[] {
         Promise.resolve(
           options.filter(({ label }) => label.toLowerCase().includes(search.toLowerCase())).slice(0, 20),
         ),
-      nameOf: (value) => Promise.resolve(options.find((option) => option.value === value)?.label ?? value),
+      loadLabel: (value) => Promise.resolve(options.find((option) => option.value === value)?.label ?? value),
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { organizations } from '../queries/organizations.ts';
-import { whoAmI } from '../session/current-user.ts';
+import { currentUser } from '../session/current-user.ts';
 
 interface OrganizationSelectProps {
   value: string | null;
@@ -11,7 +11,7 @@ interface OrganizationSelectProps {
 
 /** For staff alone: the organization that something is created in. */
 export function OrganizationSelect({ value, onChange, error }: OrganizationSelectProps) {
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;
   const { data = [] } = useQuery({ ...organizations, enabled: isStaff });
   if (!isStaff) return null;

@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../queries/client.ts';
-import { whoAmI } from '../session/current-user.ts';
+import { currentUser } from '../session/current-user.ts';
 import classes from './person-picker.module.css';
 
 export interface Person {
@@ -22,7 +22,7 @@ interface PersonPickerProps {
 export function PersonPicker({ label, onPick }: PersonPickerProps) {
   const [search, setSearch] = useState('');
   const [wanted] = useDebouncedValue(search, 120);
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const { data = [], isFetching } = useQuery({
     queryKey: ['people', 'picked', wanted],
     queryFn: async ({ signal }): Promise<Person[]> =>

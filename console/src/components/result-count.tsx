@@ -1,13 +1,15 @@
 import { Text } from '@mantine/core';
-import type { List } from '../queries/paged-list.ts';
+import type { PagedList } from '../queries/paged-list.ts';
 
 /** How many rows a list has; at least, as long as they are not counted. */
-export function Found({
+export function ResultCount({
   list,
 }: {
-  list: Pick<List<unknown>, 'isPending' | 'isCounted' | 'loaded' | 'total'>;
+  list: Pick<PagedList<unknown>, 'isPending' | 'isCounted' | 'loadedCount' | 'total'>;
 }) {
-  const total = list.isCounted ? list.total.toLocaleString() : `More than ${list.loaded.toLocaleString()}`;
+  const total = list.isCounted
+    ? list.total.toLocaleString()
+    : `More than ${list.loadedCount.toLocaleString()}`;
   return (
     <Text size="sm" c="dimmed" aria-live="polite">
       {list.isPending ? 'Reading' : `${total} found`}

@@ -1,39 +1,39 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 
 /** A list as somebody wants to find it again: filters, order and columns, as they are in the address. */
-export interface View {
+export interface SavedView {
   name: string;
   search: Readonly<Record<string, unknown>>;
 }
 
-const CHANGED = 'views-changed';
+const CHANGE_EVENT = 'views-changed';
 
 /** The views of a place that an account has saved in this browser. */
-export function useViews(place: string, account: number | undefined) {
+export function useSavedViews(place: string, account: number | undefined) {
   const key = `assay.views.${place}.${account}`;
-  const text = useSyncExternalStore(hear, () => localStorage.getItem(key));
-  const views = useMemo(() => read(text), [text]);
+  const text = useSyncExternalStore(subscribe, () => localStorage.getItem(key));
+  const views = useMemo(() => parseViews(text), [text]);
   const save = useCallback(
-    (next: readonly View[]) => {
+    (next: readonly SavedView[]) => {
       localStorage.setItem(key, JSON.stringify(next));
-      dispatchEvent(new Event(CHANGED));
+      dispatchEvent(new Event(CHANGE_EVENT));
     },
     [key],
   );
   return { views, save };
 }
 
-function hear(onChange: () => void) {
+function subscribe(onChange: () => void) {
   // One is told of other windows by `storage`, of the own one by this.
   addEventListener('storage', onChange);
-  addEventListener(CHANGED, onChange);
+  addEventListener(CHANGE_EVENT, onChange);
   return () => {
     removeEventListener('storage', onChange);
-    removeEventListener(CHANGED, onChange);
+    removeEventListener(CHANGE_EVENT, onChange);
   };
 }
 
-function read(text: string | null): readonly View[] {
+function parseViews(text: string | null): readonly SavedView[] {
   try {
     const found: unknown = JSON.parse(text ?? '[]');
     return Array.isArray(found) ? found.filter(isView) : [];
@@ -42,11 +42,11 @@ function read(text: string | null): readonly View[] {
   }
 }
 
-function isView(value: unknown): value is View {
+function isView(value: unknown): value is SavedView {
   return (
     typeof value === 'object' &&
     value !== null &&
-    typeof (value as View).name === 'string' &&
-    typeof (value as View).search === 'object'
+    typeof (value as SavedView).name === 'string' &&
+    typeof (value as SavedView).search === 'object'
   );
 }

@@ -1,18 +1,18 @@
 import { Pill } from '@mantine/core';
 
-interface ChosenPillsProps {
+interface SelectedPillsProps {
   /** What they are: "People to add". */
   label: string;
-  chosen: readonly { value: string; label: string }[];
-  onLeaveOut: (value: string) => void;
+  selected: readonly { value: string; label: string }[];
+  onRemove: (value: string) => void;
 }
 
 /** What was chosen one by one, each with a button that leaves it out again. */
-export function ChosenPills({ label, chosen, onLeaveOut }: ChosenPillsProps) {
-  if (chosen.length === 0) return null;
+export function SelectedPills({ label, selected, onRemove: onLeaveOut }: SelectedPillsProps) {
+  if (selected.length === 0) return null;
   return (
     <Pill.Group role="group" aria-label={label}>
-      {chosen.map(({ value, label: name }) => (
+      {selected.map(({ value, label: name }) => (
         <Pill
           key={value}
           withRemoveButton

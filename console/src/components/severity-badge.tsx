@@ -13,25 +13,25 @@ const SHAPES: Readonly<Record<Severity, string>> = {
     'M8 1.6a6.4 6.4 0 1 1 0 12.8A6.4 6.4 0 1 1 8 1.6Z M8 3.6a4.4 4.4 0 1 0 0 8.8A4.4 4.4 0 1 0 8 3.6Z',
 };
 
-interface SeverityMarkProps {
+interface SeverityBadgeProps {
   severity: Severity;
   /** Whether its word stands beside it; else it is told to screen readers and on hovering alone. */
-  withWord?: boolean;
+  withLabel?: boolean;
 }
 
 /** How grave something is. */
-export function SeverityMark({ severity, withWord = true }: SeverityMarkProps) {
+export function SeverityBadge({ severity, withLabel = true }: SeverityBadgeProps) {
   return (
-    <span className={classes.severity} data-severity={severity} title={withWord ? undefined : severity}>
+    <span className={classes.severity} data-severity={severity} title={withLabel ? undefined : severity}>
       <svg
         viewBox="0 0 16 16"
-        role={withWord ? undefined : 'img'}
-        aria-hidden={withWord}
-        aria-label={withWord ? undefined : severity}
+        role={withLabel ? undefined : 'img'}
+        aria-hidden={withLabel}
+        aria-label={withLabel ? undefined : severity}
       >
         <path fillRule="evenodd" d={SHAPES[severity]} />
       </svg>
-      {withWord && <span>{severity}</span>}
+      {withLabel && <span>{severity}</span>}
     </span>
   );
 }

@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
 import classes from './data-table.module.css';
 
-interface TwoLinesProps {
+interface StackedCellProps {
   /** In small letters below. */
-  second: ReactNode;
+  secondary: ReactNode;
   children: ReactNode;
 }
 
 /** Two things in one cell, one below the other, where there is no room for a column of each. */
-export function TwoLines({ second, children }: TwoLinesProps) {
+export function StackedCell({ secondary, children }: StackedCellProps) {
   return (
     <>
       <div className={classes.line}>{children}</div>
-      <div className={classes.second}>{second}</div>
+      <div className={classes.second}>{secondary}</div>
     </>
   );
 }

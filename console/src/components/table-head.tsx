@@ -1,7 +1,7 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import type { List } from '../queries/paged-list.ts';
-import type { Choice, Column } from './table-column.ts';
+import type { PagedList } from '../queries/paged-list.ts';
+import type { RowSelection, Column } from './table-column.ts';
 import classes from './data-table.module.css';
 
 interface HeaderCellProps<Row> {
@@ -20,7 +20,7 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
       <div
         role="columnheader"
         className={classes.cell}
-        title={column.about}
+        title={column.description}
         data-buttons={column.id === 'actions' || undefined}
       >
         {header}
@@ -42,18 +42,18 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
   );
 }
 
-interface ChooseAllProps<Row> {
-  list: List<Row>;
+interface SelectAllProps<Row> {
+  list: PagedList<Row>;
   rowId: (row: Row) => string;
-  choice: Choice;
+  selection: RowSelection;
 }
 
 /** Chooses the rows that were read, or none. */
-export function ChooseAll<Row>({ list, rowId, choice: { chosen, onChange } }: ChooseAllProps<Row>) {
+export function SelectAll<Row>({ list, rowId, selection: { selected, onChange } }: SelectAllProps<Row>) {
   const all = () => {
     const ids = new Set<string>();
-    for (let index = 0; index < list.loaded; index += 1) {
-      const row = list.at(index);
+    for (let index = 0; index < list.loadedCount; index += 1) {
+      const row = list.rowAt(index);
       if (row !== undefined) ids.add(rowId(row));
     }
     return ids;
@@ -62,9 +62,9 @@ export function ChooseAll<Row>({ list, rowId, choice: { chosen, onChange } }: Ch
     <Checkbox
       size="xs"
       aria-label="Choose all that were read"
-      checked={chosen.size > 0 && chosen.size >= list.loaded}
-      indeterminate={chosen.size > 0 && chosen.size < list.loaded}
-      onChange={() => onChange(chosen.size > 0 ? new Set() : all())}
+      checked={selected.size > 0 && selected.size >= list.loadedCount}
+      indeterminate={selected.size > 0 && selected.size < list.loadedCount}
+      onChange={() => onChange(selected.size > 0 ? new Set() : all())}
     />
   );
 }

@@ -13,22 +13,22 @@ interface TableRowProps<Row> {
   /** Absent until it was read. */
   row: Row | undefined;
   /** How far below the begin of the table, in pixels. */
-  start: number;
+  offset: number;
   cells: readonly RowCell<Row>[];
   /** Of the grid. */
   template: string;
   isCurrent: boolean;
   /** Absent where rows are not chosen. */
-  chosen?: boolean | undefined;
-  name: (row: Row) => string;
+  isSelected?: boolean | undefined;
+  rowName: (row: Row) => string;
   onToggle: (row: Row) => void;
   onClick: (row: Row, index: number) => void;
 }
 
 /** One row of a table. It is drawn again only when something about it changes, as many pass by while a list is scrolled. */
 export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
-  const { index, row, start, cells, template, isCurrent, chosen, name, onToggle, onClick } = props;
-  const style = { gridTemplateColumns: template, transform: `translateY(${start}px)` };
+  const { index, row, offset, cells, template, isCurrent, isSelected, rowName, onToggle, onClick } = props;
+  const style = { gridTemplateColumns: template, transform: `translateY(${offset}px)` };
   if (row === undefined)
     return (
       <div role="row" aria-rowindex={index + 2} className={classes.row} style={style}>
@@ -46,19 +46,19 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
       id={`row-${index}`}
       role="row"
       aria-rowindex={index + 2}
-      aria-selected={chosen}
+      aria-selected={isSelected}
       data-current={isCurrent || undefined}
       className={classes.row}
       style={style}
       onClick={hear}
     >
-      {chosen !== undefined && (
+      {isSelected !== undefined && (
         <div role="gridcell" className={classes.choice}>
           <label>
             <input
               type="checkbox"
-              aria-label={`Choose ${name(row)}`}
-              checked={chosen}
+              aria-label={`Choose ${rowName(row)}`}
+              checked={isSelected}
               onChange={() => onToggle(row)}
             />
           </label>

@@ -1,8 +1,8 @@
-const WHOLE = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const SINCE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
-const STEPS = [
+const RELATIVE = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const UNITS = [
   ['second', 60],
   ['minute', 60],
   ['hour', 24],
@@ -10,10 +10,10 @@ const STEPS = [
 ] as const;
 
 /** @returns how long ago, or until then: "3 hours ago"; a date where that is a month or more */
-export function sinceText(at: Date, now = Date.now()): string {
+export function relativeTime(at: Date, now = Date.now()): string {
   let amount = (at.getTime() - now) / 1_000;
-  for (const [unit, next] of STEPS) {
-    if (Math.abs(amount) < next) return SINCE.format(Math.round(amount), unit);
+  for (const [unit, next] of UNITS) {
+    if (Math.abs(amount) < next) return RELATIVE.format(Math.round(amount), unit);
     amount /= next;
   }
   return DAY.format(at);
@@ -30,8 +30,8 @@ interface TimeProps {
 export function Time({ at, exact = false }: TimeProps) {
   const date = new Date(at);
   return (
-    <time dateTime={at} title={WHOLE.format(date)}>
-      {exact ? MINUTE.format(date) : sinceText(date)}
+    <time dateTime={at} title={FULL.format(date)}>
+      {exact ? MINUTE.format(date) : relativeTime(date)}
     </time>
   );
 }

@@ -1,17 +1,17 @@
 import { ActionIcon, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import { tell } from './notifications.tsx';
-import type { View } from './saved-views.ts';
+import { notify } from './notifications.tsx';
+import type { SavedView } from './saved-views.ts';
 import { Dialog } from './dialog.tsx';
 
-const LONGEST_NAME = 100;
+const MAX_NAME_LENGTH = 100;
 
 interface ViewDialogProps {
   kind: 'save' | 'manage' | { link: string };
-  views: readonly View[];
-  search: View['search'];
-  onSave: (views: readonly View[]) => void;
+  views: readonly SavedView[];
+  search: SavedView['search'];
+  onSave: (views: readonly SavedView[]) => void;
   onClose: () => void;
 }
 
@@ -24,10 +24,10 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
         <NameForm
           label="Save"
           name=""
-          onName={(name) => {
+          onSubmit={(name) => {
             const replaced = views.some((view) => view.name === name);
             onSave([...views.filter((view) => view.name !== name), { name, search }]);
-            tell(replaced ? `${name} is now what is shown.` : `${name} is saved in this browser.`, {
+            notify(replaced ? `${name} is now what is shown.` : `${name} is saved in this browser.`, {
               undo: () => onSave(views),
             });
             onClose();
@@ -41,10 +41,10 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
               <NameForm
                 label="Rename"
                 name={view.name}
-                taken={views.filter((other) => other !== view).map(({ name }) => name)}
-                onName={(name) => {
+                takenNames={views.filter((other) => other !== view).map(({ name }) => name)}
+                onSubmit={(name) => {
                   onSave(views.map((other) => (other === view ? { ...view, name } : other)));
-                  tell(`It is called ${name} now.`, { undo: () => onSave(views) });
+                  notify(`It is called ${name} now.`, { undo: () => onSave(views) });
                 }}
               />
               <ActionIcon
@@ -54,7 +54,7 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
                 aria-label={`Delete ${view.name}`}
                 onClick={() => {
                   onSave(views.filter((other) => other !== view));
-                  tell(`${view.name} is deleted.`, { undo: () => onSave(views) });
+                  notify(`${view.name} is deleted.`, { undo: () => onSave(views) });
                 }}
               >
                 <IconTrash size={16} />
@@ -78,14 +78,14 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
 interface NameFormProps {
   label: string;
   name: string;
-  taken?: readonly string[];
-  onName: (name: string) => void;
+  takenNames?: readonly string[];
+  onSubmit: (name: string) => void;
 }
 
-function NameForm({ label, name, taken = [], onName }: NameFormProps) {
+function NameForm({ label, name, takenNames = [], onSubmit: onName }: NameFormProps) {
   const [typed, setTyped] = useState(name);
   const clean = typed.trim();
-  const isTaken = taken.includes(clean);
+  const isTaken = takenNames.includes(clean);
   return (
     <form
       style={{ flex: 1 }}
@@ -98,7 +98,7 @@ function NameForm({ label, name, taken = [], onName }: NameFormProps) {
         <TextInput
           label="Name"
           flex={1}
-          maxLength={LONGEST_NAME}
+          maxLength={MAX_NAME_LENGTH}
           data-autofocus
           value={typed}
           error={isTaken && 'Another view has this name.'}

@@ -2,31 +2,31 @@ import { Button, Menu, Text } from '@mantine/core';
 import { IconBookmark, IconLink, IconPlus, IconSettings } from '@tabler/icons-react';
 import { hashKey, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { whoAmI } from '../session/current-user.ts';
-import { tell } from './notifications.tsx';
-import { useViews, type View } from './saved-views.ts';
+import { currentUser } from '../session/current-user.ts';
+import { notify } from './notifications.tsx';
+import { useSavedViews, type SavedView } from './saved-views.ts';
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx'));
 
 interface ViewsMenuProps {
   /** Where the views are of: `vulnerabilities`. */
-  place: string;
+  page: string;
   /** Filters, order and columns, as they are now. */
-  search: View['search'];
-  onApply: (search: View['search']) => void;
+  search: SavedView['search'];
+  onApply: (search: SavedView['search']) => void;
 }
 
 /** The views that somebody saved: applies one, saves what is shown, leads to their names, copies a link. */
-export function ViewsMenu({ place, search, onApply }: ViewsMenuProps) {
-  const { data: who } = useQuery(whoAmI);
-  const { views, save } = useViews(place, who?.id);
+export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
+  const { data: who } = useQuery(currentUser);
+  const { views, save } = useSavedViews(page, who?.id);
   const [dialog, setDialog] = useState<'save' | 'manage' | { link: string }>();
   const now = views.find((view) => hashKey([view.search]) === hashKey([search]));
   const copy = async () => {
     const link = location.href;
     try {
       await navigator.clipboard.writeText(link);
-      tell('The link is copied.');
+      notify('The link is copied.');
     } catch {
       // Over plain http, or where it is not allowed, it is copied by hand.
       setDialog({ link });

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { tell, tellError } from '../components/notifications.tsx';
-import type { Outcome } from '../components/batch-result-dialog.tsx';
-import { batches, listingOf } from './bulk-edit-assets.ts';
-import { ASSETS, assetCount, type AssetRow } from './assets.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
+import { chunk, findListing } from './bulk-edit-assets.ts';
+import { ASSETS_KEY, pluralizeAssets, type AssetRow } from './assets.ts';
 import { api } from './client.ts';
-import { keyOf, knownAssets, type Located, refusedAssets } from './create-assets.ts';
+import { assetKey, findExistingAssets, type AssetEntry, rejectedAssets } from './create-assets.ts';
 
 /** An asset that can be put into a scope; with its rules where it is in it already. */
 export interface ScopeCandidate {
@@ -14,11 +14,11 @@ export interface ScopeCandidate {
 }
 
 /** @returns an asset as it can be put into the scope of an assessment */
-export function candidateOf(
+export function toScopeCandidate(
   asset: Pick<AssetRow, 'uid' | 'location' | 'listings'>,
   assessment: string,
 ): ScopeCandidate {
-  const listed = listingOf(asset, assessment);
+  const listed = findListing(asset, assessment);
   return {
     assetUid: asset.uid,
     location: asset.location ?? asset.uid,
@@ -26,13 +26,13 @@ export function candidateOf(
   };
 }
 
-interface Addition {
-  chosen: readonly ScopeCandidate[];
-  pasted: readonly Located[];
+interface ScopeAddition {
+  selected: readonly ScopeCandidate[];
+  pasted: readonly AssetEntry[];
   /** Of all of them; where there are none, what is in scope already keeps its own. */
   rules: readonly string[];
   /** Whether what is pasted and no asset yet becomes one. */
-  creates: boolean;
+  createsMissing: boolean;
 }
 
 /** Puts many assets into a scope (operations 75, 74 and 11): each has an outcome; told, with the way back. */
@@ -40,13 +40,13 @@ export function useAddToScope(uid: string, organizationUid: string) {
   const client = useQueryClient();
   const refresh = () => {
     client.removeQueries({ queryKey: ['choices', 'assets'] });
-    void client.resetQueries({ queryKey: ASSETS });
+    void client.resetQueries({ queryKey: ASSETS_KEY });
     void client.invalidateQueries({ queryKey: ['listing', uid] });
     void client.invalidateQueries({ queryKey: ['assessment', uid], exact: true });
   };
   /** Puts these into the scope, each with its rules where it has some, or takes it out. */
   const patch = async (assets: readonly ScopeCandidate[], puts: boolean) => {
-    for (const some of batches(assets)) {
+    for (const some of chunk(assets)) {
       const add = some.map(({ assetUid, rules }) => ({
         assetUid,
         ...(rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) }),
@@ -67,17 +67,17 @@ export function useAddToScope(uid: string, organizationUid: string) {
         changed.filter(({ rules }) => rules !== undefined),
         true,
       );
-      tell(isNew ? 'Out of scope again. What was new stays among the assets.' : 'Set back.');
+      notify(isNew ? 'Out of scope again. What was new stays among the assets.' : 'Set back.');
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
     refresh();
   };
   return useMutation({
-    async mutationFn({ chosen, pasted, rules, creates }: Addition) {
-      const known = await knownAssets(organizationUid, pasted, new AbortController().signal);
+    async mutationFn({ selected, pasted, rules, createsMissing }: ScopeAddition) {
+      const known = await findExistingAssets(organizationUid, pasted, new AbortController().signal);
       const standing = new Map(
-        [...chosen, ...[...known.values()].map((row) => candidateOf(row, uid))].map((one) => [
+        [...selected, ...[...known.values()].map((row) => toScopeCandidate(row, uid))].map((one) => [
           one.assetUid,
           one,
         ]),
@@ -85,10 +85,10 @@ export function useAddToScope(uid: string, organizationUid: string) {
       const stays = ({ rules: has }: ScopeCandidate) =>
         has !== undefined && (rules.length === 0 || has.join('\n') === rules.join('\n'));
       const changed = [...standing.values()].filter((one) => !stays(one));
-      const fresh = pasted.filter((one) => !known.has(keyOf(one)));
-      const { made, refused } = creates
-        ? await createAll(fresh, organizationUid, uid)
-        : { made: [], refused: fresh.map(({ location }) => refusal(location, 'There is no such asset.')) };
+      const fresh = pasted.filter((one) => !known.has(assetKey(one)));
+      const { made, refused } = createsMissing
+        ? await createMissing(fresh, organizationUid, uid)
+        : { made: [], refused: fresh.map(({ location }) => rejected(location, 'There is no such asset.')) };
       // Those that were made are in scope already.
       const toPut = rules.length === 0 ? changed : [...changed, ...made];
       await patch(
@@ -99,30 +99,30 @@ export function useAddToScope(uid: string, organizationUid: string) {
         })),
         true,
       );
-      const outcomes: Outcome[] = [
-        ...[...changed, ...made].map(({ location }) => ({ name: location, outcome: 'done' as const })),
+      const outcomes: BatchItemResult[] = [
+        ...[...changed, ...made].map(({ location }) => ({ name: location, status: 'done' as const })),
         ...[...standing.values()]
           .filter(stays)
-          .map(({ location }) => ({ name: location, outcome: 'already' as const })),
+          .map(({ location }) => ({ name: location, status: 'already' as const })),
         ...refused,
       ];
       return { outcomes, changed: [...changed, ...made], isNew: made.length > 0 };
     },
     onSuccess({ changed, isNew }) {
       if (changed.length > 0)
-        tell(`${assetCount(changed.length)} put in scope.`, { undo: () => void undo(changed, isNew) });
+        notify(`${pluralizeAssets(changed.length)} put in scope.`, { undo: () => void undo(changed, isNew) });
     },
     onSettled: refresh,
   });
 }
 
-const refusal = (name: string, why: string): Outcome => ({ name, outcome: 'refused', why });
+const rejected = (name: string, reason: string): BatchItemResult => ({ name, status: 'refused', reason });
 
 /** Makes assets in a scope: what the server refuses of a request is left out of the next. */
-async function createAll(fresh: readonly Located[], organizationUid: string, listingUid: string) {
+async function createMissing(fresh: readonly AssetEntry[], organizationUid: string, listingUid: string) {
   const made: ScopeCandidate[] = [];
-  const refused: Outcome[] = [];
-  for (const some of batches(fresh))
+  const refused: BatchItemResult[] = [];
+  for (const some of chunk(fresh))
     for (let left = some; left.length > 0;)
       try {
         const { data } = await api.POST('/api/asset/v2/assets', {
@@ -143,9 +143,9 @@ async function createAll(fresh: readonly Located[], organizationUid: string, lis
         );
         left = [];
       } catch (error) {
-        const faults = new Map(refusedAssets(error, 0).map(({ index, message }) => [index, message]));
+        const faults = new Map(rejectedAssets(error, 0).map(({ index, message }) => [index, message]));
         if (faults.size === 0) throw error;
-        for (const [index, message] of faults) refused.push(refusal(left[index]?.location ?? '', message));
+        for (const [index, message] of faults) refused.push(rejected(left[index]?.location ?? '', message));
         left = left.filter((_one, index) => !faults.has(index));
       }
   return { made, refused };

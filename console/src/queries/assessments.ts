@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentChange, NewAssessment } from '../../../client/src/description.ts';
-import { tell, tellError } from '../components/notifications.tsx';
-import { api, type Assessment, pageOf, totalOf } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { api, type Assessment, parsePage, parseTotal } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Of operation 36. */
 export interface AssessmentSearch {
@@ -17,9 +17,9 @@ export interface AssessmentSearch {
 /** An assessment with the version that a change of it names. */
 export type VersionedAssessment = Assessment & { version: string };
 
-const ALL = ['assessments'] as const;
+const ASSESSMENTS_KEY = ['assessments'] as const;
 
-function queryOf(search: AssessmentSearch): Record<string, unknown> {
+function toQuery(search: AssessmentSearch): Record<string, unknown> {
   const { assessment_group_id, sort, ...filters } = search;
   return {
     ...Object.fromEntries(
@@ -34,19 +34,19 @@ function queryOf(search: AssessmentSearch): Record<string, unknown> {
 }
 
 /** Operation 36. */
-export function useAssessments(search: AssessmentSearch): List<Assessment> {
-  const query = queryOf(search);
-  return useList<Assessment>({
-    key: [...ALL, search],
-    page: async (cursor, signal) =>
-      pageOf<Assessment>(
+export function useAssessments(search: AssessmentSearch): PagedList<Assessment> {
+  const query = toQuery(search);
+  return usePagedList<Assessment>({
+    key: [...ASSESSMENTS_KEY, search],
+    fetchPage: async (cursor, signal) =>
+      parsePage<Assessment>(
         await api.GET('/v1/assessments', {
           params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
-    count: async (signal) =>
-      totalOf(
+    fetchTotal: async (signal) =>
+      parseTotal(
         (await api.GET('/v1/assessments', { params: { query: { ...query, 'page[size]': 1 } }, signal }))
           .response,
       ),
@@ -58,10 +58,10 @@ export const assessment = (uid: string) =>
   queryOptions({
     queryKey: ['assessment', uid],
     queryFn: async ({ signal }): Promise<VersionedAssessment> =>
-      versioned(await api.GET('/v1/assessments/{id}', { params: { path: { id: uid } }, signal })),
+      withVersion(await api.GET('/v1/assessments/{id}', { params: { path: { id: uid } }, signal })),
   });
 
-const versioned = ({ data, response }: { data: Assessment; response: Response }): VersionedAssessment => ({
+const withVersion = ({ data, response }: { data: Assessment; response: Response }): VersionedAssessment => ({
   ...data,
   version: response.headers.get('etag') ?? '*',
 });
@@ -72,44 +72,44 @@ export function useCreateAssessment() {
   return useMutation({
     mutationFn: async (body: NewAssessment) => (await api.POST('/v1/assessments', { body })).data,
     onSuccess({ name }) {
-      void client.resetQueries({ queryKey: ALL });
-      tell(`${name} is created.`);
+      void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+      notify(`${name} is created.`);
     },
   });
 }
 
-interface Change {
+interface AssessmentUpdate {
   set: AssessmentChange;
   /** The version that one saw; absent: whichever it is now. */
   version?: string;
   /** What is told of it: "The state is paused." */
-  told: string;
+  message: string;
 }
 
 /** Operation 39: what can be shown at once is, and comes back when the server refuses; what happened is told, with the way back. */
-export function useChangeAssessment(uid: string) {
+export function useUpdateAssessment(uid: string) {
   const client = useQueryClient();
   const { queryKey } = assessment(uid);
-  const send = async ({ set, version }: Omit<Change, 'told'>) => {
+  const send = async ({ set, version }: Omit<AssessmentUpdate, 'message'>) => {
     const answer = await api.PATCH('/v1/assessments/{id}', {
       params: { path: { id: uid }, ...(version === undefined ? {} : { header: { 'If-Match': version } }) },
       body: set,
     });
-    client.setQueryData(queryKey, versioned(answer));
-    void client.invalidateQueries({ queryKey: ALL });
+    client.setQueryData(queryKey, withVersion(answer));
+    void client.invalidateQueries({ queryKey: ASSESSMENTS_KEY });
     void client.invalidateQueries({ queryKey: ['sessions', uid] });
   };
   const undo = async (set: AssessmentChange) => {
     try {
       await send({ set });
-      tell('Set back.');
+      notify('Set back.');
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
   };
   return useMutation({
     mutationFn: send,
-    onMutate({ set }: Change) {
+    onMutate({ set }: AssessmentUpdate) {
       const former = client.getQueryData(queryKey);
       if (former !== undefined && set.state !== undefined && set.state !== null)
         client.setQueryData(queryKey, { ...former, state: set.state });
@@ -118,15 +118,15 @@ export function useChangeAssessment(uid: string) {
     onError(_error, _change, former) {
       if (former !== undefined) client.setQueryData(queryKey, former);
     },
-    onSuccess(_none, { set, told }, former) {
-      if (former === undefined) tell(told);
-      else tell(told, { undo: () => void undo(formerOf(former, set)) });
+    onSuccess(_none, { set, message }, former) {
+      if (former === undefined) notify(message);
+      else notify(message, { undo: () => void undo(inverseOf(former, set)) });
     },
   });
 }
 
 /** @returns what sets the members of a change back */
-function formerOf(former: Assessment, set: AssessmentChange): AssessmentChange {
+function inverseOf(former: Assessment, set: AssessmentChange): AssessmentChange {
   const whole: AssessmentChange = {
     name: former.name,
     description: former.description,
@@ -147,8 +147,8 @@ export function useDeleteAssessment(uid: string) {
     mutationFn: () => api.DELETE('/v1/assessments/{id}', { params: { path: { id: uid } } }),
     onSuccess() {
       client.removeQueries({ queryKey: ['assessment', uid] });
-      void client.resetQueries({ queryKey: ALL });
-      tell(`The assessment ${uid} is deleted.`);
+      void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
+      notify(`The assessment ${uid} is deleted.`);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import { counted } from '../components/pluralize.ts';
-import { api, type Asset, assetTotalOf, pageOf } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { pluralize } from '../components/pluralize.ts';
+import { api, type Asset, parseAssetTotal, parsePage } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** What the table shows of each, and what changing it needs. */
 const ROW_FIELDS = [
@@ -46,10 +46,10 @@ export interface AssetSearch {
 }
 
 /** What every list of assets begins its key with. */
-export const ASSETS = ['assets'] as const;
+export const ASSETS_KEY = ['assets'] as const;
 
 /** @returns the parameters of operation 75 for these filters */
-function filterQuery({ search, sort, ...filters }: AssetSearch): Record<string, unknown> {
+function filterParams({ search, sort, ...filters }: AssetSearch): Record<string, unknown> {
   return {
     ...(search === undefined ? {} : { search }),
     ...Object.fromEntries(Object.entries(filters).map(([name, values]) => [`${name}[]`, values])),
@@ -60,25 +60,25 @@ function filterQuery({ search, sort, ...filters }: AssetSearch): Record<string, 
 }
 
 /** Operation 75: the assets that a search finds. */
-export function useAssets(search: AssetSearch): List<AssetRow> {
-  const query = filterQuery(search);
-  return useList<AssetRow>({
-    key: [...ASSETS, search],
-    async page(cursor, signal) {
+export function useAssets(search: AssetSearch): PagedList<AssetRow> {
+  const query = filterParams(search);
+  return usePagedList<AssetRow>({
+    key: [...ASSETS_KEY, search],
+    async fetchPage(cursor, signal) {
       const answer = await api.GET('/api/asset/v2/assets', {
         params: {
           query: { ...query, fields: ROW_FIELDS.join(','), perPage: PAGE_SIZE, 'page[after]': cursor },
         },
         signal,
       });
-      return pageOf<AssetRow>(answer as { data: readonly AssetRow[]; response: Response });
+      return parsePage<AssetRow>(answer as { data: readonly AssetRow[]; response: Response });
     },
-    async count(signal) {
+    async fetchTotal(signal) {
       const { response } = await api.GET('/api/asset/v2/assets', {
         params: { query: { ...query, fields: 'uid', perPage: 1 } },
         signal,
       });
-      return assetTotalOf(response);
+      return parseAssetTotal(response);
     },
   });
 }
@@ -118,4 +118,4 @@ export async function searchListings(search: string, signal?: AbortSignal) {
 }
 
 /** @returns what assets are called in a sentence: "1 asset" */
-export const assetCount = (number: number) => counted(number, 'asset');
+export const pluralizeAssets = (number: number) => pluralize(number, 'asset');

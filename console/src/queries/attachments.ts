@@ -1,31 +1,31 @@
 import { useMutation } from '@tanstack/react-query';
 import type { StoredAttachment } from '../../../client/src/description.ts';
-import { tell, tellError } from '../components/notifications.tsx';
-import { accessToken, forgetAccess } from '../session/access-token.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { accessToken, clearAccessToken } from '../session/access-token.ts';
 import { api, AssayError } from './client.ts';
-import { useRefresh } from './comments.ts';
+import { useRefreshVulnerability } from './comments.ts';
 import { saveFile } from './save-file.ts';
 
 /** Files that operation 21 takes in one request. */
-export const FILES_AT_ONCE = 10;
+export const MAX_FILES_PER_UPLOAD = 10;
 
 /** How much of an upload is sent: from 0 to 1. */
-export type Progress = (sent: number) => void;
+export type OnProgress = (sent: number) => void;
 
 /** Operation 21, which tells how far it is: `fetch` cannot. @throws AssayError for an answer that is no success */
 export async function uploadFiles(
   id: number,
   files: readonly File[],
-  progress: Progress = () => undefined,
+  progress: OnProgress = () => undefined,
 ): Promise<readonly StoredAttachment[]> {
   const stored: StoredAttachment[] = [];
-  for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
-    const some = files.slice(at, at + FILES_AT_ONCE);
-    const part: Progress = (sent) => progress((at + sent * some.length) / files.length);
-    let answer = await send(id, some, part);
+  for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
+    const some = files.slice(at, at + MAX_FILES_PER_UPLOAD);
+    const part: OnProgress = (sent) => progress((at + sent * some.length) / files.length);
+    let answer = await postFiles(id, some, part);
     if (answer.status === 401) {
-      forgetAccess();
-      answer = await send(id, some, part);
+      clearAccessToken();
+      answer = await postFiles(id, some, part);
     }
     const body = answer.body as unknown;
     if (answer.status !== 201) throw new AssayError(new Response(null, { status: answer.status }), body);
@@ -34,10 +34,10 @@ export async function uploadFiles(
   return stored;
 }
 
-async function send(
+async function postFiles(
   id: number,
   files: readonly File[],
-  progress: Progress,
+  progress: OnProgress,
 ): Promise<{ status: number; body: unknown }> {
   const form = new FormData();
   for (const file of files) form.append('file', file, file.name);
@@ -60,7 +60,7 @@ async function send(
 }
 
 /** Operation 22, into the downloads of the browser, as the server calls the file unless told. */
-export async function download(
+export async function downloadAttachment(
   id: number,
   { id: attachment, filename }: { id: number; filename?: string },
 ): Promise<void> {
@@ -69,15 +69,15 @@ export async function download(
       params: { path: { id, attachment_id: attachment } },
       parseAs: 'blob',
     });
-    const told = nameIn(response.headers.get('content-disposition'));
+    const told = parseFilename(response.headers.get('content-disposition'));
     saveFile(filename ?? told ?? `attachment ${attachment}`, data);
   } catch (error) {
-    tellError(`${filename ?? 'The attachment'} could not be downloaded`, error);
+    notifyError(`${filename ?? 'The attachment'} could not be downloaded`, error);
   }
 }
 
 /** @returns the name of a file in `content-disposition` (RFC 6266, section 4.3) */
-function nameIn(disposition: string | null): string | undefined {
+function parseFilename(disposition: string | null): string | undefined {
   const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
   return encoded === undefined
     ? /filename="([^"]*)"/i.exec(disposition ?? '')?.[1]
@@ -85,17 +85,17 @@ function nameIn(disposition: string | null): string | undefined {
 }
 
 /** Operation 23. */
-export function useRemoveAttachment(id: number) {
-  const refresh = useRefresh(id);
+export function useDeleteAttachment(id: number) {
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: (attachment: StoredAttachment) =>
       api.DELETE('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
         params: { path: { id, attachment_id: attachment.id } },
       }),
     onSuccess(_answer, { filename }) {
-      tell(`${filename} was removed.`);
+      notify(`${filename} was removed.`);
       refresh();
     },
-    onError: (error, { filename }) => tellError(`${filename} could not be removed`, error),
+    onError: (error, { filename }) => notifyError(`${filename} could not be removed`, error),
   });
 }

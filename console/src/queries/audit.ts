@@ -1,6 +1,6 @@
-import { api, type AuditEvent, pageOf } from './client.ts';
+import { api, type AuditEvent, parsePage } from './client.ts';
 import { saveFile } from './save-file.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Which events: the filters of operation 60, its times as the API writes them. */
 export interface AuditFilter {
@@ -13,7 +13,7 @@ export interface AuditFilter {
   until?: string | undefined;
 }
 
-function queryOf({ action, ...filter }: AuditFilter) {
+function toQuery({ action, ...filter }: AuditFilter) {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return {
     ...Object.fromEntries(given.map(([name, value]) => [`filter[${name}]`, value])),
@@ -22,13 +22,13 @@ function queryOf({ action, ...filter }: AuditFilter) {
 }
 
 /** Operation 60, newest first. */
-export function useAuditEvents(filter: AuditFilter): List<AuditEvent> {
-  return useList<AuditEvent>({
+export function useAuditEvents(filter: AuditFilter): PagedList<AuditEvent> {
+  return usePagedList<AuditEvent>({
     key: ['audit-events', filter],
-    page: async (cursor, signal) =>
-      pageOf(
+    fetchPage: async (cursor, signal) =>
+      parsePage(
         await api.GET('/v1/audit_events', {
-          params: { query: { ...queryOf(filter), 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
+          params: { query: { ...toQuery(filter), 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
@@ -36,16 +36,19 @@ export function useAuditEvents(filter: AuditFilter): List<AuditEvent> {
 }
 
 /** The forms in which operation 60 gives a file. */
-export const AUDIT_FILES = {
+export const AUDIT_EXPORT_FORMATS = {
   CSV: { type: 'text/csv', name: 'audit-events.csv' },
   NDJSON: { type: 'application/x-ndjson', name: 'audit-events.ndjson' },
 } as const;
 
 /** Gives the reader a file of all events that match, oldest first. */
-export async function saveAuditEvents(filter: AuditFilter, form: keyof typeof AUDIT_FILES): Promise<void> {
-  const { type, name } = AUDIT_FILES[form];
+export async function exportAuditEvents(
+  filter: AuditFilter,
+  form: keyof typeof AUDIT_EXPORT_FORMATS,
+): Promise<void> {
+  const { type, name } = AUDIT_EXPORT_FORMATS[form];
   const { data } = await api.GET('/v1/audit_events', {
-    params: { query: queryOf(filter) },
+    params: { query: toQuery(filter) },
     headers: { accept: type },
     parseAs: 'blob',
   });

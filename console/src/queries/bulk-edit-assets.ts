@@ -1,41 +1,44 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
-import { tell, tellError } from '../components/notifications.tsx';
-import { ASSETS, assetCount, type AssetRow, type Criticality } from './assets.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { ASSETS_KEY, pluralizeAssets, type AssetRow, type Criticality } from './assets.ts';
 import { api, type Asset } from './client.ts';
-import { changeRows } from './paged-list.ts';
+import { updateCachedRows } from './paged-list.ts';
 
 /** The most assets that one request changes. */
-const BATCH = 1_000;
+const BATCH_SIZE = 1_000;
 
-export function batches<Item>(items: readonly Item[], size = BATCH): Item[][] {
+export function chunk<Item>(items: readonly Item[], size = BATCH_SIZE): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   );
 }
 
-export function groupsOf<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
   return groups;
 }
 
 /** Shows a change of assets in every list and on their pages. */
-export function showAssets(client: QueryClient, change: ReadonlyMap<string, Partial<AssetRow>>): void {
-  changeRows<AssetRow>(client, ASSETS, (row) => ({ ...row, ...change.get(row.uid) }));
+export function updateCachedAssets(
+  client: QueryClient,
+  change: ReadonlyMap<string, Partial<AssetRow>>,
+): void {
+  updateCachedRows<AssetRow>(client, ASSETS_KEY, (row) => ({ ...row, ...change.get(row.uid) }));
   for (const [uid, members] of change)
     client.setQueryData<Asset & { version: string }>(['asset', uid], (data) =>
       data === undefined ? data : { ...data, ...members },
     );
 }
 
-const readAgain = (client: QueryClient, rows: readonly AssetRow[]) => {
+const refetchAssets = (client: QueryClient, rows: readonly AssetRow[]) => {
   for (const { uid } of rows) void client.invalidateQueries({ queryKey: ['asset', uid] });
 };
 
-async function setCriticality(rows: readonly AssetRow[], criticality: Criticality): Promise<number> {
+async function updateCriticality(rows: readonly AssetRow[], criticality: Criticality): Promise<number> {
   let updated = 0;
-  for (const [organizationUid, all] of groupsOf(rows, (row) => row.organizationUid))
-    for (const some of batches(all)) {
+  for (const [organizationUid, all] of groupBy(rows, (row) => row.organizationUid))
+    for (const some of chunk(all)) {
       const { data } = await api.POST('/api/asset/v2/bulk/assets/criticality:update', {
         body: { organizationUid, criticality, assetUids: some.map(({ uid }) => uid) },
       });
@@ -48,36 +51,36 @@ async function setCriticality(rows: readonly AssetRow[], criticality: Criticalit
 export function useSetCriticality() {
   const client = useQueryClient();
   const restore = (rows: readonly AssetRow[]) =>
-    showAssets(client, new Map(rows.map(({ uid, criticality }) => [uid, { criticality }])));
+    updateCachedAssets(client, new Map(rows.map(({ uid, criticality }) => [uid, { criticality }])));
   const undo = async (rows: readonly AssetRow[]) => {
     try {
       let number = 0;
-      for (const [criticality, some] of groupsOf(rows, (row) => row.criticality))
-        number += await setCriticality(some, criticality as Criticality);
-      void client.resetQueries({ queryKey: ASSETS });
-      tell(`${assetCount(number)} set back.`);
+      for (const [criticality, some] of groupBy(rows, (row) => row.criticality))
+        number += await updateCriticality(some, criticality as Criticality);
+      void client.resetQueries({ queryKey: ASSETS_KEY });
+      notify(`${pluralizeAssets(number)} set back.`);
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
-    readAgain(client, rows);
+    refetchAssets(client, rows);
   };
   return useMutation({
     mutationFn: ({ rows, criticality }: { rows: readonly AssetRow[]; criticality: Criticality }) =>
-      setCriticality(rows, criticality),
+      updateCriticality(rows, criticality),
     onMutate: ({ rows, criticality }) =>
-      showAssets(client, new Map(rows.map(({ uid }) => [uid, { criticality }]))),
+      updateCachedAssets(client, new Map(rows.map(({ uid }) => [uid, { criticality }]))),
     onError(error, { rows }) {
       restore(rows);
-      tellError('The criticality could not be set', error);
+      notifyError('The criticality could not be set', error);
     },
     onSuccess(number, { rows, criticality }) {
-      readAgain(client, rows);
-      if (number !== rows.length) void client.resetQueries({ queryKey: ASSETS });
+      refetchAssets(client, rows);
+      if (number !== rows.length) void client.resetQueries({ queryKey: ASSETS_KEY });
       const word = criticality === 'undefined' ? 'not set' : criticality;
-      tell(
+      notify(
         number === rows.length
-          ? `Criticality ${word}: ${assetCount(number)} changed.`
-          : `Criticality ${word}: ${assetCount(number)} changed, ${rows.length - number} that you may not change.`,
+          ? `Criticality ${word}: ${pluralizeAssets(number)} changed.`
+          : `Criticality ${word}: ${pluralizeAssets(number)} changed, ${rows.length - number} that you may not change.`,
         { undo: () => void undo(rows) },
       );
     },
@@ -92,44 +95,44 @@ interface TagChange {
   remove: readonly string[];
 }
 
-interface TagChanged {
+interface TagResult {
   /** How each tag is taken back. */
-  steps: (() => Promise<unknown>)[];
-  after: Map<string, Pick<AssetRow, 'tags'>>;
+  undoSteps: (() => Promise<unknown>)[];
+  updatedRows: Map<string, Pick<AssetRow, 'tags'>>;
 }
 
-const changeTags = (orgUid: string, tagUid: string, add: readonly string[], remove: readonly string[]) =>
+const patchTags = (orgUid: string, tagUid: string, add: readonly string[], remove: readonly string[]) =>
   api.PATCH('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid } },
     body: { uids: [tagUid], addEntities: add.map((uid) => ({ uid })), delEntityUids: [...remove] },
   });
 
 /** Operations 8 and 9: attaches tags by name, and detaches them. */
-async function tagAssets({ rows, add, remove }: TagChange): Promise<TagChanged> {
-  const steps: TagChanged['steps'] = [];
-  const after = new Map(rows.map(({ uid, tags }) => [uid, { tags }]));
+async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
+  const undoSteps: TagResult['undoSteps'] = [];
+  const updatedRows = new Map(rows.map(({ uid, tags }) => [uid, { tags }]));
   const show = (some: readonly AssetRow[], change: (tags: AssetRow['tags']) => AssetRow['tags']) => {
-    for (const { uid } of some) after.set(uid, { tags: change(after.get(uid)?.tags ?? []) });
+    for (const { uid } of some) updatedRows.set(uid, { tags: change(updatedRows.get(uid)?.tags ?? []) });
   };
-  for (const [orgUid, all] of groupsOf(rows, (row) => row.organizationUid)) {
+  for (const [orgUid, all] of groupBy(rows, (row) => row.organizationUid)) {
     for (const name of add) {
-      let tag = await tagNamed(orgUid, name);
+      let tag = await findTagByName(orgUid, name);
       if (tag === undefined) {
         const { data } = await api.POST('/api/tagging/v1.0/organizations/{orgUid}/tags', {
           params: { path: { orgUid } },
-          body: { tags: [{ name, entities: all.slice(0, BATCH).map(({ uid }) => ({ uid })) }] },
+          body: { tags: [{ name, entities: all.slice(0, BATCH_SIZE).map(({ uid }) => ({ uid })) }] },
         });
         tag = data.tags[0];
         const uids = tag === undefined ? [] : [tag.uid];
-        steps.push(() =>
+        undoSteps.push(() =>
           api.DELETE('/api/tagging/v1.0/organizations/{orgUid}/tags', {
             params: { path: { orgUid } },
             body: { uids },
           }),
         );
         if (tag !== undefined)
-          for (const some of batches(all.slice(BATCH)))
-            await changeTags(
+          for (const some of chunk(all.slice(BATCH_SIZE)))
+            await patchTags(
               orgUid,
               tag.uid,
               some.map(({ uid }) => uid),
@@ -138,9 +141,9 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagChanged> 
       } else {
         const { uid: tagUid } = tag;
         const without = all.filter(({ tags }) => tags.every(({ uid }) => uid !== tagUid));
-        for (const some of batches(without.map(({ uid }) => uid))) {
-          await changeTags(orgUid, tagUid, some, []);
-          steps.push(() => changeTags(orgUid, tagUid, [], some));
+        for (const some of chunk(without.map(({ uid }) => uid))) {
+          await patchTags(orgUid, tagUid, some, []);
+          undoSteps.push(() => patchTags(orgUid, tagUid, [], some));
         }
       }
       const { uid = '' } = tag ?? {};
@@ -148,17 +151,20 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagChanged> 
     }
     for (const tagUid of remove) {
       const having = all.filter(({ tags }) => tags.some(({ uid }) => uid === tagUid));
-      for (const some of batches(having.map(({ uid }) => uid))) {
-        await changeTags(orgUid, tagUid, [], some);
-        steps.push(() => changeTags(orgUid, tagUid, some, []));
+      for (const some of chunk(having.map(({ uid }) => uid))) {
+        await patchTags(orgUid, tagUid, [], some);
+        undoSteps.push(() => patchTags(orgUid, tagUid, some, []));
       }
       show(having, (tags) => tags.filter(({ uid }) => uid !== tagUid));
     }
   }
-  return { steps, after };
+  return { undoSteps, updatedRows };
 }
 
-async function tagNamed(orgUid: string, name: string): Promise<{ uid: string; name: string } | undefined> {
+async function findTagByName(
+  orgUid: string,
+  name: string,
+): Promise<{ uid: string; name: string } | undefined> {
   const found = api.rows('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: { path: { orgUid }, query: { search: name, perPage: 100 } },
   });
@@ -169,24 +175,26 @@ async function tagNamed(orgUid: string, name: string): Promise<{ uid: string; na
 /** Tags of one asset or of many; told, with the way back. */
 export function useTagAssets() {
   const client = useQueryClient();
-  const undo = async ({ rows }: TagChange, { steps }: TagChanged) => {
+  const undo = async ({ rows }: TagChange, { undoSteps }: TagResult) => {
     try {
-      for (const step of steps.toReversed()) await step();
-      showAssets(client, new Map(rows.map(({ uid, tags }) => [uid, { tags }])));
-      tell(`Tags of ${assetCount(rows.length)} set back.`);
+      for (const step of undoSteps.toReversed()) await step();
+      updateCachedAssets(client, new Map(rows.map(({ uid, tags }) => [uid, { tags }])));
+      notify(`Tags of ${pluralizeAssets(rows.length)} set back.`);
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
-    readAgain(client, rows);
+    refetchAssets(client, rows);
   };
   return useMutation({
     mutationFn: tagAssets,
-    onError: (error) => tellError('The tags could not be changed', error),
+    onError: (error) => notifyError('The tags could not be changed', error),
     onSuccess(changed, change) {
-      showAssets(client, changed.after);
+      updateCachedAssets(client, changed.updatedRows);
       void client.invalidateQueries({ queryKey: ['asset-tags'] });
-      readAgain(client, change.rows);
-      tell(`Tags of ${assetCount(change.rows.length)} changed.`, { undo: () => void undo(change, changed) });
+      refetchAssets(client, change.rows);
+      notify(`Tags of ${pluralizeAssets(change.rows.length)} changed.`, {
+        undo: () => void undo(change, changed),
+      });
     },
   });
 }
@@ -195,7 +203,7 @@ export interface ListingEdit {
   rows: readonly AssetRow[];
   listingUid: string;
   /** Whether they are on the listing afterwards. */
-  listed: boolean;
+  isListed: boolean;
   /** What may be tested and when; absent: those that stand stay. */
   rules?: readonly string[];
 }
@@ -214,33 +222,36 @@ const patchListing = (
 export function useEditListing() {
   const client = useQueryClient();
   const readBack = (rows: readonly AssetRow[]) => {
-    void client.resetQueries({ queryKey: ASSETS });
-    readAgain(client, rows);
+    void client.resetQueries({ queryKey: ASSETS_KEY });
+    refetchAssets(client, rows);
   };
   const undo = async ({ rows, listingUid }: ListingEdit) => {
     try {
-      for (const some of batches(rows, BATCH / 2)) {
+      for (const some of chunk(rows, BATCH_SIZE / 2)) {
         const [on, off] = [
-          some.filter((row) => listingOf(row, listingUid)),
-          some.filter((row) => !listingOf(row, listingUid)),
+          some.filter((row) => findListing(row, listingUid)),
+          some.filter((row) => !findListing(row, listingUid)),
         ];
         await patchListing(
           listingUid,
-          on.map((row) => ({ assetUid: row.uid, scopeRules: listingOf(row, listingUid)?.scopeRules ?? [] })),
+          on.map((row) => ({
+            assetUid: row.uid,
+            scopeRules: findListing(row, listingUid)?.scopeRules ?? [],
+          })),
           off.map(({ uid }) => uid),
         );
       }
-      tell(`${assetCount(rows.length)} set back.`);
+      notify(`${pluralizeAssets(rows.length)} set back.`);
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
     readBack(rows);
   };
   return useMutation({
-    async mutationFn({ rows, listingUid, listed, rules }: ListingEdit) {
+    async mutationFn({ rows, listingUid, isListed, rules }: ListingEdit) {
       const given = rules === undefined ? {} : { scopeRules: rules.map((rule) => ({ rule })) };
-      for (const some of batches(rows.map(({ uid }) => uid)))
-        await (listed
+      for (const some of chunk(rows.map(({ uid }) => uid)))
+        await (isListed
           ? patchListing(
               listingUid,
               some.map((assetUid) => ({ assetUid, ...given })),
@@ -248,11 +259,11 @@ export function useEditListing() {
             )
           : patchListing(listingUid, [], some));
     },
-    onError: (error, { listingUid }) => tellError(`${listingUid} could not be changed`, error),
+    onError: (error, { listingUid }) => notifyError(`${listingUid} could not be changed`, error),
     onSuccess(_nothing, edit) {
-      const { rows, listingUid, listed } = edit;
+      const { rows, listingUid, isListed } = edit;
       readBack(rows);
-      tell(`${assetCount(rows.length)} ${listed ? 'on' : 'off'} ${listingUid}.`, {
+      notify(`${pluralizeAssets(rows.length)} ${isListed ? 'on' : 'off'} ${listingUid}.`, {
         undo: () => void undo(edit),
       });
     },
@@ -260,6 +271,6 @@ export function useEditListing() {
 }
 
 /** @returns what a listing says of an asset; `undefined` when it is not on it */
-export function listingOf({ listings }: Pick<AssetRow, 'listings'>, listingUid: string) {
+export function findListing({ listings }: Pick<AssetRow, 'listings'>, listingUid: string) {
   return listings.find((listing) => listing.listingUid === listingUid);
 }

@@ -1,6 +1,6 @@
 import type { paths } from '../../../client/src/description.ts';
-import { AssayError, createClientOf } from '../../../client/src/client.ts';
-import { accessToken, forgetAccess } from '../session/access-token.ts';
+import { AssayError, createTypedClient } from '../../../client/src/client.ts';
+import { accessToken, clearAccessToken } from '../session/access-token.ts';
 
 export type {
   Asset,
@@ -19,41 +19,47 @@ export type {
 export { AssayError };
 
 /** The API as the console calls it: each call with a token of the session, asked for once more when it was refused. */
-export const api = createClientOf<paths>({
+export const api = createTypedClient<paths>({
   server: location.origin,
   token: accessToken,
-  longestWait: 10,
+  maxRetryDelay: 10,
   async fetch(request) {
     const again = request.clone();
     const response = await fetch(request);
     if (response.status !== 401) return response;
-    forgetAccess();
+    clearAccessToken();
     again.headers.set('authorization', `Bearer ${await accessToken()}`);
     return fetch(again);
   },
 });
 
 /** A page of a list that is read by cursor. */
-export interface ListPage<Row> {
+export interface CursorPage<Row> {
   rows: readonly Row[];
   /** The cursor of the page after it; absent after the last. */
   next: string | undefined;
 }
 
 /** @returns the page that an answer to a request with `page[after]` holds */
-export function pageOf<Row>({ data, response }: { data: readonly Row[]; response: Response }): ListPage<Row> {
+export function parsePage<Row>({
+  data,
+  response,
+}: {
+  data: readonly Row[];
+  response: Response;
+}): CursorPage<Row> {
   const link = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec(response.headers.get('link') ?? '')?.[1];
   const next = link === undefined ? null : new URL(link, location.origin).searchParams.get('page[after]');
   return { rows: data, next: next ?? undefined };
 }
 
 /** @returns how many rows all pages of a V1 list have, from an answer to a request without cursor */
-export function totalOf(response: Response): number {
+export function parseTotal(response: Response): number {
   const told = response.headers.get('x-pagination');
   return told === null ? 0 : (JSON.parse(told) as { total_entries: number }).total_entries;
 }
 
 /** @returns how many rows all pages of a list of assets or their tags have, from an answer to a request without cursor */
-export function assetTotalOf(response: Response): number {
+export function parseAssetTotal(response: Response): number {
   return Number(response.headers.get('pagination-total-count') ?? 0);
 }

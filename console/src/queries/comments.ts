@@ -1,9 +1,9 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { tell, tellError } from '../components/notifications.tsx';
-import { api, type Comment, pageOf, type Retest, type TimelineEntry } from './client.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { api, type Comment, parsePage, type Retest, type TimelineEntry } from './client.ts';
 
 /** Entries of a timeline that are read at once. */
-const ENTRIES = 50;
+const TIMELINE_PAGE_SIZE = 50;
 
 /** Operation 24: all comments, the oldest first. */
 export const comments = (id: number) =>
@@ -40,19 +40,19 @@ export const timeline = (id: number, newestFirst: boolean) =>
     queryKey: ['vulnerability', id, 'timeline', newestFirst],
     async queryFn({ pageParam, signal }) {
       const query = {
-        'page[size]': ENTRIES,
+        'page[size]': TIMELINE_PAGE_SIZE,
         'page[after]': pageParam,
         sort: newestFirst ? ('-at' as const) : ('at' as const),
       };
       const params = { path: { id }, query };
-      return pageOf<TimelineEntry>(await api.GET('/v1/vulnerabilities/{id}/timeline', { params, signal }));
+      return parsePage<TimelineEntry>(await api.GET('/v1/vulnerabilities/{id}/timeline', { params, signal }));
     },
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
   });
 
 /** When the person entered a testing session on the assessment for the first time; `null` when never (operation 48). */
-export const firstSession = (assessment: string, tester: number) =>
+export const firstTestingSession = (assessment: string, tester: number) =>
   queryOptions({
     queryKey: ['first-session', assessment, tester],
     async queryFn({ signal }) {
@@ -67,7 +67,7 @@ export const firstSession = (assessment: string, tester: number) =>
   });
 
 /** Reads anew what the page of a vulnerability shows, but for the contents of attachments, which never change. */
-export function useRefresh(id: number): () => void {
+export function useRefreshVulnerability(id: number): () => void {
   const client = useQueryClient();
   return () => {
     void client.invalidateQueries({
@@ -79,13 +79,13 @@ export function useRefresh(id: number): () => void {
 }
 
 /** Operation 25. */
-export function useComment(id: number) {
-  const refresh = useRefresh(id);
+export function useCreateComment(id: number) {
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: (body: { text: string; internal: boolean }) =>
       api.POST('/v1/vulnerabilities/{id}/comments', { params: { path: { id } }, body }),
     onSuccess() {
-      tell('The comment stands.');
+      notify('The comment stands.');
       refresh();
     },
   });
@@ -93,7 +93,7 @@ export function useComment(id: number) {
 
 /** Operation 26: other words in one's own comment. */
 export function useEditComment(id: number) {
-  const refresh = useRefresh(id);
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: ({ comment, text }: { comment: number; text: string }) =>
       api.PATCH('/v1/vulnerabilities/{id}/comments/{comment_id}', {
@@ -101,31 +101,31 @@ export function useEditComment(id: number) {
         body: { text },
       }),
     onSuccess() {
-      tell('The comment was changed.');
+      notify('The comment was changed.');
       refresh();
     },
   });
 }
 
 /** Operation 26: takes a comment away. */
-export function useRemoveComment(id: number) {
-  const refresh = useRefresh(id);
+export function useDeleteComment(id: number) {
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: (comment: number) =>
       api.DELETE('/v1/vulnerabilities/{id}/comments/{comment_id}', {
         params: { path: { id, comment_id: comment } },
       }),
     onSuccess() {
-      tell('The comment was removed.');
+      notify('The comment was removed.');
       refresh();
     },
-    onError: (error) => tellError('The comment could not be removed', error),
+    onError: (error) => notifyError('The comment could not be removed', error),
   });
 }
 
 /** Operation 28. */
-export function useAskRetest(id: number) {
-  const refresh = useRefresh(id);
+export function useRequestRetest(id: number) {
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: (message: string) =>
       api.POST('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
@@ -133,25 +133,25 @@ export function useAskRetest(id: number) {
         body: { message },
       }),
     onSuccess() {
-      tell('A retest was asked for.');
+      notify('A retest was asked for.');
       refresh();
     },
   });
 }
 
-export type Decision = Exclude<Retest['status'], 'requested'>;
+export type DecidedStatus = Exclude<Retest['status'], 'requested'>;
 
 /** Operation 29. */
 export function useDecideRetest(id: number) {
-  const refresh = useRefresh(id);
+  const refresh = useRefreshVulnerability(id);
   return useMutation({
-    mutationFn: ({ retest, status, message }: { retest: number; status: Decision; message: string }) =>
+    mutationFn: ({ retest, status, message }: { retest: number; status: DecidedStatus; message: string }) =>
       api.PATCH('/v1/vulnerabilities/{vulnerability_id}/patch_verifications/{verification_id}', {
         params: { path: { vulnerability_id: id, verification_id: retest } },
         body: { status, ...(message.trim() === '' ? {} : { message }) },
       }),
     onSuccess(_answer, { status }) {
-      tell(`The retest is ${status}.`);
+      notify(`The retest is ${status}.`);
       refresh();
     },
   });

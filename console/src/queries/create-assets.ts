@@ -1,47 +1,48 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { tell } from '../components/notifications.tsx';
-import { ASSETS, assetCount, type AssetRow } from './assets.ts';
-import { batches } from './bulk-edit-assets.ts';
+import { notify } from '../components/notifications.tsx';
+import { ASSETS_KEY, pluralizeAssets, type AssetRow } from './assets.ts';
+import { chunk } from './bulk-edit-assets.ts';
 import { api, AssayError } from './client.ts';
 import type { NewAsset } from '../../../client/src/description.ts';
 
 /** What a pasted line names. */
-export type Located = Pick<NewAsset, 'assetType' | 'name'> & { location: string };
+export type AssetEntry = Pick<NewAsset, 'assetType' | 'name'> & { location: string };
 
 /** Up to so many names and URLs are asked for one by one; of more the list is read instead. */
-const SINGLY = 40;
-const AT_ONCE = 4;
+const MAX_SINGLE_LOOKUPS = 40;
+const LOOKUP_CONCURRENCY = 4;
 /** Addresses that one request asks for, so that its own address stays short. */
-const ADDRESSES = 100;
+const ADDRESSES_PER_REQUEST = 100;
 
-const LOOKED_UP = 'uid,organizationUid,location,assetType,listings,tags';
+const LOOKUP_FIELDS = 'uid,organizationUid,location,assetType,listings,tags';
 
-export const keyOf = ({ assetType, location }: Pick<Located, 'assetType' | 'location'>) =>
+export const assetKey = ({ assetType, location }: Pick<AssetEntry, 'assetType' | 'location'>) =>
   `${assetType} ${location}`;
 
 /** @returns which of these an organization has already, by type and location (operation 75) */
-export async function knownAssets(
+export async function findExistingAssets(
   organizationUid: string,
-  wanted: readonly Located[],
+  wanted: readonly AssetEntry[],
   signal: AbortSignal,
 ): Promise<Map<string, AssetRow>> {
   const found = new Map<string, AssetRow>();
-  const keys = new Set(wanted.map(keyOf));
+  const keys = new Set(wanted.map(assetKey));
   const read = async (query: Record<string, unknown>) => {
-    const all = { 'organizationUid[]': [organizationUid], fields: LOOKED_UP, perPage: 1_000, ...query };
+    const all = { 'organizationUid[]': [organizationUid], fields: LOOKUP_FIELDS, perPage: 1_000, ...query };
     for await (const row of api.rows('/api/asset/v2/assets', { params: { query: all }, signal })) {
-      const key = keyOf(row as AssetRow);
+      const key = assetKey(row as AssetRow);
       if (keys.has(key)) found.set(key, row as AssetRow);
     }
   };
-  const isAddress = ({ assetType, location }: Located) => assetType === 'host' && /^[\d.]+$|:/.test(location);
-  for (const some of batches(wanted.filter(isAddress), ADDRESSES))
+  const isAddress = ({ assetType, location }: AssetEntry) =>
+    assetType === 'host' && /^[\d.]+$|:/.test(location);
+  for (const some of chunk(wanted.filter(isAddress), ADDRESSES_PER_REQUEST))
     await read({ 'ipRange[]': some.map(({ location }) => location) });
   const named = wanted.filter((item) => !isAddress(item));
-  if (named.length > SINGLY)
+  if (named.length > MAX_SINGLE_LOOKUPS)
     await read({ 'assetType[]': [...new Set(named.map(({ assetType }) => assetType))], perPage: 5_000 });
   else
-    for (const some of batches(named, AT_ONCE))
+    for (const some of chunk(named, LOOKUP_CONCURRENCY))
       await Promise.all(
         some.map(({ assetType, location }) =>
           // A search has at most 255 characters; what is longer is found by how it begins.
@@ -52,61 +53,61 @@ export async function knownAssets(
 }
 
 /** `knownAssets`, anew for each list that is asked for. @param text that the assets were read of */
-export const useKnownAssets = (
+export const useExistingAssets = (
   organizationUid: string | undefined,
-  { text, assets }: { text: string; assets: readonly Located[] },
+  { text, assets }: { text: string; assets: readonly AssetEntry[] },
 ) =>
   useQuery({
     queryKey: ['known-assets', organizationUid, text],
-    queryFn: ({ signal }) => knownAssets(organizationUid ?? '', assets, signal),
+    queryFn: ({ signal }) => findExistingAssets(organizationUid ?? '', assets, signal),
     enabled: organizationUid !== undefined && assets.length > 0,
     staleTime: 0,
   });
 
-interface Addition {
+interface CreateAssetsRequest {
   organizationUid: string;
   listingUid: string | null;
   /** Those that no asset is at. */
-  fresh: readonly Located[];
+  newAssets: readonly AssetEntry[];
   /** Those that stand, and are to be put on the listing. */
-  known: readonly AssetRow[];
+  existing: readonly AssetRow[];
 }
 
 /** What the server has against one of them: where it stands among them, and why. */
-export interface RefusedAsset {
+export interface RejectedAsset {
   index: number;
   message: string;
 }
 
 /** @returns what an error says of the assets of a request that began at an index */
-export function refusedAssets(error: unknown, begin: number): RefusedAsset[] {
+export function rejectedAssets(error: unknown, begin: number): RejectedAsset[] {
   if (!(error instanceof AssayError)) return [];
-  return error.faults.flatMap(({ property, message }) => {
+  return error.fieldErrors.flatMap(({ property, message }) => {
     const index = /^(\d+)\./.exec(property)?.[1];
     return index === undefined ? [] : [{ index: begin + Number(index), message }];
   });
 }
 
 /** How far an addition came before it was refused, and what was wrong. */
-export class AdditionError extends Error {
-  readonly refused: readonly RefusedAsset[];
-  readonly added: number;
+export class CreateAssetsError extends Error {
+  readonly rejected: readonly RejectedAsset[];
+  readonly createdCount: number;
 
   constructor(cause: unknown, added: number) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.added = added;
-    this.refused = refusedAssets(cause, added);
+    this.createdCount = added;
+    this.rejected = rejectedAssets(cause, added);
   }
 }
 
 /** Operation 74, a thousand at a time, and operation 11 for those that stand. */
-export function useAddAssets() {
+export function useCreateAssets() {
   const client = useQueryClient();
   return useMutation({
-    async mutationFn({ organizationUid, listingUid, fresh, known }: Addition) {
+    async mutationFn({ organizationUid, listingUid, newAssets, existing }: CreateAssetsRequest) {
       let added = 0;
       try {
-        for (const some of batches(fresh)) {
+        for (const some of chunk(newAssets)) {
           await api.POST('/api/asset/v2/assets', {
             body: some.map(({ assetType, location, name }) => ({
               organizationUid,
@@ -121,22 +122,22 @@ export function useAddAssets() {
           added += some.length;
         }
         if (listingUid !== null)
-          for (const some of batches(known))
+          for (const some of chunk(existing))
             await api.PATCH('/api/asset/v2/listings/{listingUid}/assets', {
               params: { path: { listingUid } },
               body: { add: some.map(({ uid }) => ({ assetUid: uid })), remove: [] },
             });
       } catch (error) {
-        throw new AdditionError(error, added);
+        throw new CreateAssetsError(error, added);
       }
     },
-    onSuccess(_nothing, { fresh, known, listingUid }) {
+    onSuccess(_nothing, { newAssets, existing, listingUid }) {
       const said = [
-        ...(fresh.length > 0 ? [`${assetCount(fresh.length)} added`] : []),
-        ...(known.length > 0 ? [`${assetCount(known.length)} put on ${listingUid}`] : []),
+        ...(newAssets.length > 0 ? [`${pluralizeAssets(newAssets.length)} added`] : []),
+        ...(existing.length > 0 ? [`${pluralizeAssets(existing.length)} put on ${listingUid}`] : []),
       ];
-      tell(`${said.join(', ')}.`);
+      notify(`${said.join(', ')}.`);
     },
-    onSettled: () => client.resetQueries({ queryKey: ASSETS }),
+    onSettled: () => client.resetQueries({ queryKey: ASSETS_KEY }),
   });
 }

@@ -1,14 +1,14 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, totalOf } from './client.ts';
-import { filterQuery, type VulnerabilitySearch } from './vulnerabilities.ts';
+import { api, parseTotal } from './client.ts';
+import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 
 /** How many vulnerabilities a search finds (operation 15). */
-export const found = (search: VulnerabilitySearch) =>
+export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['found', search],
     queryFn: async ({ signal }) => {
-      const query = { ...filterQuery(search), fields: 'id', 'page[size]': 1 };
-      return totalOf((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);
+      const query = { ...vulnerabilityFilterParams(search), fields: 'id', 'page[size]': 1 };
+      return parseTotal((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);
     },
   });
 

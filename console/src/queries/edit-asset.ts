@@ -1,19 +1,19 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { tell, tellError } from '../components/notifications.tsx';
-import { ASSETS } from './assets.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { ASSETS_KEY } from './assets.ts';
 import { api, type Asset } from './client.ts';
 
 export type AssetEdit = Partial<Pick<Asset, 'name' | 'location' | 'description'>>;
 
 interface Edit {
   /** As it was read. */
-  before: Asset & { version: string };
+  original: Asset & { version: string };
   set: AssetEdit;
   /** Whether it is written though somebody changed it meanwhile. */
-  anyway?: boolean;
+  overwrites?: boolean;
 }
 
-const patch = async (uid: string, set: AssetEdit, version: string) => {
+const patchAsset = async (uid: string, set: AssetEdit, version: string) => {
   const { data, response } = await api.PATCH('/api/asset/v2/assets/{assetUid}', {
     params: { path: { assetUid: uid } },
     headers: { 'if-match': version },
@@ -27,25 +27,25 @@ export function useEditAsset() {
   const client = useQueryClient();
   const show = (now: Asset & { version: string }) => {
     client.setQueryData(['asset', now.uid], now);
-    void client.resetQueries({ queryKey: ASSETS });
+    void client.resetQueries({ queryKey: ASSETS_KEY });
   };
-  const undo = async ({ before, set }: Edit, version: string) => {
+  const undo = async ({ original, set }: Edit, version: string) => {
     const former = Object.fromEntries(
-      Object.keys(set).map((name) => [name, before[name as keyof AssetEdit]]),
+      Object.keys(set).map((name) => [name, original[name as keyof AssetEdit]]),
     );
     try {
-      show(await patch(before.uid, former, version));
-      tell('The change was taken back.');
+      show(await patchAsset(original.uid, former, version));
+      notify('The change was taken back.');
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
   };
   return useMutation({
-    mutationFn: ({ before, set, anyway = false }: Edit) =>
-      patch(before.uid, set, anyway ? '*' : before.version),
+    mutationFn: ({ original, set, overwrites = false }: Edit) =>
+      patchAsset(original.uid, set, overwrites ? '*' : original.version),
     onSuccess(now, edit) {
       show(now);
-      tell(`${now.location} changed.`, { undo: () => void undo(edit, now.version) });
+      notify(`${now.location} changed.`, { undo: () => void undo(edit, now.version) });
     },
   });
 }
@@ -58,8 +58,8 @@ export function useDeleteAsset() {
       api.DELETE('/api/asset/v2/assets/{assetUid}', { params: { path: { assetUid: uid } } }),
     onSuccess(_nothing, { uid, location }) {
       client.removeQueries({ queryKey: ['asset', uid] });
-      void client.resetQueries({ queryKey: ASSETS });
-      tell(`${location} deleted.`);
+      void client.resetQueries({ queryKey: ASSETS_KEY });
+      notify(`${location} deleted.`);
     },
   });
 }

@@ -1,22 +1,22 @@
 import type { VulnerabilityFilter } from '../../../client/src/description.ts';
 import { api } from './client.ts';
-import { filterQuery, type VulnerabilitySearch } from './vulnerabilities.ts';
+import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 
 /** What a list can be written as, each by its media type. */
-export const FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
-export type Format = keyof typeof FORMATS;
+export const EXPORT_FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
 /** Reads all that a search finds as a stream of lines (operation 15). */
-async function stream(
+async function fetchExport(
   search: VulnerabilitySearch,
-  format: Format,
+  format: ExportFormat,
   signal: AbortSignal | undefined,
   fields?: string,
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const { sort: _, ...filters } = search;
   const { data } = await api.GET('/v1/vulnerabilities', {
-    params: { query: { ...filterQuery(filters), ...(fields === undefined ? {} : { fields }) } },
-    headers: { accept: FORMATS[format] },
+    params: { query: { ...vulnerabilityFilterParams(filters), ...(fields === undefined ? {} : { fields }) } },
+    headers: { accept: EXPORT_FORMATS[format] },
     parseAs: 'stream',
     ...(signal === undefined ? {} : { signal }),
   });
@@ -25,8 +25,8 @@ async function stream(
 }
 
 /** @returns the ids of all that a filter finds */
-export async function idsOf(filter: VulnerabilityFilter, signal?: AbortSignal): Promise<number[]> {
-  const text = await new Response(await stream(filter, 'ndjson', signal, 'id')).text();
+export async function fetchIds(filter: VulnerabilityFilter, signal?: AbortSignal): Promise<number[]> {
+  const text = await new Response(await fetchExport(filter, 'ndjson', signal, 'id')).text();
   return text
     .split('\n')
     .filter((line) => line !== '')
@@ -37,15 +37,15 @@ export async function idsOf(filter: VulnerabilityFilter, signal?: AbortSignal): 
  * Reads all that a search finds as a file, and tells how many rows were read so far.
  * @throws Error when the server stops in the middle, or the signal does
  */
-export async function exported(
+export async function exportVulnerabilities(
   search: VulnerabilitySearch,
-  format: Format,
+  format: ExportFormat,
   signal: AbortSignal,
   onRows: (rows: number) => void,
 ): Promise<{ content: Blob; rows: number }> {
   const rows = new RowCount(format);
   const chunks: BlobPart[] = [];
-  const reader = (await stream(search, format, signal)).getReader();
+  const reader = (await fetchExport(search, format, signal)).getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
@@ -53,7 +53,7 @@ export async function exported(
     rows.count(value);
     onRows(rows.rows);
   }
-  return { content: new Blob(chunks, { type: FORMATS[format] }), rows: rows.rows };
+  return { content: new Blob(chunks, { type: EXPORT_FORMATS[format] }), rows: rows.rows };
 }
 
 const LINE_END = 0x0a;
@@ -65,7 +65,7 @@ class RowCount {
   #isQuoted = false;
   #lines = 0;
 
-  constructor(format: Format) {
+  constructor(format: ExportFormat) {
     this.#isCsv = format === 'csv';
   }
 

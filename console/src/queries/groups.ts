@@ -1,9 +1,9 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentGroupChange, NewAssessmentGroup } from '../../../client/src/description.ts';
-import { tell } from '../components/notifications.tsx';
-import { whoAmI } from '../session/current-user.ts';
-import { api, type AssessmentGroup, pageOf, totalOf } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { notify } from '../components/notifications.tsx';
+import { currentUser } from '../session/current-user.ts';
+import { api, type AssessmentGroup, parsePage, parseTotal } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Of operation 42. */
 export interface GroupSearch {
@@ -11,25 +11,25 @@ export interface GroupSearch {
   organization_uid?: string[];
 }
 
-const ALL = ['groups'] as const;
+const GROUPS_KEY = ['groups'] as const;
 
 /** Operation 42: for admins and staff those of their organizations, for others those that they are a member of. */
-export function useGroups({ search, organization_uid }: GroupSearch): List<AssessmentGroup> {
+export function useGroups({ search, organization_uid }: GroupSearch): PagedList<AssessmentGroup> {
   const query = {
     ...(search === undefined ? {} : { 'filter[search]': search }),
     ...(organization_uid === undefined ? {} : { 'filter[organization_uid][]': organization_uid }),
   };
-  return useList<AssessmentGroup>({
-    key: [...ALL, query],
-    page: async (cursor, signal) =>
-      pageOf<AssessmentGroup>(
+  return usePagedList<AssessmentGroup>({
+    key: [...GROUPS_KEY, query],
+    fetchPage: async (cursor, signal) =>
+      parsePage<AssessmentGroup>(
         await api.GET('/v1/assessment_groups', {
           params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
-    count: async (signal) =>
-      totalOf(
+    fetchTotal: async (signal) =>
+      parseTotal(
         (await api.GET('/v1/assessment_groups', { params: { query: { ...query, 'page[size]': 1 } }, signal }))
           .response,
       ),
@@ -59,17 +59,17 @@ export async function findGroups(search: string, signal: AbortSignal) {
 }
 
 /** Operations 44 to 46. */
-export function useGroupChanges() {
+export function useGroupMutations() {
   const client = useQueryClient();
   const refresh = (id?: number) => {
-    void client.resetQueries({ queryKey: ALL });
+    void client.resetQueries({ queryKey: GROUPS_KEY });
     if (id !== undefined) void client.invalidateQueries({ queryKey: ['group', id], exact: true });
   };
   const create = useMutation({
     mutationFn: async (body: NewAssessmentGroup) => (await api.POST('/v1/assessment_groups', { body })).data,
     onSuccess({ name }) {
       refresh();
-      tell(`${name} is created.`);
+      notify(`${name} is created.`);
     },
   });
   const change = useMutation({
@@ -82,7 +82,7 @@ export function useGroupChanges() {
       ).data,
     onSuccess({ id }) {
       refresh(id);
-      tell('The group is changed.');
+      notify('The group is changed.');
     },
   });
   const remove = useMutation({
@@ -91,19 +91,19 @@ export function useGroupChanges() {
     onSuccess(_none, { id, name }) {
       client.removeQueries({ queryKey: ['group', id] });
       refresh();
-      tell(`${name} is deleted.`);
+      notify(`${name} is deleted.`);
     },
   });
   return { create, change, remove };
 }
 
 /** Roles in a group that let one do something with its assessments. */
-const CREATORS = ['assessment_creator', 'rbac_group_admin'] as const;
-const OPERATORS = ['assessment_operator', 'rbac_group_admin'] as const;
+const CREATOR_ROLES = ['assessment_creator', 'rbac_group_admin'] as const;
+const OPERATOR_ROLES = ['assessment_operator', 'rbac_group_admin'] as const;
 
 /** Whether somebody has one of these roles in a group. */
-async function holds(
-  roles: readonly ((typeof CREATORS)[number] | (typeof OPERATORS)[number])[],
+async function hasGroupRole(
+  roles: readonly ((typeof CREATOR_ROLES)[number] | (typeof OPERATOR_ROLES)[number])[],
   userUid: string,
   id: number,
   signal: AbortSignal,
@@ -121,8 +121,8 @@ async function holds(
 }
 
 /** Whether whoever is signed in may change the assessments of a group. */
-export function useMayOperate(groupId: number | null | undefined): boolean {
-  const { data: who } = useQuery(whoAmI);
+export function useCanEditAssessments(groupId: number | null | undefined): boolean {
+  const { data: who } = useQuery(currentUser);
   const asks = who !== undefined && who.admin !== true && typeof groupId === 'number';
   const { data = false } = useQuery({
     queryKey: ['group', groupId, 'operates'],
@@ -133,7 +133,7 @@ export function useMayOperate(groupId: number | null | undefined): boolean {
         signal,
       });
       const isMember = own.some(({ id }) => id === groupId);
-      return isMember && holds(OPERATORS, who?.uid ?? '', groupId ?? 0, signal);
+      return isMember && hasGroupRole(OPERATOR_ROLES, who?.uid ?? '', groupId ?? 0, signal);
     },
     enabled: asks,
     staleTime: 60_000,
@@ -142,15 +142,15 @@ export function useMayOperate(groupId: number | null | undefined): boolean {
 }
 
 /** Whether whoever is signed in may create assessments: admins, and who has such a role in a group; `undefined` until that is known. */
-function useCreates(): boolean | undefined {
-  const { data: who } = useQuery(whoAmI);
+function useCanCreate(): boolean | undefined {
+  const { data: who } = useQuery(currentUser);
   const asks = who !== undefined && who.admin !== true;
   const { data } = useQuery({
     queryKey: ['groups-to-create-in'],
     async queryFn({ signal }) {
       const query = { 'page[size]': 200 };
       for await (const { id } of api.rows('/v1/assessment_groups', { params: { query }, signal }))
-        if (await holds(CREATORS, who?.uid ?? '', id, signal)) return true;
+        if (await hasGroupRole(CREATOR_ROLES, who?.uid ?? '', id, signal)) return true;
       return false;
     },
     enabled: asks,
@@ -160,11 +160,11 @@ function useCreates(): boolean | undefined {
 }
 
 /** The same, where what is not known yet is not offered. */
-export const useMayCreate = (): boolean => useCreates() === true;
+export const useCanCreateAssessments = (): boolean => useCanCreate() === true;
 
 /** Whether whoever is signed in has access to no assessment, and may begin none. */
-export function useReachesNothing(): boolean {
-  const { data: who } = useQuery(whoAmI);
-  const creates = useCreates();
+export function useHasNoAccess(): boolean {
+  const { data: who } = useQuery(currentUser);
+  const creates = useCanCreate();
   return who !== undefined && who.admin !== true && who.assessment_ids.length === 0 && creates === false;
 }

@@ -1,7 +1,7 @@
 import { api, type ImportJob } from './client.ts';
 
 /** How often it is asked where no stream comes through, in milliseconds. */
-const ASK_EVERY = 1_500;
+const POLL_INTERVAL = 1_500;
 
 /**
  * Follows an import to its end: by its events (operation 68), which a browser cannot ask for with a token but by a request;
@@ -14,7 +14,7 @@ export async function followImport(
   signal: AbortSignal,
 ): Promise<ImportJob> {
   try {
-    for await (const { name, data } of events(id, signal)) {
+    for await (const { name, data } of streamEvents(id, signal)) {
       const job = JSON.parse(data) as ImportJob;
       onJob(job);
       if (name === 'end') return job;
@@ -26,12 +26,15 @@ export async function followImport(
     const { data } = await api.GET('/v1/imports/{id}', { params: { path: { id } }, signal });
     onJob(data);
     if (data.finished_at !== null) return data;
-    await pause(ASK_EVERY, signal);
+    await sleep(POLL_INTERVAL, signal);
   }
 }
 
 /** The events of WHATWG server-sent events, without comments. */
-async function* events(id: number, signal: AbortSignal): AsyncGenerator<{ name: string; data: string }> {
+async function* streamEvents(
+  id: number,
+  signal: AbortSignal,
+): AsyncGenerator<{ name: string; data: string }> {
   const { data } = await api.GET('/v1/imports/{id}/events', {
     params: { path: { id } },
     headers: { accept: 'text/event-stream' },
@@ -61,7 +64,7 @@ async function* events(id: number, signal: AbortSignal): AsyncGenerator<{ name: 
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
     signal.addEventListener('abort', () => {

@@ -1,14 +1,14 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { counted, vulnerabilitiesText } from '../components/pluralize.ts';
-import { tell, tellError } from '../components/notifications.tsx';
-import { api, type ImportJob, pageOf, totalOf } from './client.ts';
+import { pluralize, pluralizeVulnerabilities } from '../components/pluralize.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { api, type ImportJob, parsePage, parseTotal } from './client.ts';
 import { followImport } from './import-events.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 export type ImportState = ImportJob['state'];
 
-export const IMPORT_STATES: Readonly<Record<ImportState, string>> = {
+export const IMPORT_STATE_LABELS: Readonly<Record<ImportState, string>> = {
   queued: 'Waiting',
   running: 'Running',
   succeeded: 'Done',
@@ -26,9 +26,9 @@ export interface ImportSearch {
 }
 
 /** What every list of imports begins its key with. */
-const IMPORTS = ['imports'] as const;
+const IMPORTS_KEY = ['imports'] as const;
 
-const filterQuery = ({ dry_runs = false, ...search }: ImportSearch) => ({
+const filterParams = ({ dry_runs = false, ...search }: ImportSearch) => ({
   ...Object.fromEntries(
     Object.entries(search).map(([name, values]) => [`filter[${name}][]`, values as string[]]),
   ),
@@ -36,35 +36,35 @@ const filterQuery = ({ dry_runs = false, ...search }: ImportSearch) => ({
 });
 
 /** Operation 66. */
-export function useImports(search: ImportSearch): List<ImportJob> {
-  const query = filterQuery(search);
-  return useList<ImportJob>({
-    key: [...IMPORTS, search],
-    page: async (cursor, signal) =>
-      pageOf<ImportJob>(
+export function useImports(search: ImportSearch): PagedList<ImportJob> {
+  const query = filterParams(search);
+  return usePagedList<ImportJob>({
+    key: [...IMPORTS_KEY, search],
+    fetchPage: async (cursor, signal) =>
+      parsePage<ImportJob>(
         await api.GET('/v1/imports', {
           params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
-    async count(signal) {
+    async fetchTotal(signal) {
       const { response } = await api.GET('/v1/imports', {
         params: { query: { ...query, 'page[size]': 1 } },
         signal,
       });
-      return totalOf(response);
+      return parseTotal(response);
     },
   });
 }
 
-export const isOver = ({ state }: Pick<ImportJob, 'state'>) => state !== 'queued' && state !== 'running';
+export const isFinished = ({ state }: Pick<ImportJob, 'state'>) => state !== 'queued' && state !== 'running';
 
-const keyOf = (id: number) => ['import', id] as const;
+const importKey = (id: number) => ['import', id] as const;
 
 /** Operation 67. */
-const oneImport = (id: number) =>
+const importJob = (id: number) =>
   queryOptions({
-    queryKey: keyOf(id),
+    queryKey: importKey(id),
     queryFn: async ({ signal }) =>
       (await api.GET('/v1/imports/{id}', { params: { path: { id } }, signal })).data,
   });
@@ -72,14 +72,14 @@ const oneImport = (id: number) =>
 /** An import, followed to its end. */
 export function useImport(id: number) {
   const client = useQueryClient();
-  const query = useQuery(oneImport(id));
+  const query = useQuery(importJob(id));
   const [broken, setBroken] = useState<Error>();
-  const runs = query.data !== undefined && !isOver(query.data);
+  const runs = query.data !== undefined && !isFinished(query.data);
   useEffect(() => {
     if (!runs) return undefined;
     const stop = new AbortController();
-    followImport(id, (job) => client.setQueryData(keyOf(id), job), stop.signal).then(
-      (job) => ended(client, job),
+    followImport(id, (job) => client.setQueryData(importKey(id), job), stop.signal).then(
+      (job) => refreshAfterImport(client, job),
       (error: unknown) => {
         if (!stop.signal.aborted) setBroken(error as Error);
       },
@@ -90,9 +90,9 @@ export function useImport(id: number) {
 }
 
 /** Reads anew what an import may have changed. */
-export function ended(client: QueryClient, job: ImportJob): void {
-  client.setQueryData(keyOf(job.id), job);
-  void client.resetQueries({ queryKey: IMPORTS });
+export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
+  client.setQueryData(importKey(job.id), job);
+  void client.resetQueries({ queryKey: IMPORTS_KEY });
   if (job.options.dry_run) return;
   for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset', 'summary', 'found'])
     void client.invalidateQueries({ queryKey: [name] });
@@ -105,20 +105,20 @@ export function useCancelImport() {
     mutationFn: async (id: number) =>
       (await api.POST('/v1/imports/{id}/cancel', { params: { path: { id } } })).data,
     onSuccess(job) {
-      client.setQueryData(keyOf(job.id), job);
-      void client.resetQueries({ queryKey: IMPORTS });
-      tell(`${job.file.filename} stops. What was applied before stays.`);
+      client.setQueryData(importKey(job.id), job);
+      void client.resetQueries({ queryKey: IMPORTS_KEY });
+      notify(`${job.file.filename} stops. What was applied before stays.`);
     },
-    onError: (error) => tellError('It could not be cancelled', error),
+    onError: (error) => notifyError('It could not be cancelled', error),
   });
 }
 
 /** @returns what an undo took away and set back */
-export const undoneText = ({ findings, assets, statuses }: NonNullable<ImportJob['undone']>) =>
-  `${vulnerabilitiesText(findings)} and ${counted(assets, 'asset')} taken away, ${counted(statuses, 'status', 'statuses')} set back`;
+export const undoResultText = ({ findings, assets, statuses }: NonNullable<ImportJob['undone']>) =>
+  `${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} taken away, ${pluralize(statuses, 'status', 'statuses')} set back`;
 
 /** How often it is asked whether an undo is done, and every how many milliseconds. */
-const [UNDO_ASKED, UNDO_EVERY] = [60, 1_000];
+const [UNDO_POLLS, UNDO_POLL_INTERVAL] = [60, 1_000];
 
 /** Operation 82. */
 export function useUndoImport() {
@@ -128,21 +128,21 @@ export function useUndoImport() {
       const params = { path: { id } };
       let { data } = await api.POST('/v1/imports/{id}/undo', { params });
       // It is done behind the answer; a long one is left to be told when somebody looks again.
-      for (let asked = 0; data.undone === null && asked < UNDO_ASKED; asked += 1) {
-        await new Promise((resolve) => setTimeout(resolve, UNDO_EVERY));
+      for (let asked = 0; data.undone === null && asked < UNDO_POLLS; asked += 1) {
+        await new Promise((resolve) => setTimeout(resolve, UNDO_POLL_INTERVAL));
         ({ data } = await api.GET('/v1/imports/{id}', { params }));
       }
       return data;
     },
     onSuccess(job) {
-      ended(client, job);
+      refreshAfterImport(client, job);
       const { undone } = job;
-      tell(
+      notify(
         undone === null
           ? `${job.file.filename} is being undone.`
-          : `Undone: ${undoneText(undone)}, ${undone.kept.toLocaleString()} kept.`,
+          : `Undone: ${undoResultText(undone)}, ${undone.kept.toLocaleString()} kept.`,
       );
     },
-    onError: (error) => tellError('It could not be undone', error),
+    onError: (error) => notifyError('It could not be undone', error),
   });
 }

@@ -8,28 +8,28 @@ import {
 } from '@tanstack/react-query';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
-import type { ListPage } from './client.ts';
+import type { CursorPage } from './client.ts';
 
 /** Rows of a page: the most that the V1 lists give. */
 export const PAGE_SIZE = 200;
 
 /** A list of the API as a table reads it: page after page by cursor, so that no row comes twice or is left out. */
-export interface List<Row> {
+export interface PagedList<Row> {
   /** Another one for another list: it changes with filters and order. */
-  name: string;
+  listId: string;
   /** How many there are by the server's count, and at least those that were read. */
   total: number;
   /** Whether the server has counted them; there are more than `loaded` until then. */
   isCounted: boolean;
   /** How many were read. */
-  loaded: number;
+  loadedCount: number;
   /** @returns a row that was read */
-  at: (index: number) => Row | undefined;
+  rowAt: (index: number) => Row | undefined;
   /** Reads on until the row with this index is there. */
-  need: (index: number) => void;
+  loadUntil: (index: number) => void;
   isPending: boolean;
   /** Whether the rows are those of the list before, until this one's are read. */
-  isFormer: boolean;
+  isPlaceholder: boolean;
   error: Error | null;
   /** Reads the list anew from its begin. */
   refresh: () => void;
@@ -39,23 +39,28 @@ interface ListOptions<Row> {
   /** Names the list, with all that its rows depend on. */
   key: readonly unknown[];
   /** Reads the page that a cursor stands for; an empty one for the first. */
-  page: (cursor: string, signal: AbortSignal) => Promise<ListPage<Row>>;
+  fetchPage: (cursor: string, signal: AbortSignal) => Promise<CursorPage<Row>>;
   /** Counts all rows; absent where nothing does that. */
-  count?: (signal: AbortSignal) => Promise<number>;
+  fetchTotal?: (signal: AbortSignal) => Promise<number>;
   pageSize?: number;
 }
 
-type Pages<Row> = InfiniteData<ListPage<Row>, string>;
+type Pages<Row> = InfiniteData<CursorPage<Row>, string>;
 
 /** Milliseconds for which another list stays before it is counted: while somebody types, none is. */
-const STAYED = 300;
+const COUNT_DEBOUNCE = 300;
 
 /** Reads a list. */
-export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOptions<Row>): List<Row> {
+export function usePagedList<Row>({
+  key,
+  fetchPage,
+  fetchTotal,
+  pageSize = PAGE_SIZE,
+}: ListOptions<Row>): PagedList<Row> {
   const client = useQueryClient();
   const query = useInfiniteQuery({
     queryKey: [...key, 'rows'],
-    queryFn: ({ pageParam, signal }) => page(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
     // A list of many pages is not read again behind somebody's back.
@@ -63,40 +68,42 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
     structuralSharing: false,
     placeholderData: keepPreviousData,
   });
-  const name = hashKey(key);
-  const [stayed] = useDebouncedValue(name, STAYED);
+  const listId = hashKey(key);
+  const [settledId] = useDebouncedValue(listId, COUNT_DEBOUNCE);
   const counted = useQuery({
     queryKey: [...key, 'total'],
-    queryFn: ({ signal }) => count?.(signal) ?? null,
+    queryFn: ({ signal }) => fetchTotal?.(signal) ?? null,
     // To count may take the server longer than to read: it comes after the rows, and not for a list that is read whole.
-    enabled: count !== undefined && stayed === name && query.hasNextPage && !query.isPlaceholderData,
+    enabled:
+      fetchTotal !== undefined && settledId === listId && query.hasNextPage && !query.isPlaceholderData,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   });
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage, isPending, error } = query;
-  const isFormer = query.isPlaceholderData;
+  const isPlaceholder = query.isPlaceholderData;
   const total = counted.data ?? 0;
   const isCounted = !hasNextPage || (counted.data !== undefined && !counted.isPlaceholderData);
   return useMemo(() => {
     const pages = data?.pages ?? [];
-    const loaded = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
+    const loadedCount = Math.max(0, (pages.length - 1) * pageSize) + (pages.at(-1)?.rows.length ?? 0);
     return {
-      name,
-      total: hasNextPage ? Math.max(total, loaded + 1) : loaded,
+      listId,
+      total: hasNextPage ? Math.max(total, loadedCount + 1) : loadedCount,
       isCounted,
-      loaded,
-      at: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
-      need(index) {
-        if (index >= loaded && hasNextPage && !isFetchingNextPage && !isFormer) void fetchNextPage();
+      loadedCount,
+      rowAt: (index) => pages[Math.floor(index / pageSize)]?.rows[index % pageSize],
+      loadUntil(index) {
+        if (index >= loadedCount && hasNextPage && !isFetchingNextPage && !isPlaceholder)
+          void fetchNextPage();
       },
       isPending,
-      isFormer,
+      isPlaceholder,
       error,
       refresh() {
         void client.resetQueries({ queryKey: key });
       },
     };
-    // `name` stands for `key`, which is another array each time.
+    // `listId` stands for `key`, which is another array each time.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [
     data,
@@ -106,15 +113,15 @@ export function useList<Row>({ key, page, count, pageSize = PAGE_SIZE }: ListOpt
     isFetchingNextPage,
     fetchNextPage,
     isPending,
-    isFormer,
+    isPlaceholder,
     error,
     pageSize,
-    name,
+    listId,
   ]);
 }
 
 /** Changes rows that were read, where they stand, in every list whose key begins like this. */
-export function changeRows<Row>(
+export function updateCachedRows<Row>(
   client: ReturnType<typeof useQueryClient>,
   key: readonly unknown[],
   change: (row: Row) => Row,

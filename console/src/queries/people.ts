@@ -1,8 +1,8 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/description.ts';
-import { tell, tellError } from '../components/notifications.tsx';
-import { api, pageOf, totalOf } from './client.ts';
-import { changeRows, type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { api, parsePage, parseTotal } from './client.ts';
+import { updateCachedRows, type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Where somebody stands: who uses it, who has not accepted the invitation, who is banned. */
 export const PERSON_STATES = ['active', 'invited', 'banned'] as const;
@@ -15,32 +15,32 @@ export interface PeopleSearch {
   organization_uid?: string[];
 }
 
-const ALL = ['people-list'] as const;
+const PEOPLE_KEY = ['people-list'] as const;
 
-const OF_STATE = {
+const STATE_FILTERS = {
   active: { 'filter[banned]': false, 'filter[invited]': false },
   invited: { 'filter[banned]': false, 'filter[invited]': true },
   banned: { 'filter[banned]': true },
 } as const;
 
 /** Operation 53: the client users that an admin reaches; the banned are shown where they are asked for. */
-export function usePeople({ search, state, organization_uid }: PeopleSearch): List<ListedUser> {
+export function usePeople({ search, state, organization_uid }: PeopleSearch): PagedList<ListedUser> {
   const query = {
     ...(search === undefined ? {} : { 'filter[search]': search }),
-    ...(state === undefined ? {} : OF_STATE[state]),
+    ...(state === undefined ? {} : STATE_FILTERS[state]),
     ...(organization_uid === undefined ? {} : { 'filter[organization_uid][]': organization_uid }),
   };
-  return useList<ListedUser>({
-    key: [...ALL, query],
-    page: async (cursor, signal) =>
-      pageOf<ListedUser>(
+  return usePagedList<ListedUser>({
+    key: [...PEOPLE_KEY, query],
+    fetchPage: async (cursor, signal) =>
+      parsePage<ListedUser>(
         await api.GET('/v1/users', {
           params: { query: { ...query, 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
-    count: async (signal) =>
-      totalOf(
+    fetchTotal: async (signal) =>
+      parseTotal(
         (await api.GET('/v1/users', { params: { query: { ...query, 'page[size]': 1 } }, signal })).response,
       ),
   });
@@ -74,7 +74,7 @@ export async function findPeople(
 }
 
 /** @returns the one with exactly this address, where there is one */
-export async function personByAddress(
+export async function findPersonByEmail(
   address: string,
   signal: AbortSignal,
   organization?: string,
@@ -86,47 +86,49 @@ export async function personByAddress(
 /** @returns how a person is called */
 export const personName = ({ name, email }: { name?: string | null; email: string }): string => name ?? email;
 
-interface Change {
+interface PersonUpdate {
   person: User;
   set: UserChange;
   /** What is told of it: "Ada is an admin." */
-  told: string;
+  message: string;
   /** What sets it back. */
-  back?: UserChange;
+  revert?: UserChange;
 }
 
 /** Operation 56: shown at once, taken back on refusal; what happened is told, with the way back. */
-export function useChangePerson() {
+export function useUpdatePerson() {
   const client = useQueryClient();
   const show = (user: User) => {
     client.setQueryData(person(user.id).queryKey, user);
-    changeRows<ListedUser>(client, ALL, (row) => (row.id === user.id ? { ...row, ...user } : row));
+    updateCachedRows<ListedUser>(client, PEOPLE_KEY, (row) =>
+      row.id === user.id ? { ...row, ...user } : row,
+    );
   };
   const send = async (id: number, set: UserChange) => {
     const { data } = await api.PUT('/v1/users/{id}', { params: { path: { id } }, body: set });
     show(data);
-    void client.invalidateQueries({ queryKey: ALL });
+    void client.invalidateQueries({ queryKey: PEOPLE_KEY });
     return data;
   };
   const undo = async (id: number, set: UserChange) => {
     try {
       await send(id, set);
-      tell('Set back.');
+      notify('Set back.');
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
   };
   return useMutation({
-    mutationFn: ({ person: { id }, set }: Change) => send(id, set),
-    onMutate({ person: former, set: { admin } }: Change) {
+    mutationFn: ({ person: { id }, set }: PersonUpdate) => send(id, set),
+    onMutate({ person: former, set: { admin } }: PersonUpdate) {
       if (admin !== undefined) show({ ...former, admin });
     },
     onError(error, { person: former }) {
       show(former);
-      tellError(`${personName(former)} could not be changed`, error);
+      notifyError(`${personName(former)} could not be changed`, error);
     },
-    onSuccess(_now, { person: { id }, told, back }) {
-      tell(told, back === undefined ? {} : { undo: () => void undo(id, back) });
+    onSuccess(_now, { person: { id }, message, revert }) {
+      notify(message, revert === undefined ? {} : { undo: () => void undo(id, revert) });
     },
   });
 }
@@ -139,20 +141,20 @@ export function useBanPerson() {
     onSuccess(_none, banned) {
       if (banned.invite_url === null || banned.invite_url === undefined)
         void client.invalidateQueries({ queryKey: ['person', banned.id] });
-      void client.resetQueries({ queryKey: ALL });
-      tell(`${personName(banned)} is banned.`);
+      void client.resetQueries({ queryKey: PEOPLE_KEY });
+      notify(`${personName(banned)} is banned.`);
     },
   });
 }
 
 /** Operation 54; the answer has the link. */
-export function useInvite() {
+export function useInvitePerson() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (body: NewUser) => (await api.POST('/v1/users', { body })).data,
     onSuccess({ email }) {
-      void client.resetQueries({ queryKey: ALL });
-      tell(`${email} is invited.`);
+      void client.resetQueries({ queryKey: PEOPLE_KEY });
+      notify(`${email} is invited.`);
     },
   });
 }

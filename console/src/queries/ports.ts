@@ -2,18 +2,18 @@ import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api } from './client.ts';
 
 /** Rows of a page of ports and of their history. */
-const PORT_PAGE = 50;
+const PORTS_PAGE_SIZE = 50;
 
-interface HostOf {
+interface HostRef {
   organizationUid: string;
   uid: string;
 }
 
-const after = ({ meta }: { meta: { page: number; total_pages: number } }) =>
+const nextPage = ({ meta }: { meta: { page: number; total_pages: number } }) =>
   meta.page < meta.total_pages ? meta.page + 1 : undefined;
 
 /** Operation 14: ports of a host that are open, or closed. */
-export const ports = ({ organizationUid, uid }: HostOf, state: 'open' | 'closed') =>
+export const ports = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed') =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'ports', state],
     queryFn: async ({ pageParam, signal }) =>
@@ -21,17 +21,17 @@ export const ports = ({ organizationUid, uid }: HostOf, state: 'open' | 'closed'
         await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports', {
           params: {
             path: { org_uid: organizationUid, asset_uid: uid },
-            query: { observed_state: state, per_page: PORT_PAGE, page: pageParam },
+            query: { observed_state: state, per_page: PORTS_PAGE_SIZE, page: pageParam },
           },
           signal,
         })
       ).data,
     initialPageParam: 1,
-    getNextPageParam: after,
+    getNextPageParam: nextPage,
   });
 
 /** Operation 81: what became of the ports of a host, the newest first. */
-export const portHistory = ({ organizationUid, uid }: HostOf) =>
+export const portHistory = ({ organizationUid, uid }: HostRef) =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'port-history'],
     queryFn: async ({ pageParam, signal }) =>
@@ -39,11 +39,11 @@ export const portHistory = ({ organizationUid, uid }: HostOf) =>
         await api.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports/history', {
           params: {
             path: { org_uid: organizationUid, asset_uid: uid },
-            query: { per_page: PORT_PAGE, page: pageParam },
+            query: { per_page: PORTS_PAGE_SIZE, page: pageParam },
           },
           signal,
         })
       ).data,
     initialPageParam: 1,
-    getNextPageParam: after,
+    getNextPageParam: nextPage,
   });

@@ -1,6 +1,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import { api, type ListPage, pageOf, totalOf } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { api, type CursorPage, parsePage, parseTotal } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 export const TAG_KINDS = ['vulnerability', 'assessment', 'asset'] as const;
 /** What a tag is put on. */
@@ -18,17 +18,17 @@ export interface TagRow {
 }
 
 /** The tags of one kind and organization. */
-export interface TagsOf {
+export interface TagScope {
   kind: TagKind;
   /** Its uid. */
   organization: string;
 }
 
-const ALL = ['tags'];
-const ASSET_TAGS = '/api/tagging/v1.0/organizations/{orgUid}/tags';
+const TAGS_KEY = ['tags'];
+const ASSET_TAGS_PATH = '/api/tagging/v1.0/organizations/{orgUid}/tags';
 
 /** Operations 32, 34 and 70. */
-export function useTags({ kind, organization }: TagsOf, search: string): List<TagRow> {
+export function useTags({ kind, organization }: TagScope, search: string): PagedList<TagRow> {
   const v1 = (more: object) => ({
     query: {
       'filter[organization_uid][]': [organization],
@@ -36,11 +36,14 @@ export function useTags({ kind, organization }: TagsOf, search: string): List<Ta
       ...more,
     },
   });
-  async function page(cursor: string, signal: AbortSignal): Promise<ListPage<TagRow>> {
+  async function page(cursor: string, signal: AbortSignal): Promise<CursorPage<TagRow>> {
     if (kind === 'asset') {
       const query = { perPage: PAGE_SIZE, 'page[after]': cursor, ...(search === '' ? {} : { search }) };
-      const answer = await api.GET(ASSET_TAGS, { params: { path: { orgUid: organization }, query }, signal });
-      const { rows, next } = pageOf(answer);
+      const answer = await api.GET(ASSET_TAGS_PATH, {
+        params: { path: { orgUid: organization }, query },
+        signal,
+      });
+      const { rows, next } = parsePage(answer);
       return {
         next,
         rows: rows.map(({ uid, name, entityCount }) => ({
@@ -53,30 +56,30 @@ export function useTags({ kind, organization }: TagsOf, search: string): List<Ta
     }
     const params = v1({ 'page[size]': PAGE_SIZE, 'page[after]': cursor });
     if (kind === 'assessment') {
-      const { rows, next } = pageOf(await api.GET('/v1/assessment_tags', { params, signal }));
+      const { rows, next } = parsePage(await api.GET('/v1/assessment_tags', { params, signal }));
       return { next, rows: rows.map(({ id, ...tag }) => ({ ...tag, key: String(id), editable: true })) };
     }
-    const { rows, next } = pageOf(await api.GET('/v1/vulnerability_tags', { params, signal }));
+    const { rows, next } = parsePage(await api.GET('/v1/vulnerability_tags', { params, signal }));
     return { next, rows: rows.map(({ id, ...tag }) => ({ ...tag, key: String(id) })) };
   }
-  return useList<TagRow>({ key: [...ALL, kind, organization, search], page });
+  return usePagedList<TagRow>({ key: [...TAGS_KEY, kind, organization, search], fetchPage: page });
 }
 
 /** How many things one reaches have a tag at this moment (operations 15, 36 and 71). */
-export const tagged = ({ kind, organization }: TagsOf, key: string) =>
+export const taggedCount = ({ kind, organization }: TagScope, key: string) =>
   queryOptions({
     queryKey: ['tagged', kind, key],
     async queryFn({ signal }) {
       if (kind === 'asset') {
         const path = { orgUid: organization, tagUid: key };
-        return (await api.GET(`${ASSET_TAGS}/{tagUid}`, { params: { path }, signal })).data.entityCount;
+        return (await api.GET(`${ASSET_TAGS_PATH}/{tagUid}`, { params: { path }, signal })).data.entityCount;
       }
       const query = { 'filter[tag_id][]': [Number(key)], 'page[size]': 1 };
       const { response } =
         kind === 'assessment'
           ? await api.GET('/v1/assessments', { params: { query }, signal })
           : await api.GET('/v1/vulnerabilities', { params: { query: { ...query, fields: 'id' } }, signal });
-      return totalOf(response);
+      return parseTotal(response);
     },
     staleTime: 0,
     gcTime: 0,
@@ -91,10 +94,10 @@ export interface NewTag {
 }
 
 /** Operations 3, 8 and 33. */
-export async function createTag(of: TagsOf, { name, assessment, organizationId }: NewTag): Promise<void> {
+export async function createTag(of: TagScope, { name, assessment, organizationId }: NewTag): Promise<void> {
   if (of.kind === 'asset') {
     const params = { path: { orgUid: of.organization } };
-    await api.POST(ASSET_TAGS, { params, body: { tags: [{ name }] } });
+    await api.POST(ASSET_TAGS_PATH, { params, body: { tags: [{ name }] } });
   } else if (of.kind === 'assessment')
     await api.POST('/v1/assessment_tags', { body: { name, assessment_id: assessment ?? '' } });
   else
@@ -104,10 +107,10 @@ export async function createTag(of: TagsOf, { name, assessment, organizationId }
 }
 
 /** Operations 2, 4 and 72. */
-export async function renameTag({ kind, organization }: TagsOf, key: string, name: string): Promise<void> {
+export async function renameTag({ kind, organization }: TagScope, key: string, name: string): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
-    await api.PUT(`${ASSET_TAGS}/{tagUid}`, {
+    await api.PUT(`${ASSET_TAGS_PATH}/{tagUid}`, {
       params: { path: { orgUid: organization, tagUid: key } },
       body: { name },
     });
@@ -116,16 +119,16 @@ export async function renameTag({ kind, organization }: TagsOf, key: string, nam
 }
 
 /** Operations 1, 35 and 73. */
-export async function deleteTag({ kind, organization }: TagsOf, key: string): Promise<void> {
+export async function deleteTag({ kind, organization }: TagScope, key: string): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
-    await api.DELETE(ASSET_TAGS, { params: { path: { orgUid: organization } }, body: { uids: [key] } });
+    await api.DELETE(ASSET_TAGS_PATH, { params: { path: { orgUid: organization } }, body: { uids: [key] } });
   else if (kind === 'assessment') await api.DELETE('/v1/assessment_tags/{id}', { params });
   else await api.DELETE('/v1/vulnerability_tags/{id}', { params });
 }
 
 /** @returns what has all that shows tags read anew */
-export function useTagsChanged(): () => void {
+export function useRefreshTags(): () => void {
   const client = useQueryClient();
   return () => {
     for (const name of [

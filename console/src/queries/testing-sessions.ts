@@ -1,26 +1,26 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { NewTestingSession, TestingSessionChange } from '../../../client/src/description.ts';
-import { noun } from '../components/pluralize.ts';
-import { tell, tellError } from '../components/notifications.tsx';
-import { api, pageOf, type TestingSession, totalOf } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { pluralNoun } from '../components/pluralize.ts';
+import { notify, notifyError } from '../components/notifications.tsx';
+import { api, parsePage, type TestingSession, parseTotal } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
-const keyOf = (uid: string) => ['sessions', uid] as const;
+const sessionsKey = (uid: string) => ['sessions', uid] as const;
 
 /** Operation 48: the testing sessions of an assessment, the newest first. */
-export function useSessions(uid: string): List<TestingSession> {
+export function useTestingSessions(uid: string): PagedList<TestingSession> {
   const path = { id: uid };
-  return useList<TestingSession>({
-    key: keyOf(uid),
-    page: async (cursor, signal) =>
-      pageOf<TestingSession>(
+  return usePagedList<TestingSession>({
+    key: sessionsKey(uid),
+    fetchPage: async (cursor, signal) =>
+      parsePage<TestingSession>(
         await api.GET('/v1/assessments/{id}/testing_sessions', {
           params: { path, query: { 'page[size]': PAGE_SIZE, 'page[after]': cursor } },
           signal,
         }),
       ),
-    count: async (signal) =>
-      totalOf(
+    fetchTotal: async (signal) =>
+      parseTotal(
         (
           await api.GET('/v1/assessments/{id}/testing_sessions', {
             params: { path, query: { 'page[size]': 1 } },
@@ -34,7 +34,7 @@ export function useSessions(uid: string): List<TestingSession> {
 /** Those of an assessment that run, of everybody. */
 export const runningSessions = (uid: string) =>
   queryOptions({
-    queryKey: [...keyOf(uid), 'running'],
+    queryKey: [...sessionsKey(uid), 'running'],
     queryFn: async ({ signal }) =>
       (
         await api.GET('/v1/assessments/{id}/testing_sessions', {
@@ -47,22 +47,22 @@ export const runningSessions = (uid: string) =>
 /** Operation 7. */
 export const testingHours = (uid: string) =>
   queryOptions({
-    queryKey: [...keyOf(uid), 'hours'],
+    queryKey: [...sessionsKey(uid), 'hours'],
     queryFn: async ({ signal }) =>
       (await api.GET('/v1/assessments/{id}/testing_hours', { params: { path: { id: uid } }, signal })).data,
   });
 
 /** @returns hours as people read them: "2.5 hours" */
-export function hoursText(hours: number): string {
-  return `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${noun(hours, 'hour')}`;
+export function pluralizeHours(hours: number): string {
+  return `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${pluralNoun(hours, 'hour')}`;
 }
 
 /** Operations 49 to 51; each is told, with the way back where there is one. */
-export function useSessionChanges(uid: string) {
+export function useTestingSessionMutations(uid: string) {
   const client = useQueryClient();
   const refresh = () => {
     void client.invalidateQueries({ queryKey: ['hours-since'] });
-    return client.invalidateQueries({ queryKey: keyOf(uid) });
+    return client.invalidateQueries({ queryKey: sessionsKey(uid) });
   };
   const post = async (body: NewTestingSession) =>
     (await api.POST('/v1/assessments/{id}/testing_sessions', { params: { path: { id: uid } }, body })).data;
@@ -73,34 +73,36 @@ export function useSessionChanges(uid: string) {
     void act()
       .then(refresh)
       .then(
-        () => tell('Set back.'),
-        (error: unknown) => tellError('It could not be undone', error),
+        () => notify('Set back.'),
+        (error: unknown) => notifyError('It could not be undone', error),
       );
 
   const start = useMutation({
     mutationFn: () => post({}),
-    onError: (error) => tellError('The clock could not be started', error),
+    onError: (error) => notifyError('The clock could not be started', error),
     async onSuccess({ id }) {
       await refresh();
-      tell('The clock runs.', { undo: undoing(() => drop(id)) });
+      notify('The clock runs.', { undo: undoing(() => drop(id)) });
     },
   });
   const stop = useMutation({
     mutationFn: async ({ id, started_at }: TestingSession) =>
       patch(id, {
-        ended_at: new Date(Math.max(await serverTime(uid), Date.parse(started_at))).toISOString(),
+        ended_at: new Date(Math.max(await fetchServerTime(uid), Date.parse(started_at))).toISOString(),
       }),
-    onError: (error) => tellError('The clock could not be stopped', error),
+    onError: (error) => notifyError('The clock could not be stopped', error),
     async onSuccess({ id, hours }) {
       await refresh();
-      tell(`Stopped after ${hoursText(hours)}.`, { undo: undoing(() => patch(id, { ended_at: null })) });
+      notify(`Stopped after ${pluralizeHours(hours)}.`, {
+        undo: undoing(() => patch(id, { ended_at: null })),
+      });
     },
   });
   const log = useMutation({
     mutationFn: post,
     async onSuccess({ id, hours }) {
       await refresh();
-      tell(`${hoursText(hours)} logged.`, { undo: undoing(() => drop(id)) });
+      notify(`${pluralizeHours(hours)} logged.`, { undo: undoing(() => drop(id)) });
     },
   });
   const correct = useMutation({
@@ -109,7 +111,7 @@ export function useSessionChanges(uid: string) {
     async onSuccess(_now, { session }) {
       await refresh();
       const { started_at, ended_at, note } = session;
-      tell('The session is changed.', {
+      notify('The session is changed.', {
         undo: undoing(() => patch(session.id, { started_at, ended_at, note })),
       });
     },
@@ -118,14 +120,14 @@ export function useSessionChanges(uid: string) {
     mutationFn: ({ id }: TestingSession) => drop(id),
     async onSuccess() {
       await refresh();
-      tell('The session is deleted.');
+      notify('The session is deleted.');
     },
   });
   return { start, stop, log, correct, remove };
 }
 
 /** @returns the time by the server's clock, which this computer's may be far from, in milliseconds */
-async function serverTime(uid: string): Promise<number> {
+async function fetchServerTime(uid: string): Promise<number> {
   const { response } = await api.GET('/v1/assessments/{id}/testing_hours', { params: { path: { id: uid } } });
   const told = Date.parse(response.headers.get('date') ?? '');
   return Number.isNaN(told) ? Date.now() : told;

@@ -1,13 +1,13 @@
 import { readError } from '../../../client/src/errors.ts';
-import { accessToken, forgetAccess } from '../session/access-token.ts';
+import { accessToken, clearAccessToken } from '../session/access-token.ts';
 import type { Severity } from '../components/severity-badge.tsx';
 import type { ImportJob } from './client.ts';
 
 /** What is asked of an import beside its file (operation 65). */
-export interface ImportWishes {
-  assessment: string | null;
+export interface ImportSettings {
+  assessmentUid: string | null;
   /** Of staff, without an assessment. */
-  organization: string | null;
+  organizationUid: string | null;
   whenGone: 'keep' | 'fix';
   targets: readonly string[];
   /** As the field of a form writes it, in the zone of who reads it; empty for none. */
@@ -18,16 +18,16 @@ export interface ImportWishes {
 }
 
 /** What differs from file to file. */
-export interface FileWishes {
+export interface FileSettings {
   format: string;
   /** Our member, and their column. */
   mapping: Readonly<Record<string, string>> | undefined;
 }
 
-function formOf(
+function toFormData(
   file: File,
-  wishes: ImportWishes,
-  { format, mapping }: FileWishes,
+  wishes: ImportSettings,
+  { format, mapping }: FileSettings,
   dryRun: boolean,
 ): FormData {
   const form = new FormData();
@@ -35,8 +35,8 @@ function formOf(
     if (value !== null && value !== '') form.append(name, value);
   };
   set('format', format);
-  set('assessment_id', wishes.assessment);
-  if (wishes.assessment === null) set('organization_uid', wishes.organization);
+  set('assessment_id', wishes.assessmentUid);
+  if (wishes.assessmentUid === null) set('organization_uid', wishes.organizationUid);
   set('when_gone', wishes.whenGone);
   for (const target of wishes.targets) set('targets', target);
   for (const tag of wishes.tags) set('tags', tag);
@@ -52,34 +52,34 @@ function formOf(
 
 interface Upload {
   file: File;
-  wishes: ImportWishes;
-  own: FileWishes;
+  settings: ImportSettings;
+  fileSettings: FileSettings;
   dryRun: boolean;
   /** From 0 to 1. */
-  onSent: (part: number) => void;
+  onProgress: (part: number) => void;
   signal: AbortSignal;
 }
 
 /** Operation 65, by what tells how much was sent. @throws AssayError for a refusal */
-export async function uploadReport({
+export async function uploadImport({
   file,
-  wishes,
-  own,
+  settings,
+  fileSettings,
   dryRun,
-  onSent,
+  onProgress,
   signal,
 }: Upload): Promise<ImportJob> {
-  const send = async () => sendForm(formOf(file, wishes, own, dryRun), onSent, signal);
+  const send = async () => postForm(toFormData(file, settings, fileSettings, dryRun), onProgress, signal);
   let response = await send();
   if (response.status === 401) {
-    forgetAccess();
+    clearAccessToken();
     response = await send();
   }
   if (!response.ok) throw await readError(response);
   return (await response.json()) as ImportJob;
 }
 
-async function sendForm(
+async function postForm(
   form: FormData,
   onSent: (part: number) => void,
   signal: AbortSignal,

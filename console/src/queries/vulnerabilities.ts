@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../client/src/description.ts';
-import { api, pageOf, totalOf, type Vulnerability } from './client.ts';
-import { type List, PAGE_SIZE, useList } from './paged-list.ts';
+import { api, parsePage, parseTotal, type Vulnerability } from './client.ts';
+import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** What the table shows of each, and what deciding on it needs. */
 const ROW_FIELDS = [
@@ -31,7 +31,7 @@ export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
 
 /** @returns the parameters of operations 15 and 83 for these filters */
-export function filterQuery(search: VulnerabilitySearch): Record<string, unknown> {
+export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<string, unknown> {
   const filters = Object.entries(search).filter(([name]) => name !== 'sort');
   return Object.fromEntries(
     filters.map(([name, value]) => [Array.isArray(value) ? `filter[${name}][]` : `filter[${name}]`, value]),
@@ -39,14 +39,14 @@ export function filterQuery(search: VulnerabilitySearch): Record<string, unknown
 }
 
 /** How the key of every list of vulnerabilities begins; the search follows. */
-export const ALL = ['vulnerabilities'] as const;
+export const VULNERABILITIES_KEY = ['vulnerabilities'] as const;
 
 /** Operation 15: the vulnerabilities that a search finds. */
-export function useVulnerabilities(search: VulnerabilitySearch): List<VulnerabilityRow> {
-  const query = { ...filterQuery(search), 'filter[include_attachments]': false };
-  return useList<VulnerabilityRow>({
-    key: [...ALL, search],
-    async page(cursor, signal) {
+export function useVulnerabilities(search: VulnerabilitySearch): PagedList<VulnerabilityRow> {
+  const query = { ...vulnerabilityFilterParams(search), 'filter[include_attachments]': false };
+  return usePagedList<VulnerabilityRow>({
+    key: [...VULNERABILITIES_KEY, search],
+    async fetchPage(cursor, signal) {
       const answer = await api.GET('/v1/vulnerabilities', {
         params: {
           query: {
@@ -59,14 +59,14 @@ export function useVulnerabilities(search: VulnerabilitySearch): List<Vulnerabil
         },
         signal,
       });
-      return pageOf<VulnerabilityRow>(answer);
+      return parsePage<VulnerabilityRow>(answer);
     },
-    async count(signal) {
+    async fetchTotal(signal) {
       const { response } = await api.GET('/v1/vulnerabilities', {
         params: { query: { ...query, fields: 'id', 'page[size]': 1 } },
         signal,
       });
-      return totalOf(response);
+      return parseTotal(response);
     },
   });
 }
@@ -96,5 +96,10 @@ export const summary = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['summary', search],
     queryFn: async ({ signal }): Promise<SummaryOfVulnerabilities> =>
-      (await api.GET('/v1/vulnerabilities/summary', { params: { query: filterQuery(search) }, signal })).data,
+      (
+        await api.GET('/v1/vulnerabilities/summary', {
+          params: { query: vulnerabilityFilterParams(search) },
+          signal,
+        })
+      ).data,
   });

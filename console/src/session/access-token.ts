@@ -1,23 +1,23 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { untilSignedIn } from './sign-in-gate.ts';
+import { waitForSignIn } from './sign-in-gate.ts';
 
 /** The application that this is to the server, which asks nobody whether they allow it. */
 const CLIENT_ID = 'assay-console';
 const REDIRECT_PATH = '/signed-in';
 /** A token that ends within this time, in milliseconds, is not begun with. */
-const SLACK = 30_000;
+const EXPIRY_MARGIN = 30_000;
 
-interface Access {
+interface AccessToken {
   token: string;
   /** Milliseconds since 1970. */
-  endsAt: number;
+  expiresAt: number;
 }
 
 /** In memory alone: a page that is loaded anew asks for another one. */
-let access: Access | undefined;
-let asking: Promise<Access> | undefined;
+let cached: AccessToken | undefined;
+let pending: Promise<AccessToken> | undefined;
 /** Whose page this is, once there was a token. */
-let owner: string | undefined;
+let subject: string | undefined;
 
 /**
  * @returns an access token, by the session of this browser: code with PKCE (RFC 6749, section 4.1; RFC 7636). Where nobody
@@ -25,27 +25,27 @@ let owner: string | undefined;
  *   where something may have been typed, it waits until somebody signed in again.
  */
 export async function accessToken(): Promise<string> {
-  if (access !== undefined && access.endsAt - SLACK > Date.now()) return access.token;
-  asking ??= ask().finally(() => (asking = undefined));
-  access = await asking;
-  return access.token;
+  if (cached !== undefined && cached.expiresAt - EXPIRY_MARGIN > Date.now()) return cached.token;
+  pending ??= requestToken().finally(() => (pending = undefined));
+  cached = await pending;
+  return cached.token;
 }
 
 /** Forgets the token, when the server says that it is no good any more. */
-export function forgetAccess(): void {
-  access = undefined;
+export function clearAccessToken(): void {
+  cached = undefined;
 }
 
 /** Leads to the sign-in page, and from there back to where one is. */
-export function signIn(): Promise<never> {
+export function redirectToSignIn(): Promise<never> {
   const here = location.pathname + location.search;
   location.assign(here === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(here)}`);
   return new Promise(() => undefined);
 }
 
-async function ask(): Promise<Access> {
-  const verifier = randomText();
-  const state = randomText();
+async function requestToken(): Promise<AccessToken> {
+  const verifier = randomString();
+  const state = randomString();
   const redirectUri = location.origin + REDIRECT_PATH;
   const query = new URLSearchParams({
     response_type: 'code',
@@ -59,9 +59,9 @@ async function ask(): Promise<Access> {
   const { url, status } = await fetch(`/oauth/authorize?${query}`, { cache: 'no-store' });
   const answer = new URL(url);
   if (answer.pathname === '/sign-in') {
-    if (owner === undefined) return signIn();
-    await untilSignedIn();
-    return ask();
+    if (subject === undefined) return redirectToSignIn();
+    await waitForSignIn();
+    return requestToken();
   }
   const code = answer.searchParams.get('code');
   if (answer.pathname !== REDIRECT_PATH || answer.searchParams.get('state') !== state || code === null)
@@ -86,24 +86,24 @@ async function ask(): Promise<Access> {
   };
   if (!response.ok)
     throw new Error(body.error_description ?? `The server gave the console no token (${response.status}).`);
-  const person = ownerOf(body.access_token);
-  if (owner !== undefined && owner !== person) {
+  const person = subjectOf(body.access_token);
+  if (subject !== undefined && subject !== person) {
     // Somebody else signed in meanwhile: nothing that was read for the one before is shown to them.
     location.assign('/');
     return new Promise(() => undefined);
   }
-  owner = person;
-  return { token: body.access_token, endsAt: Date.now() + body.expires_in * 1_000 };
+  subject = person;
+  return { token: body.access_token, expiresAt: Date.now() + body.expires_in * 1_000 };
 }
 
 /** @returns whose a token is (RFC 9068, section 2.2) */
-function ownerOf(token: string): string {
+function subjectOf(token: string): string {
   const [, claims = ''] = token.split('.');
   return (JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: string }).sub;
 }
 
 /** 32 random bytes, which over plain http as well a browser has. */
-function randomText(): string {
+function randomString(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }
 

@@ -2,7 +2,7 @@
  * Sends the form that signs out, with a token for the session as it is now: that of the page is of the session that it was
  * loaded in.
  */
-export async function sendSignOut(form: HTMLFormElement): Promise<void> {
+export async function submitSignOut(form: HTMLFormElement): Promise<void> {
   let token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
   try {
     const response = await fetch('/', { cache: 'no-store' });

@@ -6,18 +6,23 @@ import {
   addGroupMembers,
 } from '../../domain/assessments/add-group-members.ts';
 import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
-import { answerOf, MAX_AT_ONCE, memberResults } from './group-member-results.ts';
-import { GroupPath, MEMBERS_ACCESS, MEMBERS_PATH, UserUid } from './group-members.ts';
+import { toMemberResults, MAX_MEMBERS_PER_REQUEST, memberResultsSchema } from './group-member-results.ts';
+import {
+  GroupMembersParamsSchema,
+  GROUP_MEMBERS_ACCESS,
+  GROUP_MEMBERS_PATH,
+  UserUidSchema,
+} from './group-members.ts';
 
-const AddBody = Type.Object(
+const AddGroupMembersSchema = Type.Object(
   {
     members: Type.Array(
       Type.Object(
         {
-          userUid: UserUid,
+          userUid: UserUidSchema,
           role: Type.String({
             maxLength: MAX_TEXT,
             description: `One of ${GROUP_ROLES.join(', ')}.`,
@@ -26,13 +31,13 @@ const AddBody = Type.Object(
         },
         { title: 'Member to add' },
       ),
-      { minItems: 1, maxItems: MAX_AT_ONCE, description: 'No user twice.' },
+      { minItems: 1, maxItems: MAX_MEMBERS_PER_REQUEST, description: 'No user twice.' },
     ),
   },
   { title: 'Members to add' },
 );
 
-const Additions = memberResults(
+const AdditionResultsSchema = memberResultsSchema(
   'Addition',
   Type.String({
     enum: [...ADDITION_STATUSES],
@@ -53,7 +58,7 @@ const Additions = memberResults(
   },
 );
 
-const declareAddGroupMembers = ({ clock }: Context) =>
+const addGroupMembersOperation = ({ clock }: Context) =>
   operation({
     id: 'addGroupMembers',
     number: 47,
@@ -61,19 +66,19 @@ const declareAddGroupMembers = ({ clock }: Context) =>
     description:
       'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; who is a member is given the role. infra_admin is given by admins and staff, rbac_group_admin by those and by who has it; the last rbac_group_admin keeps the role.',
     method: 'POST',
-    path: `${MEMBERS_PATH}/batchAdd`,
-    access: MEMBERS_ACCESS,
-    params: GroupPath,
-    body: AddBody,
-    bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'What became of each user.', schema: Additions } },
-    repeats: true,
+    path: `${GROUP_MEMBERS_PATH}/batchAdd`,
+    access: GROUP_MEMBERS_ACCESS,
+    params: GroupMembersParamsSchema,
+    body: AddGroupMembersSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 200: { description: 'What became of each user.', schema: AdditionResultsSchema } },
+    idempotency: true,
     handler({ caller, change, params, body }) {
       const act = { actor: caller, now: clock() };
       return change(async (tx) =>
-        answerOf(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
+        toMemberResults(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
       );
     },
   });
 
-export const MEMBER_ADDITION_OPERATIONS = [declareAddGroupMembers];
+export const ADD_GROUP_MEMBERS_OPERATIONS = [addGroupMembersOperation];

@@ -1,47 +1,47 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { MAX_DESCRIPTION } from '../../domain/assessments/assessments.ts';
-import { changeGroup, createGroupAs, deleteGroup } from '../../domain/assessments/update-group.ts';
+import { updateGroup, createGroup, deleteGroup } from '../../domain/assessments/update-group.ts';
 import { type AssessmentGroup, groupList, readGroup } from '../../domain/assessments/group-list.ts';
 import { ORGANIZATION_UID_PATTERN } from '../../domain/lists/filters.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, nameText, orNull, storedText } from '../../http/schemas.ts';
-import { LocationHeader, versioned } from '../../http/etags.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
+import { DateTimeSchema, nameSchema, nullable, textSchema } from '../../http/schemas.ts';
+import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/assessment_groups';
 const path = `${collection}/:id`;
 const ID = 'The id of an assessment group.';
-const GroupPath = idPath(ID, 1);
+const GroupParamsSchema = idParams(ID, 1);
 /** One that whoever tries the operations in their order can do without. */
-const DeletedGroupPath = idPath(ID, 2);
+const DeletedGroupParamsSchema = idParams(ID, 2);
 
-const GroupBody = Type.Object(
+const GroupSchema = Type.Object(
   {
     id: Type.Integer(),
-    name: storedText('Web programme'),
-    description: storedText('Who plans and runs the web tests.'),
-    created_at: DateTime,
-    organization_uid: storedText('acme'),
+    name: textSchema('Web programme'),
+    description: textSchema('Who plans and runs the web tests.'),
+    created_at: DateTimeSchema,
+    organization_uid: textSchema('acme'),
     member_count: Type.Integer({ minimum: 0 }),
     assessment_count: Type.Integer({ minimum: 0 }),
   },
   { title: 'Assessment group' },
 );
 
-const description = Type.String({
+const descriptionSchema = Type.String({
   maxLength: MAX_DESCRIPTION,
   description: 'Markdown.',
   examples: ['Who plans and runs the web tests.'],
 });
 
-const NewGroupBody = Type.Object(
+const NewGroupSchema = Type.Object(
   {
-    name: nameText('Mobile programme'),
-    description: Type.Optional(description),
+    name: nameSchema('Mobile programme'),
+    description: Type.Optional(descriptionSchema),
     organization_uid: Type.Optional(
       Type.String({
         pattern: ORGANIZATION_UID_PATTERN,
@@ -54,15 +54,15 @@ const NewGroupBody = Type.Object(
   { title: 'New assessment group' },
 );
 
-const GroupChangeBody = Type.Object(
+const UpdateGroupSchema = Type.Object(
   {
-    name: Type.Optional(nameText('Web programme')),
-    description: Type.Optional(orNull(description)),
+    name: Type.Optional(nameSchema('Web programme')),
+    description: Type.Optional(nullable(descriptionSchema)),
   },
   { title: 'Assessment group change' },
 );
 
-const declareListGroups = (context: Context) =>
+const listAssessmentGroupsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentGroups',
     number: 42,
@@ -74,12 +74,12 @@ const declareListGroups = (context: Context) =>
     style: 'v1',
     list: groupList,
     filters: { search: 'A part of the name, without regard to case.' },
-    usualSort: { order: 'name' },
-    schema: GroupBody,
-    row: groupBody,
+    defaultSort: { sort: 'name' },
+    schema: GroupSchema,
+    toRow: toGroupBody,
   });
 
-const declareGetGroup = ({ db }: Context) =>
+const getAssessmentGroupOperation = ({ db }: Context) =>
   operation({
     id: 'getAssessmentGroup',
     number: 43,
@@ -88,13 +88,13 @@ const declareGetGroup = ({ db }: Context) =>
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: GroupPath,
-    answers: { 200: { description: 'The assessment group.', schema: GroupBody } },
+    params: GroupParamsSchema,
+    responses: { 200: { description: 'The assessment group.', schema: GroupSchema } },
     versioned: true,
-    handler: async ({ caller, params: { id } }) => groupAnswer(await readGroup(db.read, caller, id)),
+    handler: async ({ caller, params: { id } }) => toGroupResult(await readGroup(db.read, caller, id)),
   });
 
-const declareCreateGroup = ({ clock }: Context) =>
+const createAssessmentGroupOperation = ({ clock }: Context) =>
   operation({
     id: 'createAssessmentGroup',
     number: 44,
@@ -103,27 +103,27 @@ const declareCreateGroup = ({ clock }: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    body: NewGroupBody,
-    bodyLimit: MEDIUM_BODY,
+    body: NewGroupSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: { organization: 'organization_uid' },
-    answers: {
+    responses: {
       201: {
         description: 'The assessment group was created.',
-        schema: GroupBody,
+        schema: GroupSchema,
         headers: { Location: LocationHeader },
       },
     },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler: ({ caller, change, body: { organization_uid: organization, ...body } }) =>
       change(async (tx) => {
         const act = { actor: caller, now: clock() };
-        const group = await createGroupAs(tx, act, { ...body, organization });
-        return groupAnswer(group, { location: `${collection}/${group.id}` });
+        const group = await createGroup(tx, act, { ...body, organization });
+        return toGroupResult(group, { location: `${collection}/${group.id}` });
       }),
   });
 
-const declareUpdateGroup = ({ clock, db }: Context) =>
+const updateAssessmentGroupOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateAssessmentGroup',
     number: 45,
@@ -132,19 +132,19 @@ const declareUpdateGroup = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: GroupPath,
-    body: GroupChangeBody,
-    bodyLimit: MEDIUM_BODY,
-    answers: { 200: { description: 'The assessment group as it is now.', schema: GroupBody } },
+    params: GroupParamsSchema,
+    body: UpdateGroupSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
+    responses: { 200: { description: 'The assessment group as it is now.', schema: GroupSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id }, body: { name, description: text } }) {
+    async handler({ caller, ifMatch, params: { id }, body: { name, description: text } }) {
       const act = { actor: caller, now: clock() };
       const change = { name, description: text === null ? '' : text };
-      return groupAnswer(await db.write((tx) => changeGroup(tx, act, id, change, expected)));
+      return toGroupResult(await db.write((tx) => updateGroup(tx, act, id, change, ifMatch)));
     },
   });
 
-const declareDeleteGroup = ({ clock, db }: Context) =>
+const deleteAssessmentGroupOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAssessmentGroup',
     number: 46,
@@ -153,31 +153,31 @@ const declareDeleteGroup = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: DeletedGroupPath,
-    answers: { 204: { description: 'The assessment group is deleted.' } },
+    params: DeletedGroupParamsSchema,
+    responses: { 204: { description: 'The assessment group is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id } }) =>
-      db.write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, expected)),
+    handler: ({ caller, ifMatch, params: { id } }) =>
+      db.write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_GROUP_OPERATIONS = [
-  declareListGroups,
-  declareGetGroup,
-  declareCreateGroup,
-  declareUpdateGroup,
-  declareDeleteGroup,
+  listAssessmentGroupsOperation,
+  getAssessmentGroupOperation,
+  createAssessmentGroupOperation,
+  updateAssessmentGroupOperation,
+  deleteAssessmentGroupOperation,
 ];
 
-function groupAnswer(group: AssessmentGroup, more: { location?: string } = {}) {
-  return versioned(group.version, groupBody(group), more);
+function toGroupResult(group: AssessmentGroup, more: { location?: string } = {}) {
+  return versionedResult(group.version, toGroupBody(group), more);
 }
 
-function groupBody(group: AssessmentGroup) {
+function toGroupBody(group: AssessmentGroup) {
   return {
     id: group.id,
     name: group.name,
     description: group.description,
-    created_at: isoTime(group.createdAt),
+    created_at: formatTimestamp(group.createdAt),
     organization_uid: group.organizationUid,
     member_count: group.memberCount,
     assessment_count: group.assessmentCount,

@@ -8,68 +8,75 @@ import {
   MAX_DESCRIPTION,
 } from '../../domain/assessments/assessments.ts';
 import { ORGANIZATION_UID_PATTERN } from '../../domain/lists/filters.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { DateTime, MAX_RESULTS, MAX_TEXT, nameText, orNull, storedText } from '../../http/schemas.ts';
-import { UNKNOWN_ID } from '../../http/validation/validation.ts';
-import { AssessmentTagBody } from './assessment-tags.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import {
+  DateTimeSchema,
+  MAX_RESULTS,
+  MAX_TEXT,
+  nameSchema,
+  nullable,
+  textSchema,
+} from '../../http/schemas.ts';
+import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;
 
 /** What cannot be such an id is one that no assessment has: 404. */
-const assessmentPath = (example: string) =>
+const assessmentParamsSchema = (example: string) =>
   Type.Object({
     id: Type.String({
       pattern: ASSESSMENT_UID.source,
       maxLength: 50,
-      [UNKNOWN_ID]: '',
+      [LENIENT_ID]: '',
       description: 'The id of an assessment.',
       examples: [example],
     }),
   });
 
-export const AssessmentPath = assessmentPath('acme-web-2026');
+export const AssessmentParamsSchema = assessmentParamsSchema('acme-web-2026');
 
 /** The same, of one that whoever tries the operations in their order can do without. */
-export const DeletedAssessmentPath = assessmentPath('acme-internal-2025');
+export const DeletedAssessmentParamsSchema = assessmentParamsSchema('acme-internal-2025');
 
-const Day = Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] });
-const Kind = Type.Enum(ASSESSMENT_TYPES, { type: 'string', examples: ['api'] });
-const State = Type.Enum(ASSESSMENT_STATES, { type: 'string', examples: ['active'] });
-const GroupId = Type.Integer({
+const DateSchema = Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] });
+const AssessmentTypeSchema = Type.Enum(ASSESSMENT_TYPES, { type: 'string', examples: ['api'] });
+const AssessmentStateSchema = Type.Enum(ASSESSMENT_STATES, { type: 'string', examples: ['active'] });
+const GroupIdSchema = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
   description: 'The assessment group that it belongs to.',
   examples: [1],
 });
-const Uid = storedText('acme-api-2026');
+const AssessmentUidSchema = textSchema('acme-api-2026');
 
-export const AssessmentBody = Type.Object(
+export const AssessmentSchema = Type.Object(
   {
-    uid: Uid,
-    id: { ...Uid, description: 'The uid.' },
-    codename: { ...Uid, description: 'The uid.' },
-    name: storedText('Partner API 2026'),
-    description: storedText('The API that partners book with, and its sandbox.'),
-    type: storedText('api'),
-    state: storedText('active'),
-    assessment_group_id: orNull(GroupId),
-    organization_uid: storedText('acme'),
-    tags: Type.Array(AssessmentTagBody, { maxItems: MAX_RESULTS }),
+    uid: AssessmentUidSchema,
+    id: { ...AssessmentUidSchema, description: 'The uid.' },
+    codename: { ...AssessmentUidSchema, description: 'The uid.' },
+    name: textSchema('Partner API 2026'),
+    description: textSchema('The API that partners book with, and its sandbox.'),
+    type: textSchema('api'),
+    state: textSchema('active'),
+    assessment_group_id: nullable(GroupIdSchema),
+    organization_uid: textSchema('acme'),
+    tags: Type.Array(AssessmentTagSchema, { maxItems: MAX_RESULTS }),
     tag_ids: Type.Array(Type.Integer(), { maxItems: MAX_RESULTS }),
     vulnerability_count: Type.Integer({ minimum: 0 }),
     open_vulnerability_count: Type.Integer({ minimum: 0, description: 'Those that are not closed.' }),
     asset_count: Type.Integer({ minimum: 0 }),
-    starts_on: orNull(Day),
-    ends_on: orNull(Day),
-    created_at: DateTime,
-    updated_at: DateTime,
+    starts_on: nullable(DateSchema),
+    ends_on: nullable(DateSchema),
+    created_at: DateTimeSchema,
+    updated_at: DateTimeSchema,
     link: Type.String({ maxLength: MAX_TEXT, examples: ['http://127.0.0.1:8080/assessments/acme-api-2026'] }),
   },
   { title: 'Assessment' },
 );
 
 /** Items of a list of tags may be the objects that a GET gives. */
-const TagIds = Type.Array(
+const TagIdsSchema = Type.Array(
   Type.Union([
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     Type.Object(
@@ -83,10 +90,10 @@ const TagIds = Type.Array(
     examples: [[1]],
   },
 );
-const TagNames = Type.Array(
+const TagNamesSchema = Type.Array(
   Type.Union([
-    nameText('external'),
-    Type.Object({ name: nameText('external') }, { title: 'Assessment tag by name' }),
+    nameSchema('external'),
+    Type.Object({ name: nameSchema('external') }, { title: 'Assessment tag by name' }),
   ]),
   {
     maxItems: MAX_TAGS,
@@ -95,15 +102,15 @@ const TagNames = Type.Array(
   },
 );
 
-const description = Type.String({
+const descriptionSchema = Type.String({
   maxLength: MAX_DESCRIPTION,
   description: 'Markdown.',
   examples: ['The API that partners book with, and its sandbox.'],
 });
 
-export const NewAssessmentBody = Type.Object(
+export const NewAssessmentSchema = Type.Object(
   {
-    name: nameText('Partner API 2026'),
+    name: nameSchema('Partner API 2026'),
     uid: Type.Optional(
       Type.String({
         pattern: ASSESSMENT_UID.source,
@@ -112,13 +119,13 @@ export const NewAssessmentBody = Type.Object(
         examples: ['acme-api-2026'],
       }),
     ),
-    description: Type.Optional(description),
-    type: Type.Optional({ ...Kind, default: 'web' }),
-    state: Type.Optional({ ...State, default: 'active' }),
-    assessment_group_id: Type.Optional(GroupId),
-    starts_on: Type.Optional(Day),
-    ends_on: Type.Optional({ ...Day, examples: ['2026-12-18'] }),
-    tag_list: Type.Optional(TagNames),
+    description: Type.Optional(descriptionSchema),
+    type: Type.Optional({ ...AssessmentTypeSchema, default: 'web' }),
+    state: Type.Optional({ ...AssessmentStateSchema, default: 'active' }),
+    assessment_group_id: Type.Optional(GroupIdSchema),
+    starts_on: Type.Optional(DateSchema),
+    ends_on: Type.Optional({ ...DateSchema, examples: ['2026-12-18'] }),
+    tag_list: Type.Optional(TagNamesSchema),
     organization_uid: Type.Optional(
       Type.String({
         pattern: ORGANIZATION_UID_PATTERN,
@@ -131,17 +138,17 @@ export const NewAssessmentBody = Type.Object(
   { title: 'New assessment' },
 );
 
-export const AssessmentChangeBody = Type.Object(
+export const UpdateAssessmentSchema = Type.Object(
   {
-    name: Type.Optional(nameText('Web programme 2026')),
-    description: Type.Optional(orNull(description)),
-    type: Type.Optional(orNull({ ...Kind, examples: ['web'] })),
-    state: Type.Optional(orNull(State)),
-    assessment_group_id: Type.Optional(orNull(GroupId)),
-    starts_on: Type.Optional(orNull(Day)),
-    ends_on: Type.Optional(orNull({ ...Day, examples: ['2026-12-18'] })),
-    tags: Type.Optional(TagIds),
-    tag_list: Type.Optional(TagNames),
+    name: Type.Optional(nameSchema('Web programme 2026')),
+    description: Type.Optional(nullable(descriptionSchema)),
+    type: Type.Optional(nullable({ ...AssessmentTypeSchema, examples: ['web'] })),
+    state: Type.Optional(nullable(AssessmentStateSchema)),
+    assessment_group_id: Type.Optional(nullable(GroupIdSchema)),
+    starts_on: Type.Optional(nullable(DateSchema)),
+    ends_on: Type.Optional(nullable({ ...DateSchema, examples: ['2026-12-18'] })),
+    tags: Type.Optional(TagIdsSchema),
+    tag_list: Type.Optional(TagNamesSchema),
   },
   { title: 'Assessment change' },
 );
@@ -152,10 +159,10 @@ export function tagNamesOf(items: readonly (string | { name: string })[] | undef
 }
 
 /** @returns the assessment as the API tells of it */
-export function assessmentBody(
+export function toAssessmentBody(
   assessment: AssessmentView,
   { addresses }: Pick<Context, 'addresses'>,
-): Static<typeof AssessmentBody> {
+): Static<typeof AssessmentSchema> {
   const { uid, tags } = assessment;
   return {
     uid,
@@ -174,8 +181,8 @@ export function assessmentBody(
     asset_count: assessment.assetCount,
     starts_on: assessment.startsOn,
     ends_on: assessment.endsOn,
-    created_at: isoTime(assessment.createdAt),
-    updated_at: isoTime(assessment.updatedAt),
+    created_at: formatTimestamp(assessment.createdAt),
+    updated_at: formatTimestamp(assessment.updatedAt),
     link: `${addresses.clientBaseUrl}/assessments/${uid}`,
   };
 }

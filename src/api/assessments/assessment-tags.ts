@@ -2,22 +2,22 @@ import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
   type AssessmentTag,
-  createAssessmentTagAs,
+  createAssessmentTag,
   deleteAssessmentTag,
   renameAssessmentTag,
 } from '../../domain/assessments/assessment-tags.ts';
 import { assessmentTagList } from '../../domain/assessments/assessment-tag-list.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
-import { RenameBody } from '../v1/tag-names.ts';
+import { MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
+import { RenameTagSchema } from '../v1/tag-names.ts';
 
-const CreateBody = Type.Object(
+const NewAssessmentTagSchema = Type.Object(
   {
-    name: nameText('retest 2027'),
+    name: nameSchema('retest 2027'),
     assessment_id: Type.String({
       maxLength: MAX_TEXT,
       description: 'The assessment that gets the tag.',
@@ -27,15 +27,15 @@ const CreateBody = Type.Object(
   { title: 'New assessment tag' },
 );
 
-export const AssessmentTagBody = Type.Object(
+export const AssessmentTagSchema = Type.Object(
   {
     id: Type.Integer(),
-    name: storedText('external'),
+    name: textSchema('external'),
   },
   { title: 'Assessment tag' },
 );
 
-const declareCreateAssessmentTag = ({ clock }: Context) =>
+const createAssessmentTagOperation = ({ clock }: Context) =>
   operation({
     id: 'createAssessmentTag',
     number: 3,
@@ -44,20 +44,20 @@ const declareCreateAssessmentTag = ({ clock }: Context) =>
     method: 'POST',
     path: '/assessment_tags',
     access: V1_ACCESS,
-    body: CreateBody,
-    bodyLimit: SMALL_BODY,
-    answers: { 201: { description: 'The tag was created.', schema: AssessmentTagBody } },
+    body: NewAssessmentTagSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 201: { description: 'The tag was created.', schema: AssessmentTagSchema } },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler: ({ caller, change, body: { name, assessment_id: assessment } }) =>
       change(async (tx) =>
-        assessmentTagAnswer(
-          await createAssessmentTagAs(tx, { actor: caller, now: clock() }, { name, assessment }),
+        toAssessmentTagResult(
+          await createAssessmentTag(tx, { actor: caller, now: clock() }, { name, assessment }),
         ),
       ),
   });
 
-const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
+const updateAssessmentTagOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateAssessmentTag',
     number: 4,
@@ -66,26 +66,26 @@ const declareUpdateAssessmentTag = ({ clock, db }: Context) =>
     method: 'PUT',
     path: '/assessment_tags/:id',
     access: V1_ACCESS,
-    params: idPath('The id of an assessment tag.', 1),
-    body: RenameBody,
-    bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'The tag with its new name.', schema: AssessmentTagBody } },
+    params: idParams('The id of an assessment tag.', 1),
+    body: RenameTagSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 200: { description: 'The tag with its new name.', schema: AssessmentTagSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id }, body: { name } }) {
+    async handler({ caller, ifMatch, params: { id }, body: { name } }) {
       const act = { actor: caller, now: clock() };
-      return assessmentTagAnswer(await db.write((tx) => renameAssessmentTag(tx, act, id, name, expected)));
+      return toAssessmentTagResult(await db.write((tx) => renameAssessmentTag(tx, act, id, name, ifMatch)));
     },
   });
 
-const CountedAssessmentTagBody = Type.Object(
+const CountedAssessmentTagSchema = Type.Object(
   {
-    ...AssessmentTagBody.properties,
+    ...AssessmentTagSchema.properties,
     count: Type.Integer({ minimum: 0, description: 'How many assessments that you reach have it.' }),
   },
   { title: 'Counted assessment tag' },
 );
 
-const declareListAssessmentTags = (context: Context) =>
+const listAssessmentTagsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentTags',
     number: 34,
@@ -96,12 +96,12 @@ const declareListAssessmentTags = (context: Context) =>
     style: 'v1',
     list: assessmentTagList,
     filters: { search: 'A part of the name, without regard to case.' },
-    usualSort: { order: 'name' },
-    schema: CountedAssessmentTagBody,
-    row: ({ id, name, count }) => ({ id, name, count }),
+    defaultSort: { sort: 'name' },
+    schema: CountedAssessmentTagSchema,
+    toRow: ({ id, name, count }) => ({ id, name, count }),
   });
 
-const declareDeleteAssessmentTag = ({ clock, db }: Context) =>
+const deleteAssessmentTagOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAssessmentTag',
     number: 35,
@@ -110,20 +110,20 @@ const declareDeleteAssessmentTag = ({ clock, db }: Context) =>
     method: 'DELETE',
     path: '/assessment_tags/:id',
     access: V1_ACCESS,
-    params: idPath('The id of an assessment tag.', 2),
-    answers: { 204: { description: 'The tag is deleted.' } },
+    params: idParams('The id of an assessment tag.', 2),
+    responses: { 204: { description: 'The tag is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id } }) =>
-      db.write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, expected)),
+    handler: ({ caller, ifMatch, params: { id } }) =>
+      db.write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_TAG_OPERATIONS = [
-  declareCreateAssessmentTag,
-  declareUpdateAssessmentTag,
-  declareListAssessmentTags,
-  declareDeleteAssessmentTag,
+  createAssessmentTagOperation,
+  updateAssessmentTagOperation,
+  listAssessmentTagsOperation,
+  deleteAssessmentTagOperation,
 ];
 
-function assessmentTagAnswer({ id, name, version }: AssessmentTag) {
-  return versioned(version, { id, name });
+function toAssessmentTagResult({ id, name, version }: AssessmentTag) {
+  return versionedResult(version, { id, name });
 }

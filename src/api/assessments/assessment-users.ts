@@ -1,22 +1,22 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
-  assessmentOfAdmin,
+  requireAdministeredAssessment,
   assessmentUserList,
-  changeAssessmentUsers,
+  updateAssessmentUsers,
 } from '../../domain/users/assessment-users.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_RESULTS } from '../../http/schemas.ts';
-import { AssessmentPath } from './assessment-schema.ts';
+import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
-import { UserBody, userBody } from '../users/user-schema.ts';
+import { UserSchema, toUserBody } from '../users/user-schema.ts';
 
 const path = '/assessments/:id/users';
 const MAX_USERS = 1_000;
 
-const userIds = (description: string, examples: number[][]) =>
+const userIdsSchema = (description: string, examples: number[][]) =>
   Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
       maxItems: MAX_USERS,
@@ -25,15 +25,15 @@ const userIds = (description: string, examples: number[][]) =>
     }),
   );
 
-const AccessChangeBody = Type.Object(
+const UpdateAccessSchema = Type.Object(
   {
-    add: userIds('Ids of users of the organization.', [[5]]),
-    remove: userIds('The same; nobody in both.', [[]]),
+    add: userIdsSchema('Ids of users of the organization.', [[5]]),
+    remove: userIdsSchema('The same; nobody in both.', [[]]),
   },
   { title: 'Assessment access change' },
 );
 
-const declareListAssessmentUsers = (context: Context) =>
+const listAssessmentUsersOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentUsers',
     number: 40,
@@ -41,16 +41,18 @@ const declareListAssessmentUsers = (context: Context) =>
     description: 'The client users who were, by id; admins and staff have it anyway. For admins.',
     path,
     access: V1_ACCESS,
-    params: AssessmentPath,
+    params: AssessmentParamsSchema,
     style: 'v1',
     list: assessmentUserList,
-    usualSort: { order: 'id' },
-    within: async ({ db, caller }, { id }) => ({ assessment: [await assessmentOfAdmin(db, caller, id)] }),
-    schema: UserBody,
-    row: (user, { caller }) => userBody(context, caller, user),
+    defaultSort: { sort: 'id' },
+    scope: async ({ db, caller }, { id }) => ({
+      assessment: [await requireAdministeredAssessment(db, caller, id)],
+    }),
+    schema: UserSchema,
+    toRow: (user, { caller }) => toUserBody(context, caller, user),
   });
 
-const declareChangeAssessmentUsers = (context: Context) =>
+const updateAssessmentUsersOperation = (context: Context) =>
   operation({
     id: 'updateAssessmentUsers',
     number: 40,
@@ -59,20 +61,20 @@ const declareChangeAssessmentUsers = (context: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: AssessmentPath,
-    body: AccessChangeBody,
-    bodyLimit: SMALL_BODY,
-    answers: {
+    params: AssessmentParamsSchema,
+    body: UpdateAccessSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: {
       200: {
         description: 'Who has been given access, by id.',
-        schema: Type.Array(UserBody, { maxItems: MAX_RESULTS }),
+        schema: Type.Array(UserSchema, { maxItems: MAX_RESULTS }),
       },
     },
     async handler({ caller, params: { id }, body }) {
       const act = { actor: caller, now: context.clock() };
-      const users = await context.db.write((tx) => changeAssessmentUsers(tx, act, id, body));
-      return users.map((user) => userBody(context, caller, user));
+      const users = await context.db.write((tx) => updateAssessmentUsers(tx, act, id, body));
+      return users.map((user) => toUserBody(context, caller, user));
     },
   });
 
-export const ASSESSMENT_USER_OPERATIONS = [declareListAssessmentUsers, declareChangeAssessmentUsers];
+export const ASSESSMENT_USER_OPERATIONS = [listAssessmentUsersOperation, updateAssessmentUsersOperation];

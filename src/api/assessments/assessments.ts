@@ -4,19 +4,19 @@ import {
   assessmentList,
   readAssessment,
 } from '../../domain/assessments/assessment-list.ts';
-import { changeAssessment, deleteAssessment } from '../../domain/assessments/update-assessment.ts';
-import { createAssessmentAs } from '../../domain/assessments/create-assessment.ts';
-import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { updateAssessment, deleteAssessment } from '../../domain/assessments/update-assessment.ts';
+import { createAssessment } from '../../domain/assessments/create-assessment.ts';
+import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { LocationHeader, versioned } from '../../http/etags.ts';
+import { LocationHeader, versionedResult } from '../../http/etags.ts';
 import {
-  AssessmentBody,
-  assessmentBody,
-  AssessmentChangeBody,
-  AssessmentPath,
-  DeletedAssessmentPath,
-  NewAssessmentBody,
+  AssessmentSchema,
+  toAssessmentBody,
+  UpdateAssessmentSchema,
+  AssessmentParamsSchema,
+  DeletedAssessmentParamsSchema,
+  NewAssessmentSchema,
   tagNamesOf,
 } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -33,7 +33,7 @@ const INPUTS = {
   tagNames: 'tag_list',
 };
 
-const declareListAssessments = (context: Context) =>
+const listAssessmentsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessments',
     number: 36,
@@ -51,12 +51,12 @@ const declareListAssessments = (context: Context) =>
       state: 'In one of these states.',
     },
     sorts: ['createdAt', 'uid', 'name', 'state', 'startsOn', 'endsOn'],
-    usualSort: { order: 'createdAt' },
-    schema: AssessmentBody,
-    row: (assessment) => assessmentBody(assessment, context),
+    defaultSort: { sort: 'createdAt' },
+    schema: AssessmentSchema,
+    toRow: (assessment) => toAssessmentBody(assessment, context),
   });
 
-const declareGetAssessment = (context: Context) =>
+const getAssessmentOperation = (context: Context) =>
   operation({
     id: 'getAssessment',
     number: 37,
@@ -65,14 +65,14 @@ const declareGetAssessment = (context: Context) =>
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: AssessmentPath,
-    answers: { 200: { description: 'The assessment.', schema: AssessmentBody } },
+    params: AssessmentParamsSchema,
+    responses: { 200: { description: 'The assessment.', schema: AssessmentSchema } },
     versioned: true,
     handler: async ({ caller, params: { id: uid } }) =>
-      assessmentAnswer(await readAssessment(context.db.read, caller, { uid }), context),
+      toAssessmentResult(await readAssessment(context.db.read, caller, { uid }), context),
   });
 
-const declareCreateAssessment = (context: Context) =>
+const createAssessmentOperation = (context: Context) =>
   operation({
     id: 'createAssessment',
     number: 38,
@@ -82,22 +82,22 @@ const declareCreateAssessment = (context: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    body: NewAssessmentBody,
-    bodyLimit: MEDIUM_BODY,
+    body: NewAssessmentSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    answers: {
+    responses: {
       201: {
         description: 'The assessment was created.',
-        schema: AssessmentBody,
+        schema: AssessmentSchema,
         headers: { Location: LocationHeader },
       },
     },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler: ({ caller, change, body }) =>
       change(async (tx) => {
         const act = { actor: caller, now: context.clock() };
-        const created = await createAssessmentAs(tx, act, {
+        const created = await createAssessment(tx, act, {
           name: body.name,
           uid: body.uid,
           description: body.description,
@@ -109,11 +109,11 @@ const declareCreateAssessment = (context: Context) =>
           tagNames: tagNamesOf(body.tag_list),
           organization: body.organization_uid,
         });
-        return assessmentAnswer(created, context, { location: `${collection}/${created.uid}` });
+        return toAssessmentResult(created, context, { location: `${collection}/${created.uid}` });
       }),
   });
 
-const declareUpdateAssessment = (context: Context) =>
+const updateAssessmentOperation = (context: Context) =>
   operation({
     id: 'updateAssessment',
     number: 39,
@@ -123,13 +123,13 @@ const declareUpdateAssessment = (context: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: AssessmentPath,
-    body: AssessmentChangeBody,
-    bodyLimit: MEDIUM_BODY,
+    params: AssessmentParamsSchema,
+    body: UpdateAssessmentSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    answers: { 200: { description: 'The assessment as it is now.', schema: AssessmentBody } },
+    responses: { 200: { description: 'The assessment as it is now.', schema: AssessmentSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body }) {
       const act = { actor: caller, now: context.clock() };
       const wanted = {
         name: body.name,
@@ -142,12 +142,12 @@ const declareUpdateAssessment = (context: Context) =>
         tagIds: body.tags?.map((tag) => (typeof tag === 'object' ? tag.id : tag)),
         tagNames: tagNamesOf(body.tag_list),
       } as const;
-      const changed = await context.db.write((tx) => changeAssessment(tx, act, id, wanted, expected));
-      return assessmentAnswer(changed, context);
+      const changed = await context.db.write((tx) => updateAssessment(tx, act, id, wanted, ifMatch));
+      return toAssessmentResult(changed, context);
     },
   });
 
-const declareDeleteAssessment = ({ clock, db }: Context) =>
+const deleteAssessmentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAssessment',
     number: 84,
@@ -156,21 +156,21 @@ const declareDeleteAssessment = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: DeletedAssessmentPath,
-    answers: { 204: { description: 'The assessment is deleted.' } },
+    params: DeletedAssessmentParamsSchema,
+    responses: { 204: { description: 'The assessment is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id } }) =>
-      db.write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, expected)),
+    handler: ({ caller, ifMatch, params: { id } }) =>
+      db.write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_OPERATIONS = [
-  declareListAssessments,
-  declareGetAssessment,
-  declareCreateAssessment,
-  declareUpdateAssessment,
-  declareDeleteAssessment,
+  listAssessmentsOperation,
+  getAssessmentOperation,
+  createAssessmentOperation,
+  updateAssessmentOperation,
+  deleteAssessmentOperation,
 ];
 
-function assessmentAnswer(assessment: AssessmentView, context: Context, more: { location?: string } = {}) {
-  return versioned(assessment.version, assessmentBody(assessment, context), more);
+function toAssessmentResult(assessment: AssessmentView, context: Context, more: { location?: string } = {}) {
+  return versionedResult(assessment.version, toAssessmentBody(assessment, context), more);
 }

@@ -1,14 +1,14 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { isoTime } from '../../domain/shared/time.ts';
-import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { DateTimeSchema, MAX_TEXT } from '../../http/schemas.ts';
 
-export const USER_UID = 'u8x2k0vq4m7c1n5p';
+export const EXAMPLE_USER_UID = 'u8x2k0vq4m7c1n5p';
 
 /** How many users a request adds or removes at most. */
-export const MAX_AT_ONCE = 100;
+export const MAX_MEMBERS_PER_REQUEST = 100;
 
 /** What a batch of users answers with: a result for each, and how many there are of each status. */
-export const memberResults = <Status extends TSchema, Own extends TProperties>(
+export const memberResultsSchema = <Status extends TSchema, Own extends TProperties>(
   word: 'Addition' | 'Removal',
   status: Status,
   own: Own,
@@ -21,7 +21,7 @@ export const memberResults = <Status extends TSchema, Own extends TProperties>(
       results: Type.Array(
         Type.Object(
           {
-            userUid: Type.String({ maxLength: 64, examples: [USER_UID] }),
+            userUid: Type.String({ maxLength: 64, examples: [EXAMPLE_USER_UID] }),
             status,
             ...own,
             errorCode: Type.Optional(
@@ -39,11 +39,11 @@ export const memberResults = <Status extends TSchema, Own extends TProperties>(
           { title: `${word} result` },
         ),
         {
-          maxItems: MAX_AT_ONCE,
+          maxItems: MAX_MEMBERS_PER_REQUEST,
           description: 'In the order of the request.',
           examples: [
             [
-              { userUid: USER_UID, ...done },
+              { userUid: EXAMPLE_USER_UID, ...done },
               {
                 userUid: 'nobody',
                 status: 'error',
@@ -56,7 +56,7 @@ export const memberResults = <Status extends TSchema, Own extends TProperties>(
       ),
       metadata: Type.Object(
         {
-          processedAt: DateTime,
+          processedAt: DateTimeSchema,
           counts: Type.Object(
             { added: count, removed: count, noop: count, error: count },
             { title: `${word} counts`, examples: [counts] },
@@ -70,11 +70,11 @@ export const memberResults = <Status extends TSchema, Own extends TProperties>(
 };
 
 /** @returns the answer for results of a batch that was done at a time, in milliseconds since 1970 */
-export function answerOf<R extends { status: 'added' | 'removed' | 'noop' | 'error' }>(
+export function toMemberResults<R extends { status: 'added' | 'removed' | 'noop' | 'error' }>(
   results: R[],
   now: number,
 ) {
   const counts = { added: 0, removed: 0, noop: 0, error: 0 };
   for (const { status } of results) counts[status] += 1;
-  return { results, metadata: { processedAt: isoTime(now), counts } };
+  return { results, metadata: { processedAt: formatTimestamp(now), counts } };
 }

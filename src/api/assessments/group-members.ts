@@ -4,7 +4,7 @@ import type { Context } from '../../runtime/context.ts';
 import {
   type GroupMember,
   listGroupMembers,
-  MEMBER_ORDERS,
+  MEMBER_SORT_FIELDS,
 } from '../../domain/assessments/list-group-members.ts';
 import { GROUP_ROLES } from '../../domain/assessments/groups.ts';
 import {
@@ -12,27 +12,32 @@ import {
   REMOVAL_STATUSES,
   removeGroupMembers,
 } from '../../domain/assessments/remove-group-members.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { AREAS } from '../../http/areas.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { PageLink, pageLinks, pagesOf } from '../../http/lists/page.ts';
-import { DateTime, MAX_TEXT } from '../../http/schemas.ts';
-import { answerOf, MAX_AT_ONCE, memberResults, USER_UID } from './group-member-results.ts';
+import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page.ts';
+import { DateTimeSchema, MAX_TEXT } from '../../http/schemas.ts';
+import {
+  toMemberResults,
+  MAX_MEMBERS_PER_REQUEST,
+  memberResultsSchema,
+  EXAMPLE_USER_UID,
+} from './group-member-results.ts';
 
-export const MEMBERS_ACCESS = { scopes: API_SCOPE, schemes: 'bearer' } as const;
-export const MEMBERS_PATH = '/v1/assessment-groups/:assessmentGroupId/members';
+export const GROUP_MEMBERS_ACCESS = { scopes: API_SCOPE, schemes: 'bearer' } as const;
+export const GROUP_MEMBERS_PATH = '/v1/assessment-groups/:assessmentGroupId/members';
 
 const DEFAULT_PER_PAGE = 50;
 const MAX_PER_PAGE = 200;
 
-export const GroupPath = Type.Object({
+export const GroupMembersParamsSchema = Type.Object({
   assessmentGroupId: Type.Integer({ minimum: 1, description: 'The assessment group.', examples: [1] }),
 });
 
-const ROLE = { type: 'string', examples: ['assessment_member'] };
+const ROLE_SCHEMA = { type: 'string', examples: ['assessment_member'] };
 
-const MembersQuery = Type.Object({
+const GroupMembersQuerySchema = Type.Object({
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -42,87 +47,89 @@ const MembersQuery = Type.Object({
   ),
   perPage: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE })),
   sort: Type.Optional(
-    Type.Enum(MEMBER_ORDERS, {
+    Type.Enum(MEMBER_SORT_FIELDS, {
       type: 'string',
       default: 'createdAt',
       description: 'Ties are broken by membership id, ascending.',
     }),
   ),
   sortDir: Type.Optional(Type.Enum(['asc', 'desc'], { type: 'string', default: 'asc' })),
-  role: Type.Optional(Type.Enum(GROUP_ROLES, { ...ROLE, description: 'Only members with this role.' })),
+  role: Type.Optional(
+    Type.Enum(GROUP_ROLES, { ...ROLE_SCHEMA, description: 'Only members with this role.' }),
+  ),
 });
 
-const count = Type.Integer({ minimum: 0 });
+const countSchema = Type.Integer({ minimum: 0 });
 
 /** The second of three pages. */
-const MEMBERS_URL = 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members?perPage=50';
-const PAGINATION = {
+const EXAMPLE_URL = 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members?perPage=50';
+const EXAMPLE_PAGINATION = {
   total: 120,
   page: 2,
   perPage: 50,
   totalPages: 3,
-  self: `${MEMBERS_URL}&page=2`,
-  prev: `${MEMBERS_URL}&page=1`,
-  next: `${MEMBERS_URL}&page=3`,
-  first: `${MEMBERS_URL}&page=1`,
-  last: `${MEMBERS_URL}&page=3`,
+  self: `${EXAMPLE_URL}&page=2`,
+  prev: `${EXAMPLE_URL}&page=1`,
+  next: `${EXAMPLE_URL}&page=3`,
+  first: `${EXAMPLE_URL}&page=1`,
+  last: `${EXAMPLE_URL}&page=3`,
 };
-const ACTION = {
+const EXAMPLE_ACTION = {
   name: 'batchRemove',
   method: 'POST',
   href: 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members/batchRemove',
 };
 
 /** One that is unknown is left out by the serializer. */
-const UserName = Type.Unsafe<string | undefined>({
+const UserNameSchema = Type.Unsafe<string | undefined>({
   type: 'string',
   maxLength: MAX_TEXT,
   examples: ['Ada Example'],
 });
 
-const GroupMemberBody = Type.Object(
+const GroupMemberSchema = Type.Object(
   {
-    userUid: Type.String({ maxLength: MAX_TEXT, examples: [USER_UID] }),
-    role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE.examples }),
+    userUid: Type.String({ maxLength: MAX_TEXT, examples: [EXAMPLE_USER_UID] }),
+    role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE_SCHEMA.examples }),
     id: Type.Integer({ description: 'The membership.' }),
-    createdAt: DateTime,
+    createdAt: DateTimeSchema,
     userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
-    userName: Type.Optional(UserName),
+    userName: Type.Optional(UserNameSchema),
   },
   { title: 'Group member' },
 );
 
-const Pagination = Type.Object(
+const PaginationSchema = Type.Object(
   {
-    total: count,
+    total: countSchema,
     page: Type.Integer({ minimum: 1 }),
     perPage: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
-    totalPages: count,
-    self: PageLink,
-    prev: Type.Optional(PageLink),
-    next: Type.Optional(PageLink),
-    first: PageLink,
-    last: PageLink,
+    totalPages: countSchema,
+    self: PageLinkSchema,
+    prev: Type.Optional(PageLinkSchema),
+    next: Type.Optional(PageLinkSchema),
+    first: PageLinkSchema,
+    last: PageLinkSchema,
   },
-  { title: 'Pagination', examples: [PAGINATION] },
+  { title: 'Pagination', examples: [EXAMPLE_PAGINATION] },
 );
 
-const GroupAction = Type.Object(
+const GroupActionSchema = Type.Object(
   {
     name: Type.String({ maxLength: 64 }),
     method: Type.String({ maxLength: 16 }),
-    href: PageLink,
+    href: PageLinkSchema,
   },
-  { title: 'Group action', examples: [ACTION] },
+  { title: 'Group action', examples: [EXAMPLE_ACTION] },
 );
 
-const MemberList = Type.Object(
+const GroupMemberListSchema = Type.Object(
   {
-    members: Type.Array(GroupMemberBody, { maxItems: MAX_PER_PAGE }),
+    members: Type.Array(GroupMemberSchema, { maxItems: MAX_PER_PAGE }),
     metadata: Type.Object(
       {
-        pagination: Pagination,
-        actions: Type.Array(GroupAction, {
+        pagination: PaginationSchema,
+        actions: Type.Array(GroupActionSchema, {
           maxItems: 16,
           description: 'What this caller may do with the group.',
         }),
@@ -133,21 +140,25 @@ const MemberList = Type.Object(
   { title: 'Group members' },
 );
 
-export const UserUid = Type.String({
+export const UserUidSchema = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^[a-zA-Z0-9_-]+$',
-  examples: [USER_UID],
+  examples: [EXAMPLE_USER_UID],
 });
 
-const RemoveBody = Type.Object(
+const RemoveGroupMembersSchema = Type.Object(
   {
-    userUids: Type.Array(UserUid, { minItems: 1, maxItems: MAX_AT_ONCE, uniqueItems: true }),
+    userUids: Type.Array(UserUidSchema, {
+      minItems: 1,
+      maxItems: MAX_MEMBERS_PER_REQUEST,
+      uniqueItems: true,
+    }),
   },
   { title: 'Members to remove' },
 );
 
-const Removals = memberResults(
+const RemovalResultsSchema = memberResultsSchema(
   'Removal',
   Type.String({
     enum: [...REMOVAL_STATUSES],
@@ -160,37 +171,37 @@ const Removals = memberResults(
   { done: { status: 'removed' }, counts: { added: 0, removed: 1, noop: 0, error: 1 } },
 );
 
-const declareListGroupMembers = ({ addresses, db }: Context) =>
+const listGroupMembersOperation = ({ addresses, db }: Context) =>
   operation({
     id: 'listGroupMembers',
     number: 12,
     summary: 'List members of an assessment group',
     description: 'For members of the group, admins of its organization, and staff.',
     method: 'GET',
-    path: MEMBERS_PATH,
-    access: MEMBERS_ACCESS,
-    params: GroupPath,
-    query: MembersQuery,
-    answers: {
+    path: GROUP_MEMBERS_PATH,
+    access: GROUP_MEMBERS_ACCESS,
+    params: GroupMembersParamsSchema,
+    query: GroupMembersQuerySchema,
+    responses: {
       200: {
         description: 'A page of the members, and what the caller may do with the group.',
-        schema: MemberList,
+        schema: GroupMemberListSchema,
       },
     },
     async handler({ caller, params, query, url }) {
       const { assessmentGroupId } = params;
       const { page = 1, perPage = DEFAULT_PER_PAGE, sort = 'createdAt', sortDir, role } = query;
-      const { members, total, mayChange } = await listGroupMembers(db.read, caller, assessmentGroupId, {
+      const { members, total, canManage } = await listGroupMembers(db.read, caller, assessmentGroupId, {
         page,
         perPage,
         sort,
         descending: sortDir === 'desc',
         role,
       });
-      const totalPages = pagesOf(total, perPage);
+      const totalPages = pageCount(total, perPage);
       const base = addresses.clientBaseUrl;
       return {
-        members: members.map(memberBody),
+        members: members.map(toGroupMemberBody),
         metadata: {
           pagination: {
             total,
@@ -199,7 +210,7 @@ const declareListGroupMembers = ({ addresses, db }: Context) =>
             totalPages,
             ...pageLinks(base, url, page, totalPages),
           },
-          actions: (mayChange ? ['batchRemove', 'batchAdd'] : []).map((name) => ({
+          actions: (canManage ? ['batchRemove', 'batchAdd'] : []).map((name) => ({
             name,
             method: 'POST',
             href: `${base}${AREAS.assessment.prefix}/v1/assessment-groups/${assessmentGroupId}/members/${name}`,
@@ -209,7 +220,7 @@ const declareListGroupMembers = ({ addresses, db }: Context) =>
     },
   });
 
-const declareRemoveGroupMembers = ({ clock, db }: Context) =>
+const removeGroupMembersOperation = ({ clock, db }: Context) =>
   operation({
     id: 'removeGroupMembers',
     number: 13,
@@ -217,24 +228,31 @@ const declareRemoveGroupMembers = ({ clock, db }: Context) =>
     description:
       'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; the last rbac_group_admin stays.',
     method: 'POST',
-    path: `${MEMBERS_PATH}/batchRemove`,
-    access: MEMBERS_ACCESS,
-    params: GroupPath,
-    body: RemoveBody,
-    bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'What became of each user.', schema: Removals } },
+    path: `${GROUP_MEMBERS_PATH}/batchRemove`,
+    access: GROUP_MEMBERS_ACCESS,
+    params: GroupMembersParamsSchema,
+    body: RemoveGroupMembersSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 200: { description: 'What became of each user.', schema: RemovalResultsSchema } },
     async handler({ caller, params, body }) {
       const act = { actor: caller, now: clock() };
       const results = await db.write((tx) =>
         removeGroupMembers(tx, act, params.assessmentGroupId, body.userUids),
       );
-      return answerOf(results, act.now);
+      return toMemberResults(results, act.now);
     },
   });
 
 /** Fifty of them a page: naming the fields is several times as fast as spreading the row. */
-function memberBody({ userUid, role, id, createdAt, userEmail, userName }: GroupMember) {
-  return { userUid, role, id, createdAt: isoTime(createdAt), userEmail, userName: userName ?? undefined };
+function toGroupMemberBody({ userUid, role, id, createdAt, userEmail, userName }: GroupMember) {
+  return {
+    userUid,
+    role,
+    id,
+    createdAt: formatTimestamp(createdAt),
+    userEmail,
+    userName: userName ?? undefined,
+  };
 }
 
-export const MEMBER_OPERATIONS = [declareListGroupMembers, declareRemoveGroupMembers];
+export const GROUP_MEMBER_OPERATIONS = [listGroupMembersOperation, removeGroupMembersOperation];

@@ -1,22 +1,22 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { testingHours } from '../../domain/assessments/testing-hours.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import { readTestingHours } from '../../domain/assessments/testing-hours.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime } from '../../http/schemas.ts';
-import { AssessmentPath } from './assessment-schema.ts';
+import { DateTimeSchema } from '../../http/schemas.ts';
+import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
-const TestingHours = Type.Object(
+const TestingHoursSchema = Type.Object(
   {
     stats_total: Type.Number({ description: 'Hours, two decimals.', examples: [37.25] }),
-    from: DateTime,
-    to: DateTime,
+    from: DateTimeSchema,
+    to: DateTimeSchema,
   },
   { title: 'Testing hours' },
 );
 
-const declareGetTestingHours = ({ clock, db }: Context) =>
+const getTestingHoursOperation = ({ clock, db }: Context) =>
   operation({
     id: 'getTestingHours',
     number: 7,
@@ -25,12 +25,12 @@ const declareGetTestingHours = ({ clock, db }: Context) =>
     method: 'GET',
     path: '/assessments/:id/testing_hours',
     access: V1_ACCESS,
-    params: AssessmentPath,
-    answers: { 200: { description: 'The testing hours.', schema: TestingHours } },
+    params: AssessmentParamsSchema,
+    responses: { 200: { description: 'The testing hours.', schema: TestingHoursSchema } },
     async handler({ caller, params }) {
-      const { total, from, to } = await testingHours(db.read, caller, params.id, clock());
-      return { stats_total: total, from: isoTime(from), to: isoTime(to) };
+      const { total, from, to } = await readTestingHours(db.read, caller, params.id, clock());
+      return { stats_total: total, from: formatTimestamp(from), to: formatTimestamp(to) };
     },
   });
 
-export const TESTING_HOURS_OPERATIONS = [declareGetTestingHours];
+export const TESTING_HOURS_OPERATIONS = [getTestingHoursOperation];

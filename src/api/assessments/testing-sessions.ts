@@ -2,68 +2,71 @@ import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { requireAssessment } from '../../domain/assessments/find-assessment.ts';
 import {
-  correctSession,
-  deleteSession,
-  startOrLogSession,
+  updateTestingSession,
+  deleteTestingSession,
+  createTestingSession,
 } from '../../domain/assessments/update-testing-session.ts';
 import {
   type TestingSessionView,
   testingSessionList,
 } from '../../domain/assessments/testing-session-list.ts';
-import { invalid } from '../../domain/shared/errors.ts';
-import { isoTime, momentOf } from '../../domain/shared/time.ts';
-import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { invalidInput } from '../../domain/shared/errors.ts';
+import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
+import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, orNull, storedText, unknownText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { AssessmentPath } from './assessment-schema.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
+import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { AssessmentParamsSchema } from './assessment-schema.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
 
-const ofAssessment = '/assessments/:id/testing_sessions';
+const assessmentCollection = '/assessments/:id/testing_sessions';
 const collection = '/testing_sessions';
 const path = `${collection}/:id`;
 const ID = 'The id of a testing session.';
-const MAX_NOTE = 65_536;
+const MAX_NOTE_LENGTH = 65_536;
 
-const SessionBody = Type.Object(
+const TestingSessionSchema = Type.Object(
   {
     id: Type.Integer(),
-    assessment_id: storedText('acme-web-2026'),
+    assessment_id: textSchema('acme-web-2026'),
     tester: Type.Object(
       {
         id: Type.Integer(),
-        name: unknownText('Ada Example'),
-        email: storedText('ada@acme.example'),
+        name: nullableTextSchema('Ada Example'),
+        email: textSchema('ada@acme.example'),
       },
       { title: 'Tester' },
     ),
-    started_at: DateTime,
-    ended_at: Type.Unsafe<string | null>({ ...orNull(DateTime), description: '`null` while it runs.' }),
+    started_at: DateTimeSchema,
+    ended_at: Type.Unsafe<string | null>({
+      ...nullable(DateTimeSchema),
+      description: '`null` while it runs.',
+    }),
     hours: Type.Number({
       minimum: 0,
       description: 'Two decimals; until now while it runs.',
       examples: [2.5],
     }),
-    note: storedText('Sign-in and password reset'),
+    note: textSchema('Sign-in and password reset'),
   },
   { title: 'Testing session' },
 );
 
-const moment = (example: string) =>
+const timestampSchema = (example: string) =>
   Type.String({
     format: 'date-time',
     maxLength: 64,
     description: 'A moment without an offset is UTC.',
     examples: [example],
   });
-const note = Type.String({ maxLength: MAX_NOTE, examples: ['Sign-in and password reset'] });
+const noteSchema = Type.String({ maxLength: MAX_NOTE_LENGTH, examples: ['Sign-in and password reset'] });
 
-const NewSessionBody = Type.Object(
+const NewTestingSessionSchema = Type.Object(
   {
-    started_at: Type.Optional(moment('2026-01-20T09:00:00Z')),
-    ended_at: Type.Optional(moment('2026-01-20T11:30:00Z')),
-    note: Type.Optional(note),
+    started_at: Type.Optional(timestampSchema('2026-01-20T09:00:00Z')),
+    ended_at: Type.Optional(timestampSchema('2026-01-20T11:30:00Z')),
+    note: Type.Optional(noteSchema),
     tester_id: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -76,11 +79,11 @@ const NewSessionBody = Type.Object(
   { title: 'New testing session' },
 );
 
-const SessionChangeBody = Type.Object(
+const UpdateTestingSessionSchema = Type.Object(
   {
-    started_at: Type.Optional(moment('2026-01-20T09:15:00Z')),
-    ended_at: Type.Optional(orNull(moment('2026-01-20T11:30:00Z'))),
-    note: Type.Optional(orNull(note)),
+    started_at: Type.Optional(timestampSchema('2026-01-20T09:15:00Z')),
+    ended_at: Type.Optional(nullable(timestampSchema('2026-01-20T11:30:00Z'))),
+    note: Type.Optional(nullable(noteSchema)),
   },
   { title: 'Testing session change' },
 );
@@ -94,7 +97,7 @@ const FILTERS = {
   until: 'Started before this moment.',
 };
 
-const declareListAllSessions = (context: Context) =>
+const listTestingSessionsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listTestingSessions',
     number: 41,
@@ -105,33 +108,33 @@ const declareListAllSessions = (context: Context) =>
     style: 'v1',
     list: testingSessionList,
     filters: { assessmentId: 'Of these assessments.', ...FILTERS },
-    usualSort: { order: 'startedAt', descending: true },
-    schema: SessionBody,
-    row: sessionBody,
+    defaultSort: { sort: 'startedAt', descending: true },
+    schema: TestingSessionSchema,
+    toRow: toTestingSessionBody,
     download: { action: 'testing-session.export', filename: 'testing-sessions' },
   });
 
-const declareListSessions = (context: Context) =>
+const listAssessmentTestingSessionsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentTestingSessions',
     number: 48,
     summary: 'List the testing sessions of an assessment',
     description: 'For whoever has access to it, newest first.',
-    path: ofAssessment,
+    path: assessmentCollection,
     access: V1_ACCESS,
-    params: AssessmentPath,
+    params: AssessmentParamsSchema,
     style: 'v1',
     list: testingSessionList,
     filters: FILTERS,
-    usualSort: { order: 'startedAt', descending: true },
-    within: async ({ db, caller }, { id }) => ({
+    defaultSort: { sort: 'startedAt', descending: true },
+    scope: async ({ db, caller }, { id }) => ({
       assessmentId: [(await requireAssessment(db, caller, id)).uid],
     }),
-    schema: SessionBody,
-    row: sessionBody,
+    schema: TestingSessionSchema,
+    toRow: toTestingSessionBody,
   });
 
-const declareStartSession = ({ clock }: Context) =>
+const createTestingSessionOperation = ({ clock }: Context) =>
   operation({
     id: 'createTestingSession',
     number: 49,
@@ -139,29 +142,29 @@ const declareStartSession = ({ clock }: Context) =>
     description:
       'Without times, starts one now (409 while one of the tester runs on the assessment, and while that is not active); with both, logs one that is over. One that runs ends by itself after 24 hours. For oneself; admins name others who have access.',
     method: 'POST',
-    path: ofAssessment,
+    path: assessmentCollection,
     access: V1_ACCESS,
-    params: AssessmentPath,
-    body: NewSessionBody,
-    bodyLimit: MEDIUM_BODY,
+    params: AssessmentParamsSchema,
+    body: NewTestingSessionSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    answers: { 201: { description: 'The testing session was made.', schema: SessionBody } },
+    responses: { 201: { description: 'The testing session was made.', schema: TestingSessionSchema } },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler({ caller, change, params: { id }, body }) {
       const input = {
-        startedAt: timeOf('startedAt', body.started_at),
-        endedAt: timeOf('endedAt', body.ended_at),
+        startedAt: parseTimeField('startedAt', body.started_at),
+        endedAt: parseTimeField('endedAt', body.ended_at),
         note: body.note,
         testerId: body.tester_id,
       };
       return change(async (tx) =>
-        sessionAnswer(await startOrLogSession(tx, { actor: caller, now: clock() }, id, input)),
+        toTestingSessionResult(await createTestingSession(tx, { actor: caller, now: clock() }, id, input)),
       );
     },
   });
 
-const declareCorrectSession = ({ clock, db }: Context) =>
+const updateTestingSessionOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateTestingSession',
     number: 50,
@@ -171,24 +174,26 @@ const declareCorrectSession = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: idPath(ID, 1),
-    body: SessionChangeBody,
-    bodyLimit: MEDIUM_BODY,
+    params: idParams(ID, 1),
+    body: UpdateTestingSessionSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    answers: { 200: { description: 'The testing session as it is now.', schema: SessionBody } },
+    responses: { 200: { description: 'The testing session as it is now.', schema: TestingSessionSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body }) {
       const act = { actor: caller, now: clock() };
       const change = {
-        startedAt: timeOf('startedAt', body.started_at),
-        endedAt: body.ended_at === null ? null : timeOf('endedAt', body.ended_at),
+        startedAt: parseTimeField('startedAt', body.started_at),
+        endedAt: body.ended_at === null ? null : parseTimeField('endedAt', body.ended_at),
         note: body.note === null ? '' : body.note,
       };
-      return sessionAnswer(await db.write((tx) => correctSession(tx, act, id, change, expected)));
+      return toTestingSessionResult(
+        await db.write((tx) => updateTestingSession(tx, act, id, change, ifMatch)),
+      );
     },
   });
 
-const declareDeleteSession = ({ clock, db }: Context) =>
+const deleteTestingSessionOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteTestingSession',
     number: 51,
@@ -197,42 +202,46 @@ const declareDeleteSession = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: idPath(ID, 2),
-    answers: { 204: { description: 'The testing session is deleted.' } },
+    params: idParams(ID, 2),
+    responses: { 204: { description: 'The testing session is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id } }) =>
-      db.write((tx) => deleteSession(tx, { actor: caller, now: clock() }, id, expected)),
+    handler: ({ caller, ifMatch, params: { id } }) =>
+      db.write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const TESTING_SESSION_OPERATIONS = [
-  declareListAllSessions,
-  declareListSessions,
-  declareStartSession,
-  declareCorrectSession,
-  declareDeleteSession,
+  listTestingSessionsOperation,
+  listAssessmentTestingSessionsOperation,
+  createTestingSessionOperation,
+  updateTestingSessionOperation,
+  deleteTestingSessionOperation,
 ];
 
 /** @throws Failure `invalid` for a text that is no moment */
-function timeOf(property: string, text: string | undefined): number | undefined {
+function parseTimeField(property: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const time = momentOf(text);
+  const time = parseTimestamp(text);
   if (time === undefined)
-    throw invalid({ property, message: 'must be a date and time such as 2026-11-21T10:30:00Z', value: text });
+    throw invalidInput({
+      property,
+      message: 'must be a date and time such as 2026-11-21T10:30:00Z',
+      value: text,
+    });
   return time;
 }
 
-function sessionAnswer(session: TestingSessionView) {
-  return versioned(session.version, sessionBody(session));
+function toTestingSessionResult(session: TestingSessionView) {
+  return versionedResult(session.version, toTestingSessionBody(session));
 }
 
-function sessionBody(session: TestingSessionView) {
+function toTestingSessionBody(session: TestingSessionView) {
   const { id, assessment, tester, startedAt, endedAt, hours, note: text } = session;
   return {
     id,
     assessment_id: assessment,
     tester: { id: tester.id, name: tester.name, email: tester.email },
-    started_at: isoTime(startedAt),
-    ended_at: endedAt === null ? null : isoTime(endedAt),
+    started_at: formatTimestamp(startedAt),
+    ended_at: endedAt === null ? null : formatTimestamp(endedAt),
     hours,
     note: text,
   };

@@ -6,89 +6,91 @@ import {
   assetTagList,
   MAX_ENTITIES,
   readAssetTag,
-  type ReadAssetTag,
-  tagOwnerOf,
+  type AssetTagView,
+  requireTagOwner,
 } from '../../domain/assets/asset-tag-list.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, nameText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { AssetTagBody, OrganizationPath, path, TaggedEntity } from './tag-assets.ts';
+import { MAX_TEXT, nameSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { AssetTagSchema, AssetTagsParamsSchema, ASSET_TAGS_PATH, TaggedEntitySchema } from './tag-assets.ts';
 
-const READ = { scopes: TAG_SCOPES, schemes: 'bearer' } as const;
-const WRITE = { scopes: STRICT_TAG_SCOPES, schemes: 'bearer' } as const;
+const READ_ACCESS = { scopes: TAG_SCOPES, schemes: 'bearer' } as const;
+const WRITE_ACCESS = { scopes: STRICT_TAG_SCOPES, schemes: 'bearer' } as const;
 
 /** @param example of a tag that the examples of no other operation delete */
-const tagPath = (example: string) =>
+const assetTagParamsSchema = (example: string) =>
   Type.Object({
-    ...OrganizationPath.properties,
+    ...AssetTagsParamsSchema.properties,
     tagUid: Type.String({ maxLength: MAX_TEXT, description: 'The uid of a tag.', examples: [example] }),
   });
-const TagPath = tagPath('0a1b2c3d4e5f');
+const AssetTagParamsSchema = assetTagParamsSchema('0a1b2c3d4e5f');
 
-const CountedAssetTagBody = Type.Object(
+const CountedAssetTagSchema = Type.Object(
   {
-    uid: AssetTagBody.properties.uid,
-    name: AssetTagBody.properties.name,
-    orgUid: AssetTagBody.properties.orgUid,
+    uid: AssetTagSchema.properties.uid,
+    name: AssetTagSchema.properties.name,
+    orgUid: AssetTagSchema.properties.orgUid,
     entityCount: Type.Integer({ minimum: 0, description: 'How many assets that you reach have it.' }),
     entities: Type.Optional(
-      Type.Array(TaggedEntity, { maxItems: MAX_ENTITIES, description: 'The first of these assets.' }),
+      Type.Array(TaggedEntitySchema, { maxItems: MAX_ENTITIES, description: 'The first of these assets.' }),
     ),
   },
   { title: 'Counted asset tag' },
 );
 
-const INCLUDE = `Whether \`entities\` is there, with at most ${MAX_ENTITIES} of them.`;
+const INCLUDE_DESCRIPTION = `Whether \`entities\` is there, with at most ${MAX_ENTITIES} of them.`;
 
-const declareListAssetTags = (context: Context) =>
+const listAssetTagsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssetTags',
     number: 70,
     summary: 'List asset tags',
     description:
       'The tags of an organization, or of a group of organizations. Counts and entities are of the assets that you reach.',
-    path,
-    access: READ,
-    params: OrganizationPath,
+    path: ASSET_TAGS_PATH,
+    access: READ_ACCESS,
+    params: AssetTagsParamsSchema,
     style: 'flat',
     list: assetTagList,
     filters: {
       search: 'A part of the name, without regard to case.',
       entityUid: 'Tags that one of these assets has.',
-      includeEntities: INCLUDE,
+      includeEntities: INCLUDE_DESCRIPTION,
     },
     sorts: ['name', 'entityCount'],
-    usualSort: { order: 'name' },
-    within: (reading, { orgUid }) => tagOwnerOf(reading, orgUid),
-    schema: CountedAssetTagBody,
-    row: countedAssetTagBody,
+    defaultSort: { sort: 'name' },
+    scope: (reading, { orgUid }) => requireTagOwner(reading, orgUid),
+    schema: CountedAssetTagSchema,
+    toRow: toCountedAssetTagBody,
   });
 
-const declareGetAssetTag = ({ clock, db }: Context) =>
+const getAssetTagOperation = ({ clock, db }: Context) =>
   operation({
     id: 'getAssetTag',
     number: 71,
     summary: 'Get an asset tag',
     description: 'The count and the entities are of the assets that you reach.',
     method: 'GET',
-    path: `${path}/:tagUid`,
-    access: READ,
-    params: TagPath,
-    query: Type.Object({ includeEntities: Type.Optional(Type.Boolean({ description: INCLUDE })) }),
-    answers: { 200: { description: 'The tag.', schema: CountedAssetTagBody } },
+    path: `${ASSET_TAGS_PATH}/:tagUid`,
+    access: READ_ACCESS,
+    params: AssetTagParamsSchema,
+    query: Type.Object({
+      includeEntities: Type.Optional(Type.Boolean({ description: INCLUDE_DESCRIPTION })),
+    }),
+    responses: { 200: { description: 'The tag.', schema: CountedAssetTagSchema } },
     versioned: true,
     async handler({ caller, params: { orgUid, tagUid }, query: { includeEntities = false } }) {
       const reading = { db: db.read, caller, now: clock() };
       const tag = await readAssetTag(reading, orgUid, tagUid, includeEntities);
-      return versioned(tag.version, countedAssetTagBody(tag));
+      return versionedResult(tag.version, toCountedAssetTagBody(tag));
     },
   });
 
-const RenameBody = Type.Object({ name: nameText('owner wanted') }, { title: 'Asset tag rename' });
+const RenameAssetTagSchema = Type.Object({ name: nameSchema('owner wanted') }, { title: 'Asset tag rename' });
 
-const declareRenameAssetTag = ({ clock, db }: Context) =>
+const renameAssetTagOperation = ({ clock, db }: Context) =>
   operation({
     id: 'renameAssetTag',
     number: 72,
@@ -96,36 +98,36 @@ const declareRenameAssetTag = ({ clock, db }: Context) =>
     description:
       'With the scopes of listings alone, a tag that has assets, all of them in those listings; a tag of a group when you reach every organization of it.',
     method: 'PUT',
-    path: `${path}/:tagUid`,
-    access: WRITE,
-    params: TagPath,
-    body: RenameBody,
-    bodyLimit: SMALL_BODY,
-    answers: { 204: { description: 'The tag has the name.' } },
+    path: `${ASSET_TAGS_PATH}/:tagUid`,
+    access: WRITE_ACCESS,
+    params: AssetTagParamsSchema,
+    body: RenameAssetTagSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 204: { description: 'The tag has the name.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { orgUid, tagUid }, body: { name } }) =>
+    handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name } }) =>
       db.write((tx) =>
         renameAssetTag(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, {
           uid: tagUid,
           name,
-          expected,
+          expected: ifMatch,
         }),
       ),
   });
 
-const MAX_DELETED = 1_000;
-const DeleteBody = Type.Object(
+const MAX_TAGS_PER_REQUEST = 1_000;
+const DeleteAssetTagsSchema = Type.Object(
   {
     uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['1b2c3d4e5f60'] }), {
       minItems: 1,
-      maxItems: MAX_DELETED,
+      maxItems: MAX_TAGS_PER_REQUEST,
       description: 'The tags to delete.',
     }),
   },
   { title: 'Asset tag deletion' },
 );
 
-const declareDeleteAssetTags = ({ clock, db }: Context) =>
+const deleteAssetTagsOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAssetTags',
     number: 73,
@@ -133,19 +135,19 @@ const declareDeleteAssetTags = ({ clock, db }: Context) =>
     description:
       'Deletes tags, and takes them off every asset. All or nothing; which tags it may be is told under operation 72.',
     method: 'DELETE',
-    path,
-    access: WRITE,
-    params: OrganizationPath,
-    body: DeleteBody,
+    path: ASSET_TAGS_PATH,
+    access: WRITE_ACCESS,
+    params: AssetTagsParamsSchema,
+    body: DeleteAssetTagsSchema,
     inputs: { tags: 'uids' },
-    answers: { 204: { description: 'The tags are deleted.' } },
+    responses: { 204: { description: 'The tags are deleted.' } },
     handler: ({ caller, params: { orgUid }, body: { uids } }) =>
       db.write((tx) =>
         deleteAssetTags(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, uids),
       ),
   });
 
-function countedAssetTagBody({ uid, name, orgUid, entityCount, entities }: ReadAssetTag) {
+function toCountedAssetTagBody({ uid, name, orgUid, entityCount, entities }: AssetTagView) {
   return {
     uid,
     name,
@@ -157,9 +159,9 @@ function countedAssetTagBody({ uid, name, orgUid, entityCount, entities }: ReadA
   };
 }
 
-export const EXISTING_ASSET_TAG_OPERATIONS = [
-  declareListAssetTags,
-  declareGetAssetTag,
-  declareRenameAssetTag,
-  declareDeleteAssetTags,
+export const ASSET_TAG_OPERATIONS = [
+  listAssetTagsOperation,
+  getAssetTagOperation,
+  renameAssetTagOperation,
+  deleteAssetTagsOperation,
 ];

@@ -1,18 +1,18 @@
 import { Type } from 'typebox';
 import { STRICT_TAG_SCOPES, TAG_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { changeAssetTaggings } from '../../domain/assets/tag-assets.ts';
+import { tagAssets } from '../../domain/assets/tag-assets.ts';
 import { type AssetTag, createAssetTags, planAssetTags } from '../../domain/assets/create-asset-tags.ts';
-import { Failure } from '../../domain/shared/errors.ts';
+import { DomainError } from '../../domain/shared/errors.ts';
 import { AREAS } from '../../http/areas.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, nameText } from '../../http/schemas.ts';
+import { MAX_TEXT, nameSchema } from '../../http/schemas.ts';
 import { withHeaders } from '../../http/operation-result.ts';
 
-export const path = '/v1.0/organizations/:orgUid/tags';
+export const ASSET_TAGS_PATH = '/v1.0/organizations/:orgUid/tags';
 
 /** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
-export const OrganizationPath = Type.Object({
+export const AssetTagsParamsSchema = Type.Object({
   orgUid: Type.String({
     pattern: '^[0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
@@ -21,7 +21,7 @@ export const OrganizationPath = Type.Object({
   }),
 });
 
-const EntityReference = Type.Object(
+const EntityReferenceSchema = Type.Object(
   {
     uid: Type.String({
       maxLength: MAX_TEXT,
@@ -33,14 +33,14 @@ const EntityReference = Type.Object(
 );
 
 /** @param maxItems the largest batch */
-const createBody = (maxItems: number) =>
+const createAssetTagsSchema = (maxItems: number) =>
   Type.Object(
     {
       tags: Type.Array(
         Type.Object(
           {
-            name: nameText('needs-owner'),
-            entities: Type.Optional(Type.Array(EntityReference, { maxItems, 'x-batch': true })),
+            name: nameSchema('needs-owner'),
+            entities: Type.Optional(Type.Array(EntityReferenceSchema, { maxItems, 'x-batch': true })),
           },
           { title: 'New asset tag' },
         ),
@@ -51,7 +51,7 @@ const createBody = (maxItems: number) =>
   );
 
 /** @param maxItems the largest batch */
-const changeBody = (maxItems: number) =>
+const changeTaggingsSchema = (maxItems: number) =>
   Type.Object(
     {
       uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
@@ -60,7 +60,7 @@ const changeBody = (maxItems: number) =>
         description: 'The tags to change.',
       }),
       addEntities: Type.Optional(
-        Type.Array(EntityReference, { maxItems, description: 'The assets to attach.' }),
+        Type.Array(EntityReferenceSchema, { maxItems, description: 'The assets to attach.' }),
       ),
       delEntityUids: Type.Optional(
         Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
@@ -72,7 +72,7 @@ const changeBody = (maxItems: number) =>
     { title: 'Tagging change' },
   );
 
-export const TaggedEntity = Type.Object(
+export const TaggedEntitySchema = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['5f0c1e2d3b4a59687786a5b4'] }),
     entityType: Type.Literal('asset'),
@@ -80,40 +80,40 @@ export const TaggedEntity = Type.Object(
   { title: 'Tagged entity' },
 );
 
-export const AssetTagBody = Type.Object(
+export const AssetTagSchema = Type.Object(
   {
     uid: Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }),
     name: Type.String({ maxLength: MAX_TEXT, examples: ['needs-owner'] }),
     orgUid: Type.String({ maxLength: MAX_TEXT, examples: ['acme'] }),
-    entities: Type.Array(TaggedEntity, { maxItems: 100_000 }),
+    entities: Type.Array(TaggedEntitySchema, { maxItems: 100_000 }),
   },
   { title: 'Asset tag' },
 );
 
-const AssetTags = Type.Object(
-  { tags: Type.Array(AssetTagBody, { maxItems: 100_000 }) },
+const AssetTagsSchema = Type.Object(
+  { tags: Type.Array(AssetTagSchema, { maxItems: 100_000 }) },
   { title: 'Asset tags' },
 );
 
-const count = (description: string) => ({ description, type: 'integer' });
+const countHeader = (description: string) => ({ description, type: 'integer' });
 const PAGINATION_HEADERS = {
-  'Pagination-Limit': count('The most tags that one request creates.'),
-  'Pagination-Current-Page': count('Always 1.'),
-  'Pagination-Total-Pages': count('Always 1.'),
-  'Pagination-Total-Count': count('How many tags were created.'),
+  'Pagination-Limit': countHeader('The most tags that one request creates.'),
+  'Pagination-Current-Page': countHeader('Always 1.'),
+  'Pagination-Total-Pages': countHeader('Always 1.'),
+  'Pagination-Total-Count': countHeader('How many tags were created.'),
   Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
 };
 
 /** Two short lists can name a million pairs, and all of them would be one unit of work. */
-const limitOfPairs = (max: number, source: string) => ({
+const pairLimit = (max: number, source: string) => ({
   max,
   source,
-  things: 'pairs of a tag and an entity',
+  unit: 'pairs of a tag and an entity',
 });
 
 const acceptedScopes = ({ config }: Context) => (config.strictScopes ? STRICT_TAG_SCOPES : TAG_SCOPES);
 
-const declareCreateAssetTags = (context: Context) => {
+const createAssetTagsOperation = (context: Context) => {
   const { addresses, clock, config, db } = context;
   const accepted = acceptedScopes(context);
   return operation({
@@ -122,20 +122,20 @@ const declareCreateAssetTags = (context: Context) => {
     summary: 'Create asset tags',
     description: `Creates tags under an organization and attaches them to assets, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
     method: 'POST',
-    path,
+    path: ASSET_TAGS_PATH,
     access: { scopes: accepted, schemes: 'bearer' },
-    params: OrganizationPath,
-    body: createBody(config.maxTagBatch),
-    total: {
-      ...limitOfPairs(config.maxTagPairs, 'tags'),
+    params: AssetTagsParamsSchema,
+    body: createAssetTagsSchema(config.maxTagBatch),
+    totalLimit: {
+      ...pairLimit(config.maxTagPairs, 'tags'),
       count: ({ tags = [] }) => tags.reduce((sum, { entities = [] }) => sum + entities.length, 0),
     },
     bodyLimit: config.bodyLimit,
-    answers: {
-      201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTags },
+    responses: {
+      201: { description: 'The tags were created.', headers: PAGINATION_HEADERS, schema: AssetTagsSchema },
     },
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
-    repeats: true,
+    idempotency: true,
     async handler({ caller, change, params: { orgUid }, body }) {
       const act = () => ({ actor: caller, now: clock(), accepted });
       const newTags = body.tags.map(({ name, entities }) => ({
@@ -145,13 +145,13 @@ const declareCreateAssetTags = (context: Context) => {
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
       // What is wrong with it is told by the unit of work, before which a repeat has its answer.
       const plan = await planAssetTags(db.readLong, act(), orgUid, newTags).catch((error: unknown) => {
-        if (error instanceof Failure) return undefined;
+        if (error instanceof DomainError) return undefined;
         throw error;
       });
       return change(async (tx) => {
         const tags = await createAssetTags(tx, act(), orgUid, newTags, plan);
         return withHeaders(
-          { tags: tags.map(assetTagBody) },
+          { tags: tags.map(toAssetTagBody) },
           {
             'Pagination-Limit': String(config.maxTagBatch),
             'Pagination-Current-Page': '1',
@@ -165,7 +165,7 @@ const declareCreateAssetTags = (context: Context) => {
   });
 };
 
-const declareChangeAssetTaggings = (context: Context) => {
+const changeAssetTaggingsOperation = (context: Context) => {
   const { clock, config, db } = context;
   const accepted = acceptedScopes(context);
   return operation({
@@ -174,17 +174,17 @@ const declareChangeAssetTaggings = (context: Context) => {
     summary: 'Attach or detach entities to or from tags',
     description: `Attaches assets to every one of the tags, and detaches others from them, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
     method: 'PATCH',
-    path,
+    path: ASSET_TAGS_PATH,
     access: { scopes: accepted, schemes: 'bearer' },
-    params: OrganizationPath,
-    body: changeBody(config.maxTagBatch),
-    total: {
-      ...limitOfPairs(config.maxTagPairs, 'uids'),
+    params: AssetTagsParamsSchema,
+    body: changeTaggingsSchema(config.maxTagBatch),
+    totalLimit: {
+      ...pairLimit(config.maxTagPairs, 'uids'),
       count: ({ uids = [], addEntities = [], delEntityUids = [] }) =>
         uids.length * (addEntities.length + delEntityUids.length),
     },
     bodyLimit: config.bodyLimit,
-    answers: { 204: { description: 'The tags have the entities.' } },
+    responses: { 204: { description: 'The tags have the entities.' } },
     inputs: { tags: 'uids', 'attach.*': 'addEntities.*.uid', detach: 'delEntityUids' },
     handler({
       caller,
@@ -192,14 +192,12 @@ const declareChangeAssetTaggings = (context: Context) => {
       body: { uids: tags, addEntities = [], delEntityUids: detach = [] },
     }) {
       const change = { tags, attach: addEntities.map(({ uid }) => uid), detach };
-      return db.write((tx) =>
-        changeAssetTaggings(tx, { actor: caller, now: clock(), accepted }, orgUid, change),
-      );
+      return db.write((tx) => tagAssets(tx, { actor: caller, now: clock(), accepted }, orgUid, change));
     },
   });
 };
 
-function assetTagBody({ uid, name, orgUid, assets }: AssetTag) {
+function toAssetTagBody({ uid, name, orgUid, assets }: AssetTag) {
   return {
     uid,
     name,
@@ -208,4 +206,4 @@ function assetTagBody({ uid, name, orgUid, assets }: AssetTag) {
   };
 }
 
-export const ASSET_TAG_OPERATIONS = [declareCreateAssetTags, declareChangeAssetTaggings];
+export const TAG_ASSETS_OPERATIONS = [createAssetTagsOperation, changeAssetTaggingsOperation];

@@ -1,28 +1,28 @@
 import { Type } from 'typebox';
 import { ASSET_DELETE_SCOPES, ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { changeAsset, deleteAsset } from '../../domain/assets/update-asset.ts';
+import { updateAsset, deleteAsset } from '../../domain/assets/update-asset.ts';
 import { createAssets } from '../../domain/assets/create-assets.ts';
 import { assetList } from '../../domain/assets/asset-list.ts';
 import { MAX_LOCATION_LENGTH } from '../../domain/assets/asset-locations.ts';
 import { readAsset } from '../../domain/assets/read-asset.ts';
-import { ASSET_TYPES, CRITICALITIES, WRITERS } from '../../domain/assets/asset-enums.ts';
+import { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from '../../domain/assets/asset-enums.ts';
 import { updateCriticality } from '../../domain/assets/update-criticality.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { MAX_TEXT, orNull } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { AssetBody, assetBody, EXAMPLE_ASSET } from './asset-schema.ts';
+import { MAX_TEXT, nullable } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { AssetSchema, toAssetBody, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
 /** The specification leaves the ends of its patterns open: a longer uid is well-formed, and no row has it. */
-const AssetUid = Type.String({
+const AssetUidSchema = Type.String({
   pattern: '^[0-9a-f]{24}',
   maxLength: MAX_TEXT,
   examples: ['5f0c1e2d3b4a59687786a5b4'],
 });
 
 /** @param maxItems the largest batch */
-const criticalityBody = (maxItems: number) =>
+const criticalitySchema = (maxItems: number) =>
   Type.Object(
     {
       organizationUid: Type.String({
@@ -32,12 +32,12 @@ const criticalityBody = (maxItems: number) =>
         examples: ['acme'],
       }),
       criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['high'] }),
-      assetUids: Type.Array(AssetUid, { minItems: 1, maxItems }),
+      assetUids: Type.Array(AssetUidSchema, { minItems: 1, maxItems }),
     },
     { title: 'Criticality update' },
   );
 
-const UpdatedCount = Type.Object(
+const UpdatedCountSchema = Type.Object(
   {
     updatedCount: Type.Integer({
       minimum: 0,
@@ -48,7 +48,7 @@ const UpdatedCount = Type.Object(
   { title: 'Updated count' },
 );
 
-const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
+const updateAssetCriticalityOperation = ({ clock, config, db }: Context) =>
   operation({
     id: 'updateAssetCriticality',
     number: 10,
@@ -58,11 +58,11 @@ const declareUpdateAssetCriticality = ({ clock, config, db }: Context) =>
     method: 'POST',
     // The router reads `::` as a plain colon. It keeps one that a client has encoded as it is, outside of parameters.
     path: '/v2/bulk/assets/criticality::update',
-    alsoAt: '/v2/bulk/assets/:encoded(^criticality:update$)',
+    alias: '/v2/bulk/assets/:encoded(^criticality:update$)',
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
-    body: criticalityBody(config.maxAssetBatch),
+    body: criticalitySchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
-    answers: { 200: { description: 'The assets have the criticality.', schema: UpdatedCount } },
+    responses: { 200: { description: 'The assets have the criticality.', schema: UpdatedCountSchema } },
     handler: async ({ caller, body }) => ({
       updatedCount: await db.write((tx) => updateCriticality(tx, { actor: caller, now: clock() }, body)),
     }),
@@ -72,17 +72,17 @@ const collection = '/v2/assets';
 const path = `${collection}/:assetUid`;
 
 /** What does not look like a uid is one that no asset has. */
-const assetPath = (example: string) =>
+const assetParamsSchema = (example: string) =>
   Type.Object({
     assetUid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [example] }),
   });
-const AssetPath = assetPath(EXAMPLE_ASSET);
+const AssetParamsSchema = assetParamsSchema(EXAMPLE_ASSET_UID);
 
 /** How many a request creates at most. */
-const MAX_NEW = 1_000;
-const MAX_DESCRIPTION = 65_536;
+const MAX_ASSETS_PER_REQUEST = 1_000;
+const MAX_DESCRIPTION_LENGTH = 65_536;
 
-const members = {
+const assetFields = {
   name: Type.String({
     maxLength: MAX_TEXT,
     description: 'At most 255 characters. Required of what is no host and no web application.',
@@ -95,12 +95,12 @@ const members = {
     examples: ['192.0.2.77'],
   }),
   description: Type.String({
-    maxLength: MAX_DESCRIPTION,
+    maxLength: MAX_DESCRIPTION_LENGTH,
     description: 'Markdown.',
     examples: ['Second floor.'],
   }),
   criticality: Type.Enum([...CRITICALITIES], { type: 'string', default: 'undefined', examples: ['low'] }),
-  writableBy: Type.Enum([...WRITERS], {
+  writableBy: Type.Enum([...WRITABLE_BY], {
     type: 'string',
     default: 'any',
     description: 'Which users may change it. You have to be one of them.',
@@ -108,7 +108,7 @@ const members = {
   }),
 };
 
-const NewAssetBody = Type.Object(
+const NewAssetSchema = Type.Object(
   {
     organizationUid: Type.String({
       pattern: '^[-_0-9a-z]{1,50}$',
@@ -116,11 +116,11 @@ const NewAssetBody = Type.Object(
       examples: ['acme'],
     }),
     assetType: Type.Enum([...ASSET_TYPES], { type: 'string', examples: ['host'] }),
-    location: Type.Optional(members.location),
-    name: Type.Optional(members.name),
-    description: Type.Optional(members.description),
-    criticality: Type.Optional(members.criticality),
-    writableBy: Type.Optional(members.writableBy),
+    location: Type.Optional(assetFields.location),
+    name: Type.Optional(assetFields.name),
+    description: Type.Optional(assetFields.description),
+    criticality: Type.Optional(assetFields.criticality),
+    writableBy: Type.Optional(assetFields.writableBy),
     listingUid: Type.Optional(
       Type.String({
         pattern: '^[-_0-9a-z]{1,50}$',
@@ -133,7 +133,7 @@ const NewAssetBody = Type.Object(
   { title: 'New asset' },
 );
 
-const declareCreateAssets = ({ clock }: Context) =>
+const createAssetsOperation = ({ clock }: Context) =>
   operation({
     id: 'createAssets',
     number: 74,
@@ -143,21 +143,24 @@ const declareCreateAssets = ({ clock }: Context) =>
     method: 'POST',
     path: collection,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
-    body: Type.Union([NewAssetBody, Type.Array(NewAssetBody, { minItems: 1, maxItems: MAX_NEW })]),
+    body: Type.Union([
+      NewAssetSchema,
+      Type.Array(NewAssetSchema, { minItems: 1, maxItems: MAX_ASSETS_PER_REQUEST }),
+    ]),
     inputs: {
       organization: 'organizationUid',
       listing: 'listingUid',
       '*.organization': '*.organizationUid',
       '*.listing': '*.listingUid',
     },
-    answers: {
+    responses: {
       201: {
         description: 'The asset; of an array the assets in its order.',
-        schema: Type.Union([AssetBody, Type.Array(AssetBody, { maxItems: MAX_NEW })]),
+        schema: Type.Union([AssetSchema, Type.Array(AssetSchema, { maxItems: MAX_ASSETS_PER_REQUEST })]),
       },
     },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler({ caller, body, change }) {
       const act = { actor: caller, now: clock() };
       const bodies = Array.isArray(body) ? body : [body];
@@ -171,13 +174,13 @@ const declareCreateAssets = ({ clock }: Context) =>
       return change(async (tx) => {
         const assets = await createAssets(tx, act, wishes, at);
         const [asset] = assets;
-        if (Array.isArray(body) || asset === undefined) return assets.map(assetBody);
-        return versioned(asset.version, assetBody(asset), { location: `${collection}/${asset.uid}` });
+        if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
+        return versionedResult(asset.version, toAssetBody(asset), { location: `${collection}/${asset.uid}` });
       });
     },
   });
 
-const declareListAssets = (context: Context) =>
+const listAssetsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssets',
     number: 75,
@@ -199,14 +202,14 @@ const declareListAssets = (context: Context) =>
       createdSince: 'Created at this moment or later.',
     },
     sorts: ['location', 'createdAt', 'updatedAt', 'lastSeen', 'criticality', 'vulnerabilityCount'],
-    usualSort: { order: 'location' },
-    schema: AssetBody,
-    row: assetBody,
+    defaultSort: { sort: 'location' },
+    schema: AssetSchema,
+    toRow: toAssetBody,
     fields: { always: 'uid' },
     download: { action: 'asset.export', filename: 'assets' },
   });
 
-const declareGetAsset = ({ clock, db }: Context) =>
+const getAssetOperation = ({ clock, db }: Context) =>
   operation({
     id: 'getAsset',
     number: 76,
@@ -215,27 +218,27 @@ const declareGetAsset = ({ clock, db }: Context) =>
     method: 'GET',
     path,
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
-    params: AssetPath,
-    answers: { 200: { description: 'The asset.', schema: AssetBody } },
+    params: AssetParamsSchema,
+    responses: { 200: { description: 'The asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, params: { assetUid } }) {
       const asset = await readAsset({ db: db.read, caller, now: clock() }, assetUid);
-      return versioned(asset.version, assetBody(asset));
+      return versionedResult(asset.version, toAssetBody(asset));
     },
   });
 
-const AssetPatch = Type.Object(
+const UpdateAssetSchema = Type.Object(
   {
-    location: Type.Optional(orNull(members.location)),
-    name: Type.Optional(orNull(members.name)),
-    description: Type.Optional(orNull(members.description)),
-    criticality: Type.Optional(orNull(members.criticality)),
-    writableBy: Type.Optional(orNull(members.writableBy)),
+    location: Type.Optional(nullable(assetFields.location)),
+    name: Type.Optional(nullable(assetFields.name)),
+    description: Type.Optional(nullable(assetFields.description)),
+    criticality: Type.Optional(nullable(assetFields.criticality)),
+    writableBy: Type.Optional(nullable(assetFields.writableBy)),
   },
   { title: 'Asset change', examples: [{ criticality: 'high', description: 'The gateway in Amsterdam.' }] },
 );
 
-const declareUpdateAsset = ({ clock, db }: Context) =>
+const updateAssetOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateAsset',
     number: 77,
@@ -245,19 +248,19 @@ const declareUpdateAsset = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
-    params: AssetPath,
-    body: AssetPatch,
+    params: AssetParamsSchema,
+    body: UpdateAssetSchema,
     mergePatch: true,
-    answers: { 200: { description: 'The asset as it is now.', schema: AssetBody } },
+    responses: { 200: { description: 'The asset as it is now.', schema: AssetSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { assetUid }, body }) {
+    async handler({ caller, ifMatch, params: { assetUid }, body }) {
       const act = { actor: caller, now: clock() };
-      const asset = await db.write((tx) => changeAsset(tx, act, assetUid, body, expected));
-      return versioned(asset.version, assetBody(asset));
+      const asset = await db.write((tx) => updateAsset(tx, act, assetUid, body, ifMatch));
+      return versionedResult(asset.version, toAssetBody(asset));
     },
   });
 
-const declareDeleteAsset = ({ clock, db }: Context) =>
+const deleteAssetOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAsset',
     number: 78,
@@ -267,18 +270,18 @@ const declareDeleteAsset = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: { scopes: ASSET_DELETE_SCOPES, schemes: 'bearer' },
-    params: assetPath('6a1d2f3e4c5b6a7988769500'),
-    answers: { 204: { description: 'The asset is gone.' } },
+    params: assetParamsSchema('6a1d2f3e4c5b6a7988769500'),
+    responses: { 204: { description: 'The asset is gone.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { assetUid } }) =>
-      db.write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, expected)),
+    handler: ({ caller, ifMatch, params: { assetUid } }) =>
+      db.write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, ifMatch)),
   });
 
 export const ASSET_OPERATIONS = [
-  declareUpdateAssetCriticality,
-  declareCreateAssets,
-  declareListAssets,
-  declareGetAsset,
-  declareUpdateAsset,
-  declareDeleteAsset,
+  updateAssetCriticalityOperation,
+  createAssetsOperation,
+  listAssetsOperation,
+  getAssetOperation,
+  updateAssetOperation,
+  deleteAssetOperation,
 ];

@@ -2,21 +2,21 @@ import { Type } from 'typebox';
 import { ASSET_READ_SCOPES, ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
 import {
-  changeListingAssets,
+  updateListingAssets,
   MAX_SCOPE_RULE_LENGTH,
   MAX_SCOPE_RULES,
-  planListingChange,
+  planListingUpdate,
 } from '../../domain/assessments/update-listing.ts';
 import { ASSET_TYPES, CRITICALITIES } from '../../domain/assets/asset-enums.ts';
-import { findListing, listingAssetList } from '../../domain/assets/listing-asset-list.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import { requireListing, listingAssetList } from '../../domain/assets/listing-asset-list.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, MAX_TEXT, storedText } from '../../http/schemas.ts';
-import { AssetScopeRules, EXAMPLE_ASSET } from './asset-schema.ts';
+import { DateTimeSchema, MAX_TEXT, textSchema } from '../../http/schemas.ts';
+import { AssetScopeRulesSchema, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
 /** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
-const ListingPath = Type.Object({
+const ListingParamsSchema = Type.Object({
   listingUid: Type.String({
     pattern: '^[-_0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
@@ -25,9 +25,9 @@ const ListingPath = Type.Object({
   }),
 });
 
-const assetUid = (example: string) => Type.String({ maxLength: MAX_TEXT, examples: [example] });
+const assetUidSchema = (example: string) => Type.String({ maxLength: MAX_TEXT, examples: [example] });
 
-const ScopeRules = Type.Array(
+const ScopeRulesSchema = Type.Array(
   Type.Object(
     {
       rule: Type.String({
@@ -45,15 +45,15 @@ const ScopeRules = Type.Array(
 );
 
 /** @param maxItems the largest batch */
-const changeBody = (maxItems: number) =>
+const changeListingSchema = (maxItems: number) =>
   Type.Object(
     {
       add: Type.Optional(
         Type.Array(
           Type.Object(
             {
-              assetUid: assetUid('5f0c1e2d3b4a59687786a5b4'),
-              scopeRules: Type.Optional(ScopeRules),
+              assetUid: assetUidSchema('5f0c1e2d3b4a59687786a5b4'),
+              scopeRules: Type.Optional(ScopeRulesSchema),
             },
             { title: 'Listing asset' },
           ),
@@ -64,7 +64,7 @@ const changeBody = (maxItems: number) =>
         ),
       ),
       remove: Type.Optional(
-        Type.Array(assetUid('6a1d2f3e4c5b6a79788695a4'), {
+        Type.Array(assetUidSchema('6a1d2f3e4c5b6a79788695a4'), {
           maxItems,
           description: 'The uids of assets to take off the listing; the assets themselves stay.',
         }),
@@ -73,7 +73,7 @@ const changeBody = (maxItems: number) =>
     { title: 'Listing change' },
   );
 
-const declareChangeListingAssets = ({ clock, config, db }: Context) =>
+const changeListingAssetsOperation = ({ clock, config, db }: Context) =>
   operation({
     id: 'changeListingAssets',
     number: 11,
@@ -83,29 +83,29 @@ const declareChangeListingAssets = ({ clock, config, db }: Context) =>
     method: 'PATCH',
     path: '/v2/listings/:listingUid/assets',
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
-    params: ListingPath,
-    body: changeBody(config.maxAssetBatch),
+    params: ListingParamsSchema,
+    body: changeListingSchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
-    answers: { 204: { description: 'The listing has the assets.' } },
+    responses: { 204: { description: 'The listing has the assets.' } },
     handler({ caller, params: { listingUid }, body }) {
-      const plan = planListingChange(body);
-      return db.write((tx) => changeListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
+      const plan = planListingUpdate(body);
+      return db.write((tx) => updateListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
     },
   });
 
-const ListedAssetBody = Type.Object(
+const ListedAssetSchema = Type.Object(
   {
-    assetUid: Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET] }),
-    location: storedText('192.0.2.10'),
+    assetUid: Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET_UID] }),
+    location: textSchema('192.0.2.10'),
     assetType: Type.String({ enum: [...ASSET_TYPES], maxLength: 16, examples: ['host'] }),
     criticality: Type.String({ enum: [...CRITICALITIES], maxLength: 16, examples: ['high'] }),
-    scopeRules: AssetScopeRules,
-    createdAt: DateTime,
+    scopeRules: AssetScopeRulesSchema,
+    createdAt: DateTimeSchema,
   },
   { title: 'Asset of a listing' },
 );
 
-const declareListListingAssets = (context: Context) =>
+const listListingAssetsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listListingAssets',
     number: 79,
@@ -114,24 +114,24 @@ const declareListListingAssets = (context: Context) =>
       'The assets of a listing that your token reaches, by location, with their scope rules in it.',
     path: '/v2/listings/:listingUid/assets',
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
-    params: ListingPath,
+    params: ListingParamsSchema,
     style: 'flat',
     list: listingAssetList,
     filters: {
       assetType: 'Of one of these types.',
       search: 'A part of the name or the location, without regard to case.',
     },
-    usualSort: { order: 'location' },
-    within: async (reading, { listingUid }) => ({ listing: [await findListing(reading, listingUid)] }),
-    schema: ListedAssetBody,
-    row: (asset) => ({
+    defaultSort: { sort: 'location' },
+    scope: async (reading, { listingUid }) => ({ listing: [await requireListing(reading, listingUid)] }),
+    schema: ListedAssetSchema,
+    toRow: (asset) => ({
       assetUid: asset.uid,
       location: asset.location,
       assetType: asset.type,
       criticality: asset.criticality,
       scopeRules: asset.scopeRules.map((rule) => ({ rule })),
-      createdAt: isoTime(asset.createdAt),
+      createdAt: formatTimestamp(asset.createdAt),
     }),
   });
 
-export const LISTING_OPERATIONS = [declareChangeListingAssets, declareListListingAssets];
+export const LISTING_ASSET_OPERATIONS = [changeListingAssetsOperation, listListingAssetsOperation];

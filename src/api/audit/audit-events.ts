@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { type AuditEvent, auditEventList, requireAuditor } from '../../domain/audit/audit-event-list.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import { type AuditEvent, auditEventList, requireAuditAccess } from '../../domain/audit/audit-event-list.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { DateTime, storedText, unknownText } from '../../http/schemas.ts';
+import { DateTimeSchema, textSchema, nullableTextSchema } from '../../http/schemas.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
 /** What an event tells of a thing: whatever that has. */
-const told = (description: string, example: object | null) =>
+const snapshotSchema = (description: string, example: object | null) =>
   Type.Unsafe<unknown>({
     type: ['object', 'null'],
     additionalProperties: true,
@@ -15,38 +15,38 @@ const told = (description: string, example: object | null) =>
     examples: [example],
   });
 
-const AuditEventBody = Type.Object(
+const AuditEventSchema = Type.Object(
   {
     id: Type.Integer(),
-    at: DateTime,
-    action: storedText('user.rename'),
-    object_type: storedText('user'),
-    object_id: unknownText('4'),
-    organization_uid: unknownText('acme'),
+    at: DateTimeSchema,
+    action: textSchema('user.rename'),
+    object_type: textSchema('user'),
+    object_id: nullableTextSchema('4'),
+    organization_uid: nullableTextSchema('acme'),
     actor: Type.Object(
       {
         kind: Type.Enum(['user', 'client', 'command_line', 'system', 'stranger'], { type: 'string' }),
         user_id: Type.Unsafe<number | null>({ type: ['integer', 'null'], examples: [2] }),
-        email: unknownText('admin@acme.example'),
+        email: nullableTextSchema('admin@acme.example'),
       },
       { title: 'Actor' },
     ),
-    credential_id: unknownText('0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'),
-    address: unknownText('192.0.2.7'),
-    request_id: unknownText('8e03978e-40d5-43dd-bc93-6894a57f9324'),
-    before: told('What the change replaced; `null` where there was nothing.', { name: 'Ada' }),
-    after: told('What stands there now; `null` where nothing does.', { name: 'Ada Lovelace' }),
+    credential_id: nullableTextSchema('0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'),
+    address: nullableTextSchema('192.0.2.7'),
+    request_id: nullableTextSchema('8e03978e-40d5-43dd-bc93-6894a57f9324'),
+    before: snapshotSchema('What the change replaced; `null` where there was nothing.', { name: 'Ada' }),
+    after: snapshotSchema('What stands there now; `null` where nothing does.', { name: 'Ada Lovelace' }),
   },
   { title: 'Audit event' },
 );
 
-const ACTOR_KINDS = AuditEventBody.properties.actor.properties.kind.enum;
+const ACTOR_KINDS = AuditEventSchema.properties.actor.properties.kind.enum;
 
-function auditEventBody(event: AuditEvent) {
+function toAuditEventBody(event: AuditEvent) {
   const { id, at, action, objectType, objectId, organizationUid, actorKind, userId, email } = event;
   return {
     id,
-    at: isoTime(at),
+    at: formatTimestamp(at),
     action,
     object_type: objectType,
     object_id: objectId,
@@ -64,7 +64,7 @@ function auditEventBody(event: AuditEvent) {
   };
 }
 
-const declareListAuditEvents = (context: Context) =>
+const listAuditEventsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAuditEvents',
     number: 60,
@@ -74,7 +74,7 @@ const declareListAuditEvents = (context: Context) =>
     path: '/audit_events',
     access: V1_ACCESS,
     style: 'v1',
-    log: true,
+    cursorOnly: true,
     list: auditEventList,
     filters: {
       action: 'Of these actions, such as `user.ban`.',
@@ -85,14 +85,14 @@ const declareListAuditEvents = (context: Context) =>
       since: 'From then on.',
       until: 'Before then.',
     },
-    usualSort: { order: 'at', descending: true },
-    within({ caller }) {
-      requireAuditor(caller);
+    defaultSort: { sort: 'at', descending: true },
+    scope({ caller }) {
+      requireAuditAccess(caller);
       return {};
     },
-    schema: AuditEventBody,
-    row: auditEventBody,
-    download: { action: 'event.export', filename: 'audit-events', order: { order: 'at' } },
+    schema: AuditEventSchema,
+    toRow: toAuditEventBody,
+    download: { action: 'event.export', filename: 'audit-events', sort: { sort: 'at' } },
   });
 
-export const AUDIT_EVENT_OPERATIONS = [declareListAuditEvents];
+export const AUDIT_EVENT_OPERATIONS = [listAuditEventsOperation];

@@ -1,36 +1,36 @@
 import { type Static, Type } from 'typebox';
-import { locationOf } from '../../domain/assets/asset-locations.ts';
+import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
 import type { ImportOptions } from '../../domain/imports/import-types.ts';
-import type { ImportPlace } from '../../domain/imports/start-import.ts';
-import { type Fault, invalid } from '../../domain/shared/errors.ts';
-import { nameFault } from '../../domain/shared/names.ts';
-import { momentOf } from '../../domain/shared/time.ts';
+import type { ImportTarget } from '../../domain/imports/start-import.ts';
+import { type FieldError, invalidInput } from '../../domain/shared/errors.ts';
+import { validateName } from '../../domain/shared/names.ts';
+import { parseTimestamp } from '../../domain/shared/time.ts';
 import { SEVERITIES, type Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
-import { FORMATS } from '../../importers/formats/index.ts';
+import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 
 /** What the bytes tell. */
-export const AUTO = 'auto';
+export const AUTO_FORMAT = 'auto';
 const MAX_ITEMS = 1_000;
 const MAX_COLUMNS = 100;
 const MAX_COLUMN_NAME = 1_024;
 /** Before it no report has a time that is believed. */
-const EARLIEST = Date.UTC(1995, 0, 1);
+const EARLIEST_SCAN = Date.UTC(1995, 0, 1);
 /** How far another clock may be ahead, in ms. */
-const AHEAD = 60_000;
+const MAX_CLOCK_SKEW = 60_000;
 
-const flag = (description: string) =>
+const flagField = (description: string) =>
   Type.Optional(Type.Boolean({ default: false, description, examples: [false] }));
 
 /** The parts before the file. */
-export const importForm = (maxSize: number) =>
+export const importFieldsSchema = (maxSize: number) =>
   Type.Object(
     {
       format: Type.Optional(
         Type.String({
-          enum: [AUTO, ...FORMATS.map(({ name }) => name)],
-          default: AUTO,
+          enum: [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)],
+          default: AUTO_FORMAT,
           maxLength: MAX_TEXT,
           description: 'What wrote it; told by its content unless named.',
           examples: ['nmap'],
@@ -80,7 +80,7 @@ export const importForm = (maxSize: number) =>
           description: 'Names of tags that are put on what is made.',
         }),
       ),
-      carry: flag('Whether decisions on the same finding of other assessments are taken over.'),
+      carry: flagField('Whether decisions on the same finding of other assessments are taken over.'),
       mapping: Type.Optional(
         Type.String({
           maxLength: 65_536,
@@ -88,7 +88,7 @@ export const importForm = (maxSize: number) =>
           examples: ['{"title":"Name","severity":"Risk"}'],
         }),
       ),
-      dry_run: flag('Whether it only tells what it would do.'),
+      dry_run: flagField('Whether it only tells what it would do.'),
       organization_uid: Type.Optional(
         Type.String({
           maxLength: MAX_TEXT,
@@ -106,10 +106,10 @@ export const importForm = (maxSize: number) =>
     { title: 'Import' },
   );
 
-type Field = Exclude<keyof Static<ReturnType<typeof importForm>>, 'file'>;
+type ImportField = Exclude<keyof Static<ReturnType<typeof importFieldsSchema>>, 'file'>;
 
 /** Fields and whether each may be repeated. */
-const FIELDS: Readonly<Record<Field, boolean>> = {
+const REPEATABLE_FIELDS: Readonly<Record<ImportField, boolean>> = {
   format: false,
   assessment_id: false,
   when_gone: false,
@@ -124,15 +124,15 @@ const FIELDS: Readonly<Record<Field, boolean>> = {
 };
 
 /** @returns whether a part of this name may stand before the file */
-export function isField(name: string): name is Field {
-  return Object.hasOwn(FIELDS, name);
+export function isImportField(name: string): name is ImportField {
+  return Object.hasOwn(REPEATABLE_FIELDS, name);
 }
 
 /** The texts of the fields that were sent, by name. An empty one is as good as absent. */
 export type SentFields = ReadonlyMap<string, readonly string[]>;
 
-export interface ImportForm {
-  place: ImportPlace;
+export interface ParsedImportFields {
+  target: ImportTarget;
   format: string;
   options: ImportOptions;
 }
@@ -141,24 +141,25 @@ export interface ImportForm {
  * @param now milliseconds since 1970
  * @throws Failure `invalid` for what no import may have, Problem `batch-too-large` for too many items
  */
-export function readImportForm(fields: SentFields, now: number): ImportForm {
-  const faults: Fault[] = [];
+export function parseImportFields(fields: SentFields, now: number): ParsedImportFields {
+  const faults: FieldError[] = [];
   const fault = (property: string, message: string, value: unknown): undefined => {
     faults.push({ property, message, value });
   };
-  const all = (name: Field): readonly string[] => (fields.get(name) ?? []).filter((text) => text !== '');
-  const one = (name: Field): string | undefined => {
+  const all = (name: ImportField): readonly string[] =>
+    (fields.get(name) ?? []).filter((text) => text !== '');
+  const one = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
     if (second !== undefined) fault(name, 'is there twice', second);
     return text;
   };
-  const choice = <T extends string>(name: Field, choices: readonly T[]): T | undefined => {
+  const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
     const text = one(name);
     const found = choices.find((item) => item === text);
     if (text !== undefined && found === undefined) fault(name, `must be one of ${choices.join(', ')}`, text);
     return found;
   };
-  const isOn = (name: Field): boolean =>
+  const isOn = (name: ImportField): boolean =>
     ['true', '1'].includes(choice(name, ['true', 'false', '1', '0']) ?? '');
   for (const name of ['targets', 'tags'] as const) {
     const size = all(name).length;
@@ -172,48 +173,48 @@ export function readImportForm(fields: SentFields, now: number): ImportForm {
   const options: ImportOptions = {
     whenGone: choice('when_gone', ['keep', 'fix'] as const) ?? 'keep',
     targets: all('targets').flatMap((text, index) => {
-      const target = targetOf(text);
+      const target = parseScanTarget(text);
       return 'location' in target ? [target.location] : (fault(`targets.${index}`, target.wrong, text) ?? []);
     }),
-    scannedAt: readMoment(one('scanned_at'), now, fault),
+    scannedAt: parseScanTime(one('scanned_at'), now, fault),
     minimumSeverity: choice<Severity>('minimum_severity', SEVERITIES) ?? null,
     tags: all('tags').map((name, index) => {
-      const wrong = nameFault(`tags.${index}`, name);
+      const wrong = validateName(`tags.${index}`, name);
       if (wrong !== undefined) faults.push(wrong);
       return name.trim();
     }),
     carry: isOn('carry'),
-    mapping: readMapping(one('mapping'), fault),
+    mapping: parseMapping(one('mapping'), fault),
     dryRun: isOn('dry_run'),
   };
-  const format = choice('format', [AUTO, ...FORMATS.map(({ name }) => name)]) ?? AUTO;
+  const format = choice('format', [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)]) ?? AUTO_FORMAT;
   const place = { assessment: one('assessment_id'), organization: one('organization_uid') };
-  if (faults.length > 0) throw invalid(faults);
-  return { place, format, options };
+  if (faults.length > 0) throw invalidInput(faults);
+  return { target: place, format, options };
 }
 
-type SayFault = (property: string, message: string, value: unknown) => undefined;
+type AddFieldError = (property: string, message: string, value: unknown) => undefined;
 
 /** @returns what a target is as assets are known by it */
-function targetOf(text: string): { location: string } | { wrong: string } {
-  if (/^https?:/i.test(text.trim())) return locationOf('webapp', text);
-  const host = locationOf('host', text);
+function parseScanTarget(text: string): { location: string } | { wrong: string } {
+  if (/^https?:/i.test(text.trim())) return normalizeLocation('webapp', text);
+  const host = normalizeLocation('host', text);
   return 'location' in host ? host : { wrong: 'must be an address, a host name, or a URL' };
 }
 
-function readMoment(text: string | undefined, now: number, fault: SayFault): number | null {
+function parseScanTime(text: string | undefined, now: number, fault: AddFieldError): number | null {
   if (text === undefined) return null;
-  const time = momentOf(text);
+  const time = parseTimestamp(text);
   if (time === undefined)
     return fault('scanned_at', 'must be a date and time such as 2026-11-21T10:30:00Z', text) ?? null;
-  if (time < EARLIEST || time > now + AHEAD)
+  if (time < EARLIEST_SCAN || time > now + MAX_CLOCK_SKEW)
     return fault('scanned_at', 'must be between 1995 and now', text) ?? null;
   return Math.min(time, now);
 }
 
-function readMapping(
+function parseMapping(
   text: string | undefined,
-  fault: SayFault,
+  fault: AddFieldError,
 ): Readonly<Record<string, string>> | undefined {
   if (text === undefined) return undefined;
   let mapping: unknown;

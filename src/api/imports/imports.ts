@@ -2,23 +2,23 @@ import { Readable } from 'node:stream';
 import type { Context } from '../../runtime/context.ts';
 import { importList, type ImportView, readImport } from '../../domain/imports/import-list.ts';
 import { cancelImport, IMPORT_VERSION, requestUndo } from '../../domain/imports/start-import.ts';
-import { discardContents } from '../../files/file-storage.ts';
-import { beginDownload } from '../../http/lists/download.ts';
+import { deleteUnreferenced } from '../../files/file-storage.ts';
+import { acquireDownloadSlot } from '../../http/lists/download.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { streamAnswer } from '../../http/streams.ts';
-import { versioned } from '../../http/etags.ts';
-import { ImportBody, importBody } from './import-schema.ts';
-import { END_ID, importEvents } from './import-events.ts';
-import { declareStartImport } from './start-import.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
+import { streamResponse } from '../../http/streams.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { ImportSchema, toImportBody } from './import-schema.ts';
+import { END_EVENT_ID, streamImportEvents } from './import-events.ts';
+import { startImportOperation } from './start-import.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/imports';
 const path = `${collection}/:id`;
 const ID = 'The id of an import.';
 const EVENT_STREAM = 'text/event-stream';
 
-const declareListImports = (context: Context) =>
+const listImportsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listImports',
     number: 66,
@@ -34,12 +34,12 @@ const declareListImports = (context: Context) =>
       assessmentId: 'Of these assessments.',
       dryRun: 'Only dry runs, or none of them; both unless told.',
     },
-    usualSort: { order: 'createdAt', descending: true },
-    schema: ImportBody,
-    row: importBody,
+    defaultSort: { sort: 'createdAt', descending: true },
+    schema: ImportSchema,
+    toRow: toImportBody,
   });
 
-const declareGetImport = ({ db }: Context) =>
+const getImportOperation = ({ db }: Context) =>
   operation({
     id: 'getImport',
     number: 67,
@@ -48,13 +48,13 @@ const declareGetImport = ({ db }: Context) =>
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: idPath(ID, 1),
-    answers: { 200: { description: 'The import as it is now.', schema: ImportBody } },
+    params: idParams(ID, 1),
+    responses: { 200: { description: 'The import as it is now.', schema: ImportSchema } },
     versioned: true,
-    handler: async ({ caller, params: { id } }) => importAnswer(await readImport(db.read, caller, id)),
+    handler: async ({ caller, params: { id } }) => toImportResult(await readImport(db.read, caller, id)),
   });
 
-const declareFollowImport = (context: Context) => {
+const followImportOperation = (context: Context) => {
   const { config, db } = context;
   return operation({
     id: 'followImport',
@@ -65,8 +65,8 @@ const declareFollowImport = (context: Context) => {
     method: 'GET',
     path: `${path}/events`,
     access: V1_ACCESS,
-    params: idPath(ID, 1),
-    answers: {
+    params: idParams(ID, 1),
+    responses: {
       200: {
         description: 'The events, as they come.',
         stream: {
@@ -81,7 +81,7 @@ const declareFollowImport = (context: Context) => {
       const { id } = params;
       await readImport(db.read, caller, id);
       const lastEventId = headers['last-event-id'];
-      if (lastEventId === END_ID) {
+      if (lastEventId === END_EVENT_ID) {
         reply.code(204);
         return undefined as never;
       }
@@ -91,20 +91,20 @@ const declareFollowImport = (context: Context) => {
         // A proxy that collects an answer before it hands it on would hand on nothing.
         .header('x-accel-buffering', 'no');
       if (method === 'HEAD') return Readable.from([]) as never;
-      const onEnd = beginDownload(context, String(caller.userId));
+      const onEnd = acquireDownloadSlot(context, String(caller.userId));
       const { closing } = reply.server;
-      const events = importEvents({
+      const events = streamImportEvents({
         read: () => readImport(db.read, caller, id),
         lastEventId: Array.isArray(lastEventId) ? lastEventId[0] : lastEventId,
         isClosing: () => closing?.aborted === true,
       });
       const rules = { timeout: config.requestTimeout, isLive, onEnd, isQuiet: true };
-      return streamAnswer(events, rules) as never;
+      return streamResponse(events, rules) as never;
     },
   });
 };
 
-const declareCancelImport = (context: Context) =>
+const cancelImportOperation = (context: Context) =>
   operation({
     id: 'cancelImport',
     number: 69,
@@ -114,21 +114,21 @@ const declareCancelImport = (context: Context) =>
     method: 'POST',
     path: `${path}/cancel`,
     access: V1_ACCESS,
-    params: idPath(ID, 1),
-    answers: { 202: { description: 'The import as it is now.', schema: ImportBody } },
+    params: idParams(ID, 1),
+    responses: { 202: { description: 'The import as it is now.', schema: ImportSchema } },
     versioned: true,
     async handler({ caller, id: requestId, params: { id } }) {
       const { clock, db, log } = context;
       const act = { actor: caller, now: clock() };
       const { cancelled, unused } = await db.write((tx) => cancelImport(tx, act, id));
-      await discardContents(context, unused).catch((err: unknown) =>
+      await deleteUnreferenced(context, unused).catch((err: unknown) =>
         log.warn({ err, requestId }, 'the file of an import was not cleared away'),
       );
-      return importAnswer(cancelled);
+      return toImportResult(cancelled);
     },
   });
 
-const declareUndoImport = ({ clock, db, jobs }: Context) =>
+const undoImportOperation = ({ clock, db, jobs }: Context) =>
   operation({
     id: 'undoImport',
     number: 82,
@@ -138,25 +138,25 @@ const declareUndoImport = ({ clock, db, jobs }: Context) =>
     method: 'POST',
     path: `${path}/undo`,
     access: V1_ACCESS,
-    params: idPath(ID, 1),
-    answers: { 202: { description: 'The import as it is now.', schema: ImportBody } },
+    params: idParams(ID, 1),
+    responses: { 202: { description: 'The import as it is now.', schema: ImportSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const view = await db.write((tx) => requestUndo(tx, { actor: caller, now: clock() }, id));
-      jobs.added();
-      return importAnswer(view);
+      jobs.notify();
+      return toImportResult(view);
     },
   });
 
 export const IMPORT_OPERATIONS = [
-  declareStartImport,
-  declareListImports,
-  declareGetImport,
-  declareFollowImport,
-  declareCancelImport,
-  declareUndoImport,
+  startImportOperation,
+  listImportsOperation,
+  getImportOperation,
+  followImportOperation,
+  cancelImportOperation,
+  undoImportOperation,
 ];
 
-function importAnswer(view: ImportView) {
-  return versioned(IMPORT_VERSION, importBody(view));
+function toImportResult(view: ImportView) {
+  return versionedResult(IMPORT_VERSION, toImportBody(view));
 }

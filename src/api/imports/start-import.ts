@@ -1,34 +1,34 @@
 import type { Context } from '../../runtime/context.ts';
 import {
   IMPORT_VERSION,
-  requireFormat,
-  requireImporter,
+  validateFormatTarget,
+  requireImportPermission,
   startImport,
 } from '../../domain/imports/start-import.ts';
-import { invalid } from '../../domain/shared/errors.ts';
-import { discardContents, storeContent } from '../../files/file-storage.ts';
-import { type Part, readParts } from '../../http/multipart.ts';
+import { invalidInput } from '../../domain/shared/errors.ts';
+import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
+import { type MultipartPart, parseMultipart } from '../../http/multipart.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
-import { requestHash } from '../../http/idempotency.ts';
-import { LocationHeader, versioned } from '../../http/etags.ts';
-import { FORMATS } from '../../importers/formats/index.ts';
-import { recognising, sampleOf } from '../../importers/detect-format.ts';
-import { unpack } from '../../importers/parsing/decompress.ts';
-import { type Format, ReportError, type ReportSource } from '../../importers/report.ts';
-import { ImportBody, importBody } from './import-schema.ts';
-import { importForm, isField, readImportForm } from './import-fields.ts';
+import { startRequestHash } from '../../http/idempotency.ts';
+import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { REPORT_FORMATS } from '../../importers/formats/index.ts';
+import { matchingFormats, readSample } from '../../importers/detect-format.ts';
+import { decompress } from '../../importers/parsing/decompress.ts';
+import { type ReportFormat, ReportError, type ByteSource } from '../../importers/report.ts';
+import { ImportSchema, toImportBody } from './import-schema.ts';
+import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
 /** Bytes of a body beside the file that it may have, and its parts. */
-const AROUND_FILE = 8 * 1024 * 1024;
+const MAX_OVERHEAD_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 2_100;
 /** Bytes of a field, whose texts have at most as many characters. */
-const [MAX_FIELD, MAX_CHARACTERS] = [256 * 1024, 65_536];
+const [MAX_FIELD_BYTES, MAX_FIELD_LENGTH] = [256 * 1024, 65_536];
 /** Bytes of a file, packed or not, that hold the first MiB of the report: what cannot be packed grows a little. */
-const HEAD = 1024 * 1024 + 64 * 1024;
+const HEAD_BYTES = 1024 * 1024 + 64 * 1024;
 
-export const declareStartImport = (context: Context) => {
+export const startImportOperation = (context: Context) => {
   const { clock, config, db, jobs, log } = context;
   return operation({
     id: 'startImport',
@@ -38,26 +38,26 @@ export const declareStartImport = (context: Context) => {
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,
-    multipart: importForm(config.maxImportSize),
+    multipart: importFieldsSchema(config.maxImportSize),
     inputs: { assessment: 'assessment_id', organization: 'organization_uid' },
-    answers: {
-      202: { description: 'The import waits.', schema: ImportBody, headers: { Location: LocationHeader } },
+    responses: {
+      202: { description: 'The import waits.', schema: ImportSchema, headers: { Location: LocationHeader } },
     },
     versioned: true,
-    repeats: { hashesItself: true },
+    idempotency: { hashedByHandler: true },
     async handler(request, reply) {
       const { caller, change, headers, raw } = request;
       // A repeat is answered as it was, and whether it is one is known at its end.
       const mayBeRepeat = headers['idempotency-key'] !== undefined;
       const keys: string[] = [];
       try {
-        if (headers['content-type'] === undefined) throw noFile();
-        const hash = requestHash(request);
-        const parts = readParts(raw, headers['content-type'], {
-          maxBytes: config.maxImportSize + AROUND_FILE,
+        if (headers['content-type'] === undefined) throw missingFile();
+        const hash = startRequestHash(request);
+        const parts = parseMultipart(raw, headers['content-type'], {
+          maxBytes: config.maxImportSize + MAX_OVERHEAD_BYTES,
           maxParts: MAX_PARTS,
-          answer: reply.raw,
-          onBytes: () => reply.server.postponeDeadline?.(reply),
+          response: reply.raw,
+          onBytes: () => reply.server.extendRequestTimeout?.(reply),
         });
         const fields = new Map<string, string[]>();
         let upload: Omit<Parameters<typeof startImport>[2], 'assessment' | 'organization'> | undefined;
@@ -66,24 +66,25 @@ export const declareStartImport = (context: Context) => {
           const { name, filename, type, content } = part;
           hash.update(JSON.stringify([name, filename ?? null, type]));
           if (upload !== undefined)
-            throw invalid({
+            throw invalidInput({
               property: name,
               message: 'comes behind the file, which has to be the last part',
             });
           if (name !== 'file') {
-            if (!isField(name)) throw invalid({ property: name, message: 'is no field of an import' });
+            if (!isImportField(name))
+              throw invalidInput({ property: name, message: 'is no field of an import' });
             const text = await readField(part);
             hash.update(JSON.stringify(text));
             fields.set(name, [...(fields.get(name) ?? []), text]);
             continue;
           }
-          const form = readImportForm(fields, clock());
-          place = form.place;
-          if (!mayBeRepeat) await requireImporter(db.read, caller, place);
-          let format: Format | undefined;
-          const watched = watchHead(upTo(config.maxImportSize, content), async (head, isWhole) => {
-            format = await formatOf(form.format, head, isWhole);
-            if (!mayBeRepeat) requireFormat(caller, place, format);
+          const form = parseImportFields(fields, clock());
+          place = form.target;
+          if (!mayBeRepeat) await requireImportPermission(db.read, caller, place);
+          let format: ReportFormat | undefined;
+          const watched = inspectHead(limitBytes(config.maxImportSize, content), async (head, isWhole) => {
+            format = await detectUploadFormat(form.format, head, isWhole);
+            if (!mayBeRepeat) validateFormatTarget(caller, place, format);
           });
           const stored = await storeContent(context, watched, (key) => keys.push(key));
           hash.update(stored.sha256);
@@ -91,22 +92,22 @@ export const declareStartImport = (context: Context) => {
           upload = { format, filename, content: stored, options: form.options };
         }
         if (upload === undefined) {
-          readImportForm(fields, clock());
-          throw noFile();
+          parseImportFields(fields, clock());
+          throw missingFile();
         }
         const wanted = { ...upload, ...place };
         const answer = await change(
           async (tx) => {
             const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
-            return versioned(IMPORT_VERSION, importBody(view), { location: `/imports/${view.id}` });
+            return versionedResult(IMPORT_VERSION, toImportBody(view), { location: `/imports/${view.id}` });
           },
           { hash: hash.digest('base64url') },
         );
-        jobs.added();
+        jobs.notify();
         return answer;
       } finally {
         // What is not kept now will not be; should this fail, a job does it later.
-        await discardContents(context, keys).catch((err: unknown) =>
+        await deleteUnreferenced(context, keys).catch((err: unknown) =>
           log.warn({ err, requestId: request.id }, 'an upload was not cleared away'),
         );
       }
@@ -114,35 +115,39 @@ export const declareStartImport = (context: Context) => {
   });
 };
 
-function noFile(): Error {
-  return invalid({ property: 'file', message: 'is required' });
+function missingFile(): Error {
+  return invalidInput({ property: 'file', message: 'is required' });
 }
 
 /** @throws Failure `invalid` for what is no text, Problem `body-too-large` */
-async function readField({ name, content }: Part): Promise<string> {
+async function readField({ name, content }: MultipartPart): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
-    if (size > MAX_FIELD)
-      throw new Problem('body-too-large', `${name} has more than ${MAX_FIELD} bytes, which is the limit.`, {
-        source: name,
-      });
+    if (size > MAX_FIELD_BYTES)
+      throw new Problem(
+        'body-too-large',
+        `${name} has more than ${MAX_FIELD_BYTES} bytes, which is the limit.`,
+        {
+          source: name,
+        },
+      );
     pieces.push(piece);
   }
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
   } catch {
-    throw invalid({ property: name, message: 'must be text in UTF-8' });
+    throw invalidInput({ property: name, message: 'must be text in UTF-8' });
   }
-  if (text.includes('\0')) throw invalid({ property: name, message: 'must not have a NUL in it' });
-  if (text.length > MAX_CHARACTERS)
-    throw invalid({ property: name, message: `must have at most ${MAX_CHARACTERS} characters` });
+  if (text.includes('\0')) throw invalidInput({ property: name, message: 'must not have a NUL in it' });
+  if (text.length > MAX_FIELD_LENGTH)
+    throw invalidInput({ property: name, message: `must have at most ${MAX_FIELD_LENGTH} characters` });
   return text;
 }
 
-async function* upTo(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
@@ -158,7 +163,7 @@ async function* upTo(max: number, content: AsyncIterable<Uint8Array>): AsyncGene
  * The same bytes, of which somebody sees the first before any of them go on.
  * @param look told the first, and whether they are all
  */
-async function* watchHead(
+async function* inspectHead(
   content: AsyncIterable<Uint8Array>,
   look: (head: readonly Uint8Array[], isWhole: boolean) => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
@@ -172,7 +177,7 @@ async function* watchHead(
     }
     head.push(piece);
     size += piece.length;
-    if (size < HEAD) continue;
+    if (size < HEAD_BYTES) continue;
     await look(head, false);
     hasLooked = true;
     yield* head.splice(0);
@@ -186,31 +191,35 @@ async function* watchHead(
  * @param named a format, or `auto`
  * @throws Failure `invalid` for a report that is empty, or that no format knows
  */
-async function formatOf(named: string, head: readonly Uint8Array[], isWhole: boolean): Promise<Format> {
-  const sample = await sampleOf(
-    asFarAsItGoes(
-      unpack(async function* () {
+async function detectUploadFormat(
+  named: string,
+  head: readonly Uint8Array[],
+  isWhole: boolean,
+): Promise<ReportFormat> {
+  const sample = await readSample(
+    ignoreTruncation(
+      decompress(async function* () {
         yield* head;
       }),
     ),
   );
-  const known = FORMATS.find(({ name }) => name === named);
+  const known = REPORT_FORMATS.find(({ name }) => name === named);
   if (sample.text.trim() === '' && isWhole) {
-    if (known?.emptyIsClean === true) return known;
-    throw invalid({
+    if (known?.allowsEmpty === true) return known;
+    throw invalidInput({
       property: 'file',
       message: 'is empty: where that means that nothing was found, name the format',
     });
   }
   if (known !== undefined) return known;
-  const [format, ...others] = recognising(sample);
+  const [format, ...others] = matchingFormats(sample);
   if (format === undefined)
-    throw invalid({
+    throw invalidInput({
       property: 'file',
-      message: `is no report that is known here: these are ${FORMATS.map(({ name }) => name).join(', ')}`,
+      message: `is no report that is known here: these are ${REPORT_FORMATS.map(({ name }) => name).join(', ')}`,
     });
   if (others.length > 0)
-    throw invalid({
+    throw invalidInput({
       property: 'file',
       message: `may be of several formats: name one of ${[format, ...others].map(({ name }) => name).join(', ')}`,
     });
@@ -218,7 +227,7 @@ async function formatOf(named: string, head: readonly Uint8Array[], isWhole: boo
 }
 
 /** What can be unpacked of a file that breaks off, or of its beginning. */
-function asFarAsItGoes(source: ReportSource): ReportSource {
+function ignoreTruncation(source: ByteSource): ByteSource {
   return async function* () {
     let size = 0;
     try {
@@ -228,7 +237,7 @@ function asFarAsItGoes(source: ReportSource): ReportSource {
       }
     } catch (error) {
       if (!(error instanceof ReportError)) throw error;
-      if (size === 0) throw invalid({ property: 'file', message: `cannot be read: ${error.message}` });
+      if (size === 0) throw invalidInput({ property: 'file', message: `cannot be read: ${error.message}` });
     }
   };
 }

@@ -1,39 +1,39 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
-  organizationForCaller,
+  requireVisibleOrganization,
   organizationList,
   type OrganizationProfile,
-  organizationToChange,
+  requireAdministeredOrganization,
 } from '../../domain/organizations/organization-list.ts';
-import { holdOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
-import { createOrganizationAs } from '../../domain/users/users.ts';
+import { lockOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
+import { createOrganization } from '../../domain/users/users.ts';
 import { requireVersion } from '../../domain/shared/versions.ts';
 import { requireSecondFactor } from '../../domain/sign-in/second-factors.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, MAX_TEXT, nameText, storedText } from '../../http/schemas.ts';
-import { UNKNOWN_ID } from '../../http/validation/validation.ts';
-import { LocationHeader, versioned } from '../../http/etags.ts';
+import { DateTimeSchema, MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
+import { LENIENT_ID } from '../../http/validation/validation.ts';
+import { LocationHeader, versionedResult } from '../../http/etags.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/organizations';
 const path = `${collection}/:uid`;
 
 /** What cannot be the uid of an organization is one that none has. */
-const OrganizationPath = Type.Object({
+const OrganizationParamsSchema = Type.Object({
   uid: Type.String({
     maxLength: 50,
     pattern: '^[0-9a-z]{1,50}$',
-    [UNKNOWN_ID]: '-',
+    [LENIENT_ID]: '-',
     description: 'The uid of an organization.',
     examples: ['acme'],
   }),
 });
 
-const count = (description: string) =>
+const countSchema = (description: string) =>
   Type.Unsafe<number | null>({
     type: ['integer', 'null'],
     minimum: 0,
@@ -41,29 +41,29 @@ const count = (description: string) =>
     description: `${description} \`null\` for who is no admin.`,
   });
 
-const OrganizationBody = Type.Object(
+const OrganizationSchema = Type.Object(
   {
     id: Type.Integer(),
-    uid: storedText('acme'),
-    name: storedText('Acme Freight'),
-    created_at: DateTime,
+    uid: textSchema('acme'),
+    name: textSchema('Acme Freight'),
+    created_at: DateTimeSchema,
     require_second_factor: Type.Boolean({
       description: 'Whether its users need a second factor to sign in.',
     }),
-    user_count: count('With who is invited, and without who is banned.'),
-    assessment_count: count('Its assessments.'),
-    asset_count: count('Its assets.'),
+    user_count: countSchema('With who is invited, and without who is banned.'),
+    assessment_count: countSchema('Its assessments.'),
+    asset_count: countSchema('Its assets.'),
   },
   { title: 'Organization' },
 );
 
-function organizationBody(profile: OrganizationProfile) {
+function toOrganizationBody(profile: OrganizationProfile) {
   const { id, uid, name, createdAt, requireSecondFactor: required, counts } = profile;
   return {
     id,
     uid,
     name,
-    created_at: isoTime(createdAt),
+    created_at: formatTimestamp(createdAt),
     require_second_factor: required,
     user_count: counts?.users ?? null,
     assessment_count: counts?.assessments ?? null,
@@ -71,7 +71,7 @@ function organizationBody(profile: OrganizationProfile) {
   };
 }
 
-const declareListOrganizations = (context: Context) =>
+const listOrganizationsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listOrganizations',
     number: 61,
@@ -81,12 +81,12 @@ const declareListOrganizations = (context: Context) =>
     access: V1_ACCESS,
     style: 'v1',
     list: organizationList,
-    usualSort: { order: 'name' },
-    schema: OrganizationBody,
-    row: organizationBody,
+    defaultSort: { sort: 'name' },
+    schema: OrganizationSchema,
+    toRow: toOrganizationBody,
   });
 
-const declareGetOrganization = ({ db }: Context) =>
+const getOrganizationOperation = ({ db }: Context) =>
   operation({
     id: 'getOrganization',
     number: 62,
@@ -95,16 +95,16 @@ const declareGetOrganization = ({ db }: Context) =>
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: OrganizationPath,
-    answers: { 200: { description: 'The organization.', schema: OrganizationBody } },
+    params: OrganizationParamsSchema,
+    responses: { 200: { description: 'The organization.', schema: OrganizationSchema } },
     versioned: true,
     async handler({ caller, params: { uid } }) {
-      const profile = await organizationForCaller(db.read, caller, uid);
-      return versioned(profile.version, organizationBody(profile));
+      const profile = await requireVisibleOrganization(db.read, caller, uid);
+      return versionedResult(profile.version, toOrganizationBody(profile));
     },
   });
 
-const NewOrganization = Type.Object(
+const NewOrganizationSchema = Type.Object(
   {
     uid: Type.String({
       maxLength: MAX_TEXT,
@@ -112,12 +112,12 @@ const NewOrganization = Type.Object(
       examples: ['orbit'],
       description: 'It stays, and no other organization or group of them has it.',
     }),
-    name: nameText('Orbit Logistics'),
+    name: nameSchema('Orbit Logistics'),
   },
   { title: 'New organization' },
 );
 
-const declareCreateOrganization = ({ clock }: Context) =>
+const createOrganizationOperation = ({ clock }: Context) =>
   operation({
     id: 'createOrganization',
     number: 63,
@@ -127,32 +127,35 @@ const declareCreateOrganization = ({ clock }: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    body: NewOrganization,
-    bodyLimit: SMALL_BODY,
-    answers: {
+    body: NewOrganizationSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: {
       201: {
         description: 'The organization.',
-        schema: OrganizationBody,
+        schema: OrganizationSchema,
         headers: { Location: LocationHeader },
       },
     },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler({ caller, change, body: { uid, name } }) {
       const act = { actor: caller, now: clock() };
       return change(async (tx) => {
-        const { id } = await createOrganizationAs(tx, act, { uid, name });
+        const { id } = await createOrganization(tx, act, { uid, name });
         // They may not reach it by what this request knows of them.
-        const assigned = caller.assigned === null ? null : [...caller.assigned, id];
-        const profile = await organizationForCaller(tx, { ...caller, assigned }, uid);
-        return versioned(profile.version, organizationBody(profile), { location: `${collection}/${uid}` });
+        const assignedOrganizations =
+          caller.assignedOrganizations === null ? null : [...caller.assignedOrganizations, id];
+        const profile = await requireVisibleOrganization(tx, { ...caller, assignedOrganizations }, uid);
+        return versionedResult(profile.version, toOrganizationBody(profile), {
+          location: `${collection}/${uid}`,
+        });
       });
     },
   });
 
-const OrganizationChange = Type.Object(
+const UpdateOrganizationSchema = Type.Object(
   {
-    name: Type.Optional(nameText('Acme Freight')),
+    name: Type.Optional(nameSchema('Acme Freight')),
     require_second_factor: Type.Optional(
       Type.Boolean({
         description: 'Sessions of users who have none end, and they set one up when they sign in again.',
@@ -163,7 +166,7 @@ const OrganizationChange = Type.Object(
   { title: 'Organization change' },
 );
 
-const declareUpdateOrganization = ({ clock, db }: Context) =>
+const updateOrganizationOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateOrganization',
     number: 64,
@@ -172,28 +175,28 @@ const declareUpdateOrganization = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: OrganizationPath,
-    body: OrganizationChange,
-    bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'The organization as it is now.', schema: OrganizationBody } },
+    params: OrganizationParamsSchema,
+    body: UpdateOrganizationSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { uid }, body: { name, require_second_factor: required } }) {
+    async handler({ caller, ifMatch, params: { uid }, body: { name, require_second_factor: required } }) {
       const act = { actor: caller, now: clock() };
       const profile = await db.write(async (tx) => {
-        await holdOrganization(tx, uid);
-        const { version } = await organizationToChange(tx, caller, uid);
-        requireVersion(expected, version);
+        await lockOrganization(tx, uid);
+        const { version } = await requireAdministeredOrganization(tx, caller, uid);
+        requireVersion(ifMatch, version);
         if (name !== undefined) await renameOrganization(tx, act, uid, name);
         if (required !== undefined) await requireSecondFactor(tx, act, uid, required);
-        return organizationForCaller(tx, caller, uid);
+        return requireVisibleOrganization(tx, caller, uid);
       });
-      return versioned(profile.version, organizationBody(profile));
+      return versionedResult(profile.version, toOrganizationBody(profile));
     },
   });
 
 export const ORGANIZATION_OPERATIONS = [
-  declareListOrganizations,
-  declareGetOrganization,
-  declareCreateOrganization,
-  declareUpdateOrganization,
+  listOrganizationsOperation,
+  getOrganizationOperation,
+  createOrganizationOperation,
+  updateOrganizationOperation,
 ];

@@ -4,36 +4,36 @@ import type { Context } from '../../runtime/context.ts';
 import { readOrganizationPorts } from '../../domain/assets/organization-ports.ts';
 import { PORT_EVENT_KINDS, type PortEvent, readPortHistory } from '../../domain/assets/port-events.ts';
 import { LISTED_STATES, PROTOCOLS } from '../../domain/assets/ports.ts';
-import { isoTime, momentOf } from '../../domain/shared/time.ts';
+import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
-import { DateTime, MAX_TEXT, orNull, unknownText } from '../../http/schemas.ts';
+import { DateTimeSchema, MAX_TEXT, nullable, nullableTextSchema } from '../../http/schemas.ts';
 import {
   DEFAULT_PER_PAGE,
-  envelopeOf,
-  EXAMPLE_ASSET,
+  toPageEnvelope,
+  PORTS_EXAMPLE_ASSET_UID,
   MAX_PER_PAGE,
   pageParameters,
-  portEnvelope,
+  pageEnvelopeSchema,
 } from './page-envelope.ts';
-import { PortsPath } from './ports.ts';
+import { PortsParamsSchema } from './ports.ts';
 
 const access = { scopes: API_SCOPE, schemes: 'bearer' } as const;
 
-const number = Type.Integer({
+const portNumberSchema = Type.Integer({
   minimum: 0,
   maximum: 65_535,
   description: 'The number of a port.',
   examples: [443],
 });
-const protocol = Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] });
+const protocolSchema = Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] });
 
-const OrganizationPath = Type.Object({
+const OrganizationPortsParamsSchema = Type.Object({
   org_uid: Type.String({ maxLength: MAX_TEXT, description: 'The organization.', examples: ['acme'] }),
 });
 
-const OrganizationPortsQuery = Type.Object({
-  number: Type.Optional(number),
+const OrganizationPortsQuerySchema = Type.Object({
+  number: Type.Optional(portNumberSchema),
   service_name: Type.Optional(
     Type.String({ maxLength: MAX_TEXT, description: 'Whole, without regard to case.', examples: ['https'] }),
   ),
@@ -55,13 +55,13 @@ const OrganizationPortsQuery = Type.Object({
   ...pageParameters,
 });
 
-const OrganizationPort = Type.Object(
+const OrganizationPortSchema = Type.Object(
   {
-    number,
-    protocol,
+    number: portNumberSchema,
+    protocol: protocolSchema,
     asset_count: Type.Integer({ minimum: 1, description: 'How many hosts have it.', examples: [12] }),
     asset_uids: Type.Optional(
-      Type.Array(Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET] }), {
+      Type.Array(Type.String({ maxLength: 24, examples: [PORTS_EXAMPLE_ASSET_UID] }), {
         maxItems: 100,
         description: 'With include=assets alone.',
       }),
@@ -70,7 +70,7 @@ const OrganizationPort = Type.Object(
   { title: 'Organization port' },
 );
 
-const declareListOrganizationPorts = ({ addresses, db }: Context) =>
+const listOrganizationPortsOperation = ({ addresses, db }: Context) =>
   operation({
     id: 'listOrganizationPorts',
     number: 80,
@@ -80,16 +80,16 @@ const declareListOrganizationPorts = ({ addresses, db }: Context) =>
     method: 'GET',
     path: '/v1/:org_uid/assets/ports',
     access,
-    params: OrganizationPath,
-    query: OrganizationPortsQuery,
-    answers: {
+    params: OrganizationPortsParamsSchema,
+    query: OrganizationPortsQuerySchema,
+    responses: {
       200: {
         description: 'A page of the ports.',
-        schema: portEnvelope(
+        schema: pageEnvelopeSchema(
           'Organization port list',
           'The uid of the organization.',
           Type.Object(
-            { ports: Type.Array(OrganizationPort, { maxItems: MAX_PER_PAGE }) },
+            { ports: Type.Array(OrganizationPortSchema, { maxItems: MAX_PER_PAGE }) },
             { title: 'Organization port list attributes' },
           ),
         ),
@@ -115,36 +115,42 @@ const declareListOrganizationPorts = ({ addresses, db }: Context) =>
           ...(assetUids === undefined ? {} : { asset_uids: assetUids }),
         })),
       };
-      return envelopeOf(org_uid, attributes, { base: addresses.clientBaseUrl, url, total, page, per_page });
+      return toPageEnvelope(org_uid, attributes, {
+        base: addresses.clientBaseUrl,
+        url,
+        total,
+        page,
+        per_page,
+      });
     },
   });
 
-const Facts = Type.Object(
+const PortFactsSchema = Type.Object(
   {
     observed_state: Type.String({ maxLength: MAX_TEXT, examples: ['open'] }),
-    service_name: unknownText('https'),
-    service_banner: unknownText('nginx 1.24.0'),
-    product_name: unknownText('nginx'),
-    product_version: unknownText('1.24.0'),
-    cpe: unknownText('cpe:/a:igor_sysoev:nginx:1.24.0'),
+    service_name: nullableTextSchema('https'),
+    service_banner: nullableTextSchema('nginx 1.24.0'),
+    product_name: nullableTextSchema('nginx'),
+    product_version: nullableTextSchema('1.24.0'),
+    cpe: nullableTextSchema('cpe:/a:igor_sysoev:nginx:1.24.0'),
   },
   { title: 'Port facts' },
 );
 
-const PortEventBody = Type.Object(
+const PortEventSchema = Type.Object(
   {
-    at: DateTime,
-    number,
-    protocol,
+    at: DateTimeSchema,
+    number: portNumberSchema,
+    protocol: protocolSchema,
     kind: Type.String({ enum: [...PORT_EVENT_KINDS], maxLength: 8, examples: ['opened'] }),
-    before: Type.Union([Facts, Type.Null()], { description: 'null where nothing was known.' }),
-    after: Type.Union([Facts, Type.Null()]),
-    import_id: orNull(Type.Integer({ examples: [7] })),
+    before: Type.Union([PortFactsSchema, Type.Null()], { description: 'null where nothing was known.' }),
+    after: Type.Union([PortFactsSchema, Type.Null()]),
+    import_id: nullable(Type.Integer({ examples: [7] })),
   },
   { title: 'Port event' },
 );
 
-const declareListPortHistory = ({ addresses, db }: Context) =>
+const listPortHistoryOperation = ({ addresses, db }: Context) =>
   operation({
     id: 'listPortHistory',
     number: 81,
@@ -154,7 +160,7 @@ const declareListPortHistory = ({ addresses, db }: Context) =>
     method: 'GET',
     path: '/v1/:org_uid/assets/:asset_uid/ports/history',
     access,
-    params: PortsPath,
+    params: PortsParamsSchema,
     query: Type.Object({
       since: Type.Optional(
         Type.String({
@@ -164,17 +170,17 @@ const declareListPortHistory = ({ addresses, db }: Context) =>
           examples: ['2026-11-21T10:30:00Z'],
         }),
       ),
-      number: Type.Optional(number),
+      number: Type.Optional(portNumberSchema),
       ...pageParameters,
     }),
-    answers: {
+    responses: {
       200: {
         description: 'A page of the events.',
-        schema: portEnvelope(
+        schema: pageEnvelopeSchema(
           'Port history',
           'The uid of the asset.',
           Type.Object(
-            { events: Type.Array(PortEventBody, { maxItems: MAX_PER_PAGE }) },
+            { events: Type.Array(PortEventSchema, { maxItems: MAX_PER_PAGE }) },
             { title: 'Port history attributes' },
           ),
         ),
@@ -183,26 +189,32 @@ const declareListPortHistory = ({ addresses, db }: Context) =>
     async handler({ caller, params: { org_uid, asset_uid }, query, url }) {
       const { page = 1, per_page = DEFAULT_PER_PAGE } = query;
       const { events, total } = await readPortHistory(db.readLong, caller, org_uid, asset_uid, {
-        since: query.since === undefined ? undefined : readSince(query.since),
+        since: query.since === undefined ? undefined : parseSince(query.since),
         number: query.number,
         limit: query.limit,
         page,
         perPage: per_page,
       });
-      const attributes = { events: events.map(eventBody) };
-      return envelopeOf(asset_uid, attributes, { base: addresses.clientBaseUrl, url, total, page, per_page });
+      const attributes = { events: events.map(toPortEventBody) };
+      return toPageEnvelope(asset_uid, attributes, {
+        base: addresses.clientBaseUrl,
+        url,
+        total,
+        page,
+        per_page,
+      });
     },
   });
 
-function readSince(text: string): number {
-  const moment = momentOf(text);
+function parseSince(text: string): number {
+  const moment = parseTimestamp(text);
   if (moment !== undefined) return moment;
   const message = 'must be a date and time such as 2026-11-21T10:30:00Z';
   throw new Problem('invalid-request', `since ${message}.`, { source: 'since' });
 }
 
-function eventBody({ at, importId, ...event }: PortEvent) {
-  return { ...event, at: isoTime(at), import_id: importId };
+function toPortEventBody({ at, importId, ...event }: PortEvent) {
+  return { ...event, at: formatTimestamp(at), import_id: importId };
 }
 
-export const PORT_SUMMARY_OPERATIONS = [declareListOrganizationPorts, declareListPortHistory];
+export const ORGANIZATION_PORT_OPERATIONS = [listOrganizationPortsOperation, listPortHistoryOperation];

@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox';
-import { PageLink, pageLinks, pagesOf } from '../../http/lists/page.ts';
+import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page.ts';
 
 export const DEFAULT_PER_PAGE = 100;
 export const MAX_PER_PAGE = 1_000;
 
-export const EXAMPLE_ASSET = '5f0c1e2d3b4a59687786a5b4';
+export const PORTS_EXAMPLE_ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
 
 /** How the lists of this area are paged. */
 export const pageParameters = {
@@ -25,18 +25,18 @@ export const pageParameters = {
   ),
 };
 
-const PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${EXAMPLE_ASSET}/ports`;
+const EXAMPLE_PORTS_URL = `http://127.0.0.1:8080/api/streaming/v1/acme/assets/${PORTS_EXAMPLE_ASSET_UID}/ports`;
 
-const Links = Type.Object(
-  { next: Type.Optional(PageLink), prev: Type.Optional(PageLink) },
+const LinksSchema = Type.Object(
+  { next: Type.Optional(PageLinkSchema), prev: Type.Optional(PageLinkSchema) },
   {
     title: 'Port list links',
     description: 'Absent at the ends.',
-    examples: [{ next: `${PORTS_URL}?page=2` }],
+    examples: [{ next: `${EXAMPLE_PORTS_URL}?page=2` }],
   },
 );
 
-const Meta = Type.Object(
+const MetaSchema = Type.Object(
   {
     total: Type.Integer({ minimum: 0, description: 'How many results all pages have, after limit.' }),
     page: Type.Integer({ minimum: 1 }),
@@ -46,10 +46,11 @@ const Meta = Type.Object(
   { title: 'Port list meta', examples: [{ total: 120, page: 1, per_page: 100, total_pages: 2 }] },
 );
 
-const nothing = (description: string): TSchema => Type.Array(Type.Object({}), { maxItems: 0, description });
+const emptyArraySchema = (description: string): TSchema =>
+  Type.Array(Type.Object({}), { maxItems: 0, description });
 
 /** The envelope of the specification's port list (JSON:API in style), for what else this area lists. */
-export const portEnvelope = <A extends TSchema>(title: string, ofId: string, attributes: A) =>
+export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: string, attributes: A) =>
   Type.Object(
     {
       data: Type.Object(
@@ -58,19 +59,19 @@ export const portEnvelope = <A extends TSchema>(title: string, ofId: string, att
           id: Type.String({
             maxLength: 50,
             description: ofId,
-            examples: [ofId.includes('organization') ? 'acme' : EXAMPLE_ASSET],
+            examples: [ofId.includes('organization') ? 'acme' : PORTS_EXAMPLE_ASSET_UID],
           }),
           attributes,
-          links: Links,
-          meta: Meta,
+          links: LinksSchema,
+          meta: MetaSchema,
           relationships: Type.Object({}, { description: 'Empty.' }),
         },
         { title: `${title} data` },
       ),
-      errors: nothing('Empty: an error is a response of its own.'),
-      included: nothing('Empty.'),
-      links: Links,
-      meta: Meta,
+      errors: emptyArraySchema('Empty: an error is a response of its own.'),
+      included: emptyArraySchema('Empty.'),
+      links: LinksSchema,
+      meta: MetaSchema,
     },
     { title },
   );
@@ -86,8 +87,12 @@ interface EnvelopePage {
 }
 
 /** @returns the envelope of a page */
-export function envelopeOf<A>(id: string, attributes: A, { base, url, total, page, per_page }: EnvelopePage) {
-  const total_pages = pagesOf(total, per_page);
+export function toPageEnvelope<A>(
+  id: string,
+  attributes: A,
+  { base, url, total, page, per_page }: EnvelopePage,
+) {
+  const total_pages = pageCount(total, per_page);
   const { prev, next } = pageLinks(base, url, page, total_pages);
   const links = { ...(next === undefined ? {} : { next }), ...(prev === undefined ? {} : { prev }) };
   const meta = { total, page, per_page, total_pages };

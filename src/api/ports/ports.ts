@@ -1,33 +1,43 @@
 import { Type } from 'typebox';
 import { API_SCOPE } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { LISTED_STATES, type Port, PORT_ORDERS, PROTOCOLS, readPorts } from '../../domain/assets/ports.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import {
+  LISTED_STATES,
+  type Port,
+  PORT_SORT_FIELDS,
+  PROTOCOLS,
+  readPorts,
+} from '../../domain/assets/ports.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, MAX_TEXT, unknownText } from '../../http/schemas.ts';
+import { DateTimeSchema, MAX_TEXT, nullableTextSchema } from '../../http/schemas.ts';
 import {
   DEFAULT_PER_PAGE,
-  envelopeOf,
-  EXAMPLE_ASSET,
+  toPageEnvelope,
+  PORTS_EXAMPLE_ASSET_UID,
   MAX_PER_PAGE,
   pageParameters,
-  portEnvelope,
+  pageEnvelopeSchema,
 } from './page-envelope.ts';
 
 /** What does not look like a uid is one that no row has: 404, and not 400. */
-export const PortsPath = Type.Object({
+export const PortsParamsSchema = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,
     description: 'The organization that the asset belongs to.',
     examples: ['acme'],
   }),
-  asset_uid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [EXAMPLE_ASSET] }),
+  asset_uid: Type.String({
+    maxLength: MAX_TEXT,
+    description: 'The asset.',
+    examples: [PORTS_EXAMPLE_ASSET_UID],
+  }),
 });
 
-const PortsQuery = Type.Object({
+const PortsQuerySchema = Type.Object({
   observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
   order_by: Type.Optional(
-    Type.Enum(PORT_ORDERS, {
+    Type.Enum(PORT_SORT_FIELDS, {
       type: 'string',
       default: 'number',
       description: 'Ties are broken by number and protocol, ascending; what is unknown comes last.',
@@ -37,35 +47,35 @@ const PortsQuery = Type.Object({
   ...pageParameters,
 });
 
-const PortBody = Type.Object(
+const PortSchema = Type.Object(
   {
     number: Type.Integer({ minimum: 0, maximum: 65_535, examples: [443] }),
     protocol: Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] }),
     observed_state: Type.String({ enum: [...LISTED_STATES], maxLength: 8, examples: ['open'] }),
-    service_name: unknownText('https'),
-    service_banner: unknownText('nginx 1.24.0'),
-    product_name: unknownText('nginx'),
-    product_version: unknownText('1.24.0'),
-    cpe: unknownText('cpe:/a:igor_sysoev:nginx:1.24.0'),
-    first_seen: DateTime,
-    last_seen: DateTime,
+    service_name: nullableTextSchema('https'),
+    service_banner: nullableTextSchema('nginx 1.24.0'),
+    product_name: nullableTextSchema('nginx'),
+    product_version: nullableTextSchema('1.24.0'),
+    cpe: nullableTextSchema('cpe:/a:igor_sysoev:nginx:1.24.0'),
+    first_seen: DateTimeSchema,
+    last_seen: DateTimeSchema,
   },
   { title: 'Port' },
 );
 
-const PortList = portEnvelope(
+const PortListSchema = pageEnvelopeSchema(
   'Port list',
   'The uid of the asset.',
   Type.Object(
     {
-      asset_uid: Type.String({ maxLength: 24, examples: [EXAMPLE_ASSET] }),
-      ports: Type.Array(PortBody, { maxItems: MAX_PER_PAGE }),
+      asset_uid: Type.String({ maxLength: 24, examples: [PORTS_EXAMPLE_ASSET_UID] }),
+      ports: Type.Array(PortSchema, { maxItems: MAX_PER_PAGE }),
     },
     { title: 'Port list attributes' },
   ),
 );
 
-const declareListPorts = ({ addresses, db }: Context) =>
+const listPortsOperation = ({ addresses, db }: Context) =>
   operation({
     id: 'listPorts',
     number: 14,
@@ -75,9 +85,9 @@ const declareListPorts = ({ addresses, db }: Context) =>
     method: 'GET',
     path: '/v1/:org_uid/assets/:asset_uid/ports',
     access: { scopes: API_SCOPE, schemes: 'bearer' },
-    params: PortsPath,
-    query: PortsQuery,
-    answers: { 200: { description: 'A page of the ports.', schema: PortList } },
+    params: PortsParamsSchema,
+    query: PortsQuerySchema,
+    responses: { 200: { description: 'A page of the ports.', schema: PortListSchema } },
     async handler({ caller, params, query, url }) {
       const { org_uid, asset_uid } = params;
       const {
@@ -89,7 +99,7 @@ const declareListPorts = ({ addresses, db }: Context) =>
         page = 1,
       } = query;
       // Whatever else orders them, they are sorted as a whole.
-      const reader = orderBy === 'number' && page * per_page <= NEAR ? db.read : db.readLong;
+      const reader = orderBy === 'number' && page * per_page <= MAX_OFFSET_READ ? db.read : db.readLong;
       const { ports, total } = await readPorts(reader, caller, org_uid, asset_uid, {
         state,
         orderBy,
@@ -98,16 +108,22 @@ const declareListPorts = ({ addresses, db }: Context) =>
         page,
         perPage: per_page,
       });
-      const attributes = { asset_uid, ports: ports.map(portBody) };
-      return envelopeOf(asset_uid, attributes, { base: addresses.clientBaseUrl, url, total, page, per_page });
+      const attributes = { asset_uid, ports: ports.map(toPortBody) };
+      return toPageEnvelope(asset_uid, attributes, {
+        base: addresses.clientBaseUrl,
+        url,
+        total,
+        page,
+        per_page,
+      });
     },
   });
 
 /** Rows that are passed over in an index in no time. */
-const NEAR = 1_000;
+const MAX_OFFSET_READ = 1_000;
 
 /** A hundred of them a page: naming the fields is several times as fast as spreading the row. */
-function portBody(port: Port) {
+function toPortBody(port: Port) {
   return {
     number: port.number,
     protocol: port.protocol,
@@ -117,9 +133,9 @@ function portBody(port: Port) {
     product_name: port.product_name,
     product_version: port.product_version,
     cpe: port.cpe,
-    first_seen: isoTime(port.first_seen),
-    last_seen: isoTime(port.last_seen),
+    first_seen: formatTimestamp(port.first_seen),
+    last_seen: formatTimestamp(port.last_seen),
   };
 }
 
-export const PORT_OPERATIONS = [declareListPorts];
+export const PORT_OPERATIONS = [listPortsOperation];

@@ -1,23 +1,23 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { changeUserAs } from '../../domain/users/update-user.ts';
+import { updateUser } from '../../domain/users/update-user.ts';
 import { usersById } from '../../domain/users/user-list.ts';
-import { invalid, missing } from '../../domain/shared/errors.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { invalidInput, notFound } from '../../domain/shared/errors.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
-import { UserBody, userBody } from './user-schema.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
+import { UserSchema, toUserBody } from './user-schema.ts';
 
 const MAX_ASSESSMENTS = 1_000;
 
-const UserChangeQuery = Type.Object({
+const UpdateUserQuerySchema = Type.Object({
   admin: Type.Optional(Type.Boolean({ description: 'As in the body, which may then be missing.' })),
   reactivate: Type.Optional(Type.Boolean({ description: 'As in the body, which may then be missing.' })),
 });
 
-const UserChangeBody = Type.Object(
+const UpdateUserSchema = Type.Object(
   {
     admin: Type.Optional(Type.Boolean({ description: 'Of the organization.' })),
     name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Ada Lovelace'] })),
@@ -41,7 +41,7 @@ const UserChangeBody = Type.Object(
   { title: 'User change', examples: [{ name: 'Ada Lovelace', assessments: ['acme-web-2026'] }] },
 );
 
-const declareUpdateUser = (context: Context) =>
+const updateUserOperation = (context: Context) =>
   operation({
     id: 'updateUser',
     number: 56,
@@ -50,38 +50,38 @@ const declareUpdateUser = (context: Context) =>
     method: 'PUT',
     path: '/users/:id',
     access: V1_ACCESS,
-    params: idPath('The id of a user.', 4),
-    query: UserChangeQuery,
-    body: UserChangeBody,
+    params: idParams('The id of a user.', 4),
+    query: UpdateUserQuerySchema,
+    body: UpdateUserSchema,
     bodyParameters: ['admin', 'reactivate'],
-    bodyLimit: SMALL_BODY,
-    answers: { 200: { description: 'The user as they are now.', schema: UserBody } },
+    bodyLimit: SMALL_BODY_LIMIT,
+    responses: { 200: { description: 'The user as they are now.', schema: UserSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id }, query, body }) {
+    async handler({ caller, ifMatch, params: { id }, query, body }) {
       const act = { actor: caller, now: context.clock() };
       const change = {
         ...body,
-        admin: sameTwice('admin', query.admin, body.admin),
-        reactivate: sameTwice('reactivate', query.reactivate, body.reactivate),
+        admin: resolveDuplicate('admin', query.admin, body.admin),
+        reactivate: resolveDuplicate('reactivate', query.reactivate, body.reactivate),
       };
       const [user] = await context.db.write(async (tx) => {
-        await changeUserAs(tx, act, id, change, expected);
+        await updateUser(tx, act, id, change, ifMatch);
         return usersById(tx, [id]);
       });
-      if (user === undefined) throw missing('user');
-      return versioned(user.version, userBody(context, caller, user));
+      if (user === undefined) throw notFound('user');
+      return versionedResult(user.version, toUserBody(context, caller, user));
     },
   });
 
 /** @returns what the query or the body says, which must not differ */
-function sameTwice(
+function resolveDuplicate(
   property: string,
   query: boolean | undefined,
   body: boolean | undefined,
 ): boolean | undefined {
   if (query !== undefined && body !== undefined && query !== body)
-    throw invalid({ property, message: 'differs from the one in the query', value: body });
+    throw invalidInput({ property, message: 'differs from the one in the query', value: body });
   return query ?? body;
 }
 
-export const USER_CHANGE_OPERATIONS = [declareUpdateUser];
+export const UPDATE_USER_OPERATIONS = [updateUserOperation];

@@ -3,30 +3,37 @@ import type { Caller } from '../../auth/callers.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import type { Context } from '../../runtime/context.ts';
 import type { User } from '../../domain/users/user-list.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { DateTime, MAX_RESULTS, MAX_TEXT, orNull, storedText, unknownText } from '../../http/schemas.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import {
+  DateTimeSchema,
+  MAX_RESULTS,
+  MAX_TEXT,
+  nullable,
+  textSchema,
+  nullableTextSchema,
+} from '../../http/schemas.ts';
 
 /** What everyone who may see a user sees of them. */
-const NAMED = {
+const NAME_FIELDS = {
   id: Type.Integer(),
-  uid: storedText('u4Kd81mXq0ZtPw7a'),
-  name: unknownText('Ada Lovelace'),
-  email: storedText('ada@acme.example'),
+  uid: textSchema('u4Kd81mXq0ZtPw7a'),
+  name: nullableTextSchema('Ada Lovelace'),
+  email: textSchema('ada@acme.example'),
 };
 
-export const InviteUrl = Type.Unsafe<string | null>({
+export const InviteUrlSchema = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   maxLength: MAX_TEXT,
   examples: [null],
   description: 'Shown to admins only; `null` once the invitation is accepted.',
 });
 
-const DETAILS = {
+const DETAIL_FIELDS = {
   organization_uid: Type.Unsafe<string | null>({
-    ...unknownText('acme'),
+    ...nullableTextSchema('acme'),
     description: '`null` for platform staff.',
   }),
-  assessment_ids: Type.Array(storedText('acme-web-2026'), {
+  assessment_ids: Type.Array(textSchema('acme-web-2026'), {
     maxItems: MAX_RESULTS,
     description: 'The assessments that the user was given access to by name; admins and staff reach others.',
   }),
@@ -34,12 +41,12 @@ const DETAILS = {
   staff: Type.Boolean(),
 };
 
-const FOR_ADMINS = {
+const ADMIN_FIELDS = {
   admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only. Staff are admins.' })),
-  invite_url: Type.Optional(InviteUrl),
+  invite_url: Type.Optional(InviteUrlSchema),
   last_seen_at: Type.Optional(
     Type.Unsafe<string | null>({
-      ...orNull(DateTime),
+      ...nullable(DateTimeSchema),
       description: 'Shown to admins only; `null` for who never used a browser or a token here.',
     }),
   ),
@@ -50,27 +57,30 @@ const FOR_ADMINS = {
   ),
 };
 
-export const UserBody = Type.Object({ ...NAMED, ...DETAILS, ...FOR_ADMINS }, { title: 'User' });
+export const UserSchema = Type.Object(
+  { ...NAME_FIELDS, ...DETAIL_FIELDS, ...ADMIN_FIELDS },
+  { title: 'User' },
+);
 
 /** A user in a list that is not for admins alone. */
-export const ListedUserBody = Type.Object(
+export const ListedUserSchema = Type.Object(
   {
-    ...NAMED,
-    organization_uid: Type.Optional(DETAILS.organization_uid),
-    assessment_ids: Type.Optional(DETAILS.assessment_ids),
-    banned: Type.Optional(DETAILS.banned),
-    staff: Type.Optional(DETAILS.staff),
-    ...FOR_ADMINS,
+    ...NAME_FIELDS,
+    organization_uid: Type.Optional(DETAIL_FIELDS.organization_uid),
+    assessment_ids: Type.Optional(DETAIL_FIELDS.assessment_ids),
+    banned: Type.Optional(DETAIL_FIELDS.banned),
+    staff: Type.Optional(DETAIL_FIELDS.staff),
+    ...ADMIN_FIELDS,
   },
   { title: 'Listed user', description: 'For who is no admin, id, uid, name and email alone.' },
 );
 
 /** @returns the user as the caller sees them */
-export function userBody(
+export function toUserBody(
   { addresses, keys }: Pick<Context, 'addresses' | 'keys'>,
   caller: Caller,
   user: User,
-): Static<typeof UserBody> {
+): Static<typeof UserSchema> {
   const { id, uid, name, email, assessmentIds, banned, staff, admin, lastSeenAt } = user;
   return {
     id,
@@ -85,7 +95,7 @@ export function userBody(
       ? {
           admin: admin || staff,
           invite_url: user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user),
-          last_seen_at: lastSeenAt === null ? null : isoTime(lastSeenAt),
+          last_seen_at: lastSeenAt === null ? null : formatTimestamp(lastSeenAt),
           second_factor: user.secondFactor,
         }
       : {}),
@@ -93,6 +103,6 @@ export function userBody(
 }
 
 /** @returns what who is no admin sees of a user in a list */
-export function namedUserBody({ id, uid, name, email }: User) {
+export function toUserRefBody({ id, uid, name, email }: User) {
   return { id, uid, name, email };
 }

@@ -4,47 +4,47 @@ import { MAX_EMAIL_LENGTH } from '../../auth/email-addresses.ts';
 import { invitationUrl } from '../../auth/account-links.ts';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
-import { banUserAs } from '../../domain/users/ban-user.ts';
-import { requestInvitationMail } from '../../domain/users/invitations.ts';
-import { invitePerson } from '../../domain/users/invite-user.ts';
+import { banUser } from '../../domain/users/ban-user.ts';
+import { queueInvitationMail } from '../../domain/users/invitations.ts';
+import { inviteUser } from '../../domain/users/invite-user.ts';
 import {
-  callersOwnUser,
-  requireUserLister,
-  userForCaller,
+  requireOwnUser,
+  requireUserListAccess,
+  requireManagedUser,
   userList,
   usersById,
 } from '../../domain/users/user-list.ts';
-import { missing } from '../../domain/shared/errors.ts';
-import { SMALL_BODY } from '../../http/json-bodies.ts';
+import { notFound } from '../../domain/shared/errors.ts';
+import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import type { RepeatRule } from '../../http/idempotency.ts';
-import { MAX_RESULTS, MAX_TEXT, storedText } from '../../http/schemas.ts';
-import { LocationHeader, versioned } from '../../http/etags.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
-import { InviteUrl, ListedUserBody, namedUserBody, UserBody, userBody } from './user-schema.ts';
+import type { IdempotencyOptions } from '../../http/idempotency.ts';
+import { MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
+import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
+import { InviteUrlSchema, ListedUserSchema, toUserRefBody, UserSchema, toUserBody } from './user-schema.ts';
 
 const collection = '/users';
 const path = `${collection}/:id`;
 const ID = 'The id of a user.';
 const MAX_ASSESSMENTS = 1_000;
 
-const BannedUser = Type.Object(
+const BannedUserSchema = Type.Object(
   {
     id: Type.Integer(),
-    email: storedText('spare@acme.example'),
-    assessment_ids: Type.Array(storedText('acme-web-2026'), {
+    email: textSchema('spare@acme.example'),
+    assessment_ids: Type.Array(textSchema('acme-web-2026'), {
       maxItems: MAX_RESULTS,
       description: 'The assessments that the user can access.',
     }),
     banned: Type.Boolean(),
     admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only.' })),
-    invite_url: Type.Optional(InviteUrl),
+    invite_url: Type.Optional(InviteUrlSchema),
   },
   { title: 'Banned user' },
 );
 
-const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
+const banUserOperation = ({ addresses, clock, db, keys }: Context) =>
   operation({
     id: 'banUser',
     number: 6,
@@ -54,15 +54,15 @@ const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: idPath(ID, 6),
-    answers: { 200: { description: 'The user is banned.', schema: BannedUser } },
-    bodiless: [403, 404],
+    params: idParams(ID, 6),
+    responses: { 200: { description: 'The user is banned.', schema: BannedUserSchema } },
+    withoutBody: [403, 404],
     versioned: true,
-    async handler({ caller, expected, params }) {
+    async handler({ caller, ifMatch, params }) {
       const act = { actor: caller, now: clock() };
-      const user = await db.write((tx) => banUserAs(tx, act, params.id, expected));
+      const user = await db.write((tx) => banUser(tx, act, params.id, ifMatch));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
-      return versioned(user.version, {
+      return versionedResult(user.version, {
         id: user.id,
         email: user.email,
         assessment_ids: user.assessmentIds,
@@ -72,9 +72,9 @@ const declareBanUser = ({ addresses, clock, db, keys }: Context) =>
     },
   });
 
-const OwnUserBody = Type.Object(
+const OwnUserSchema = Type.Object(
   {
-    ...UserBody.properties,
+    ...UserSchema.properties,
     scopes: Type.Array(Type.Enum([...ALL_SCOPES], { type: 'string' }), {
       maxItems: ALL_SCOPES.length,
       description: 'What the credential of this request may be used for.',
@@ -83,7 +83,7 @@ const OwnUserBody = Type.Object(
   { title: 'Own user' },
 );
 
-const declareWhoAmI = (context: Context) =>
+const whoAmIOperation = (context: Context) =>
   operation({
     id: 'whoAmI',
     number: 52,
@@ -92,18 +92,18 @@ const declareWhoAmI = (context: Context) =>
     method: 'GET',
     path: `${collection}/whoami`,
     access: V1_ACCESS,
-    answers: { 200: { description: 'The account.', schema: OwnUserBody } },
+    responses: { 200: { description: 'The account.', schema: OwnUserSchema } },
     versioned: true,
     async handler({ caller }) {
-      const user = await callersOwnUser(context.db.read, caller);
-      return versioned(user.version, {
-        ...userBody(context, caller, user),
+      const user = await requireOwnUser(context.db.read, caller);
+      return versionedResult(user.version, {
+        ...toUserBody(context, caller, user),
         scopes: ALL_SCOPES.filter((scope) => caller.scopes.has(scope)),
       });
     },
   });
 
-const declareListUsers = (context: Context) =>
+const listUsersOperation = (context: Context) =>
   listOperation(context, {
     id: 'listUsers',
     number: 53,
@@ -119,16 +119,16 @@ const declareListUsers = (context: Context) =>
       banned: 'Who is banned, or who is not.',
       invited: 'Who has not accepted the invitation, or who has.',
     },
-    usualSort: { order: 'email' },
-    async within(reading) {
-      await requireUserLister(reading);
+    defaultSort: { sort: 'email' },
+    async scope(reading) {
+      await requireUserListAccess(reading);
       return {};
     },
-    schema: ListedUserBody,
-    row: (user, { caller }) => (caller.admin ? userBody(context, caller, user) : namedUserBody(user)),
+    schema: ListedUserSchema,
+    toRow: (user, { caller }) => (caller.admin ? toUserBody(context, caller, user) : toUserRefBody(user)),
   });
 
-const NewUserBody = Type.Object(
+const InviteUserSchema = Type.Object(
   {
     email: Type.String({ maxLength: MAX_EMAIL_LENGTH, examples: ['ada@acme.example'] }),
     name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Ada Lovelace'] })),
@@ -161,15 +161,15 @@ const NewUserBody = Type.Object(
 );
 
 /** The link is a secret, which is made anew for a repeat: as it is then. */
-const inviteRepeats = (context: Context): RepeatRule => ({
-  withheld: ['invite_url'],
-  async remake({ id }, caller) {
+const inviteIdempotency = (context: Context): IdempotencyOptions => ({
+  omitted: ['invite_url'],
+  async recreate({ id }, caller) {
     const [user] = await usersById(context.db.read, [id as number]);
-    return { invite_url: user === undefined ? null : userBody(context, caller, user).invite_url };
+    return { invite_url: user === undefined ? null : toUserBody(context, caller, user).invite_url };
   },
 });
 
-const declareInviteUser = (context: Context) =>
+const inviteUserOperation = (context: Context) =>
   operation({
     id: 'inviteUser',
     number: 54,
@@ -178,18 +178,18 @@ const declareInviteUser = (context: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    body: NewUserBody,
-    bodyLimit: SMALL_BODY,
+    body: InviteUserSchema,
+    bodyLimit: SMALL_BODY_LIMIT,
     inputs: { organization: 'organization_uid' },
-    answers: {
+    responses: {
       201: {
         description: 'The user, and the link by which they accept.',
-        schema: UserBody,
+        schema: UserSchema,
         headers: { Location: LocationHeader },
       },
     },
     versioned: true,
-    repeats: inviteRepeats(context),
+    idempotency: inviteIdempotency(context),
     async handler({ caller, change, body }) {
       const now = context.clock();
       const act = { actor: caller, now };
@@ -197,27 +197,33 @@ const declareInviteUser = (context: Context) =>
       const name = body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
       const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
       const answer = await change(async (tx) => {
-        const invited = await invitePerson(tx, act, caller, {
+        const invited = await inviteUser(tx, act, caller, {
           email,
           name,
           admin,
           assessments,
           organization,
         });
-        if (mails) await requestInvitationMail(tx, act, invited);
-        return createdUser(context, caller, await usersById(tx, [invited.id]));
+        if (mails) await queueInvitationMail(tx, act, invited);
+        return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
       });
-      if (mails) context.jobs.added();
+      if (mails) context.jobs.notify();
       return answer;
     },
   });
 
-function createdUser(context: Context, caller: Caller, [user]: Awaited<ReturnType<typeof usersById>>) {
-  if (user === undefined) throw missing('user');
-  return versioned(user.version, userBody(context, caller, user), { location: `${collection}/${user.id}` });
+function toInvitedUserResult(
+  context: Context,
+  caller: Caller,
+  [user]: Awaited<ReturnType<typeof usersById>>,
+) {
+  if (user === undefined) throw notFound('user');
+  return versionedResult(user.version, toUserBody(context, caller, user), {
+    location: `${collection}/${user.id}`,
+  });
 }
 
-const declareGetUser = (context: Context) =>
+const getUserOperation = (context: Context) =>
   operation({
     id: 'getUser',
     number: 55,
@@ -226,19 +232,19 @@ const declareGetUser = (context: Context) =>
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: idPath(ID, 4),
-    answers: { 200: { description: 'The user.', schema: UserBody } },
+    params: idParams(ID, 4),
+    responses: { 200: { description: 'The user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
-      const user = await userForCaller(context.db.read, caller, id);
-      return versioned(user.version, userBody(context, caller, user));
+      const user = await requireManagedUser(context.db.read, caller, id);
+      return versionedResult(user.version, toUserBody(context, caller, user));
     },
   });
 
 export const USER_OPERATIONS = [
-  declareBanUser,
-  declareWhoAmI,
-  declareListUsers,
-  declareInviteUser,
-  declareGetUser,
+  banUserOperation,
+  whoAmIOperation,
+  listUsersOperation,
+  inviteUserOperation,
+  getUserOperation,
 ];

@@ -1,4 +1,4 @@
 import { Type } from 'typebox';
-import { nameText } from '../../http/schemas.ts';
+import { nameSchema } from '../../http/schemas.ts';
 
-export const RenameBody = Type.Object({ name: nameText('needs-retest') }, { title: 'Tag rename' });
+export const RenameTagSchema = Type.Object({ name: nameSchema('needs-retest') }, { title: 'Tag rename' });

@@ -7,42 +7,42 @@ import {
   deleteAttachment,
   findAttachment,
   type NewAttachment,
-  type StoredAttachment,
+  type Attachment,
 } from '../../domain/vulnerabilities/attachments.ts';
-import { findVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
-import { invalid } from '../../domain/shared/errors.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { discardContents, storeContent } from '../../files/file-storage.ts';
-import { AREAS, publicAddress } from '../../http/areas.ts';
-import { isKnown } from '../../http/entity-tags.ts';
-import { readParts } from '../../http/multipart.ts';
+import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { invalidInput } from '../../domain/shared/errors.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
+import { AREAS, publicBaseUrl } from '../../http/areas.ts';
+import { matchesEtag } from '../../http/entity-tags.ts';
+import { parseMultipart } from '../../http/multipart.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
-import { attachmentDisposition, readRange } from '../../http/ranges.ts';
-import { requestHash } from '../../http/idempotency.ts';
-import { DateTime, MAX_RESULTS, MAX_TEXT, storedText } from '../../http/schemas.ts';
-import { streamAnswer } from '../../http/streams.ts';
-import { NamedUserOrNull } from '../v1/named-users.ts';
-import { idPath, innerPath, V1_ACCESS } from '../v1-params.ts';
+import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
+import { startRequestHash } from '../../http/idempotency.ts';
+import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
+import { streamResponse } from '../../http/streams.ts';
+import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/vulnerabilities/:id/attachments';
 const path = `${collection}/:attachment_id`;
-const VulnerabilityPath = idPath('The id of a vulnerability.', 1);
-const AttachmentPath = innerPath('attachment_id', 'The id of an attachment.', 1);
+const VulnerabilityParamsSchema = idParams('The id of a vulnerability.', 1);
+const AttachmentParamsSchema = nestedIdParams('attachment_id', 'The id of an attachment.', 1);
 
 const MAX_FILES = 10;
 /** Those that are ignored count as well. */
 const MAX_PARTS = 50;
 /** Bytes of a body beside the files that it may have. */
-const AROUND_FILES = 1024 * 1024;
+const MAX_OVERHEAD_BYTES = 1024 * 1024;
 
-export const StoredAttachmentBody = Type.Object(
+export const StoredAttachmentSchema = Type.Object(
   {
     id: Type.Integer(),
-    filename: storedText('request.txt'),
-    content_type: storedText('text/plain'),
+    filename: textSchema('request.txt'),
+    content_type: textSchema('text/plain'),
     file_size: Type.Integer({ description: 'Bytes.', examples: [2048] }),
-    created_at: DateTime,
+    created_at: DateTimeSchema,
     sha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
       maxLength: 64,
@@ -53,30 +53,30 @@ export const StoredAttachmentBody = Type.Object(
       description: 'Where it is downloaded, with a credential.',
       examples: ['https://assay.example/v1/vulnerabilities/1/attachments/1'],
     }),
-    user: NamedUserOrNull,
+    user: NullableUserRefSchema,
   },
   { title: 'Stored attachment' },
 );
 
 /** @returns an attachment as its readers are told of it */
-export function storedAttachmentBody(
+export function toStoredAttachmentBody(
   context: Pick<Context, 'addresses' | 'config'>,
   vulnerabilityId: number,
-  { id, filename, contentType, fileSize, createdAt, sha256, user }: StoredAttachment,
-): Static<typeof StoredAttachmentBody> {
+  { id, filename, contentType, fileSize, createdAt, sha256, user }: Attachment,
+): Static<typeof StoredAttachmentSchema> {
   return {
     id,
     filename,
     content_type: contentType,
     file_size: fileSize,
-    created_at: isoTime(createdAt),
+    created_at: formatTimestamp(createdAt),
     sha256,
-    url: `${publicAddress(AREAS.v1, context)}/vulnerabilities/${vulnerabilityId}/attachments/${id}`,
+    url: `${publicBaseUrl(AREAS.v1, context)}/vulnerabilities/${vulnerabilityId}/attachments/${id}`,
     user,
   };
 }
 
-const declareUploadAttachments = (context: Context) => {
+const uploadAttachmentsOperation = (context: Context) => {
   const { clock, config, db, log } = context;
   return operation({
     id: 'uploadAttachments',
@@ -86,7 +86,7 @@ const declareUploadAttachments = (context: Context) => {
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    params: VulnerabilityPath,
+    params: VulnerabilityParamsSchema,
     multipart: Type.Object(
       {
         file: Type.Array(
@@ -100,54 +100,54 @@ const declareUploadAttachments = (context: Context) => {
       },
       { title: 'Upload' },
     ),
-    answers: {
+    responses: {
       201: {
         description: 'The attachments, in the order of their parts.',
-        schema: Type.Array(StoredAttachmentBody, { maxItems: MAX_RESULTS }),
+        schema: Type.Array(StoredAttachmentSchema, { maxItems: MAX_RESULTS }),
       },
     },
-    repeats: { hashesItself: true },
+    idempotency: { hashedByHandler: true },
     async handler(request, reply) {
       const { caller, change, headers, params, raw } = request;
       const { id } = params;
       // A repeat is answered as it was, and whether it is one is known at its end.
-      if (headers['idempotency-key'] === undefined) await findVulnerability(db.read, caller, id);
+      if (headers['idempotency-key'] === undefined) await findVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {
-        const hash = requestHash(request);
+        const hash = startRequestHash(request);
         const files: NewAttachment[] = [];
-        const parts = readParts(raw, headers['content-type'] ?? '', {
-          maxBytes: MAX_FILES * config.maxAttachmentSize + AROUND_FILES,
+        const parts = parseMultipart(raw, headers['content-type'] ?? '', {
+          maxBytes: MAX_FILES * config.maxAttachmentSize + MAX_OVERHEAD_BYTES,
           maxParts: MAX_PARTS,
-          answer: reply.raw,
-          onBytes: () => reply.server.postponeDeadline?.(reply),
+          response: reply.raw,
+          onBytes: () => reply.server.extendRequestTimeout?.(reply),
         });
-        if (headers['content-type'] === undefined) throw noFiles();
+        if (headers['content-type'] === undefined) throw missingFile();
         for await (const { name, filename, type, content } of parts) {
           hash.update(JSON.stringify([name, filename ?? null, type]));
           if (name !== 'file') {
             for await (const piece of content) hash.update(piece);
             continue;
           }
-          if (files.length === MAX_FILES) throw tooMany();
-          const stored = await storeContent(context, upTo(config.maxAttachmentSize, content), (key) =>
+          if (files.length === MAX_FILES) throw tooManyFiles();
+          const stored = await storeContent(context, limitBytes(config.maxAttachmentSize, content), (key) =>
             keys.push(key),
           );
           hash.update(stored.sha256);
           files.push({ filename, contentType: type, content: stored });
         }
-        if (files.length === 0) throw noFiles();
+        if (files.length === 0) throw missingFile();
         const act = { actor: caller, now: clock() };
         return await change(
           async (tx) => {
             const attachments = await attachFiles(tx, act, id, files, config.maxAttachments);
-            return attachments.map((attachment) => storedAttachmentBody(context, id, attachment));
+            return attachments.map((attachment) => toStoredAttachmentBody(context, id, attachment));
           },
           { hash: hash.digest('base64url') },
         );
       } finally {
         // What is not kept now will not be; should this fail, a job does it later.
-        await discardContents(context, keys).catch((err: unknown) =>
+        await deleteUnreferenced(context, keys).catch((err: unknown) =>
           log.warn({ err, requestId: request.id }, 'an upload was not cleared away'),
         );
       }
@@ -155,7 +155,7 @@ const declareUploadAttachments = (context: Context) => {
   });
 };
 
-async function* upTo(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
@@ -167,18 +167,18 @@ async function* upTo(max: number, content: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-function tooMany(): Problem {
+function tooManyFiles(): Problem {
   return new Problem('batch-too-large', `At most ${MAX_FILES} files are taken at once.`, {
     batch: { max: MAX_FILES, size: MAX_FILES + 1 },
     source: 'file',
   });
 }
 
-function noFiles(): Error {
-  return invalid({ property: 'file', message: 'is required' });
+function missingFile(): Error {
+  return invalidInput({ property: 'file', message: 'is required' });
 }
 
-const declareDownloadAttachment = (context: Context) => {
+const downloadAttachmentOperation = (context: Context) => {
   const { config, db, files } = context;
   return operation({
     id: 'downloadAttachment',
@@ -188,17 +188,20 @@ const declareDownloadAttachment = (context: Context) => {
     method: 'GET',
     path,
     access: V1_ACCESS,
-    params: AttachmentPath,
-    answers: {
+    params: AttachmentParamsSchema,
+    responses: {
       200: { description: 'The file.', binary: true, headers: DOWNLOAD_HEADERS },
       206: {
         description: 'The part of it that Range asks for.',
         binary: true,
-        headers: { ...DOWNLOAD_HEADERS, 'Content-Range': text('Which bytes these are, and of how many.') },
+        headers: {
+          ...DOWNLOAD_HEADERS,
+          'Content-Range': textHeader('Which bytes these are, and of how many.'),
+        },
       },
-      304: { description: 'If-None-Match has it already.', headers: { ETag: text('As of the file.') } },
+      304: { description: 'If-None-Match has it already.', headers: { ETag: textHeader('As of the file.') } },
     },
-    refusals: [416],
+    extraErrorStatuses: [416],
     async handler({ caller, headers, isLive, method, params: { id, attachment_id: attachmentId } }, reply) {
       const { filename, contentType, sha256, size, key } = await findAttachment(db.read, caller, {
         vulnerabilityId: id,
@@ -206,12 +209,12 @@ const declareDownloadAttachment = (context: Context) => {
       });
       const tag = `"${ATTACHMENT_VERSION}.${sha256}"`;
       reply.header('etag', tag).header('cache-control', 'private, no-cache');
-      if (isKnown(headers['if-none-match'], tag)) {
+      if (matchesEtag(headers['if-none-match'], tag)) {
         reply.code(304);
         return undefined as never;
       }
       const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
-      const range = isSame ? readRange(headers.range, size) : undefined;
+      const range = isSame ? parseRange(headers.range, size) : undefined;
       if (range === 'unsatisfiable')
         throw new Problem('range-not-satisfiable', `The file has ${size} bytes.`, {
           headers: { 'content-range': `bytes */${size}` },
@@ -222,23 +225,23 @@ const declareDownloadAttachment = (context: Context) => {
         .type(contentType)
         .header('accept-ranges', 'bytes')
         .header('content-length', end - start + 1)
-        .header('content-disposition', attachmentDisposition(filename))
+        .header('content-disposition', formatContentDisposition(filename))
         .header('content-security-policy', 'sandbox')
         .header('x-content-type-options', 'nosniff');
       if (method === 'HEAD' || size === 0) return Readable.from([]) as never;
-      return streamAnswer(files.read(key, start, end), { timeout: config.requestTimeout, isLive }) as never;
+      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive }) as never;
     },
   });
 };
 
-const text = (description: string) => ({ type: 'string', maxLength: MAX_TEXT, description });
+const textHeader = (description: string) => ({ type: 'string', maxLength: MAX_TEXT, description });
 const DOWNLOAD_HEADERS = {
-  ETag: text('It follows from the content.'),
-  'Content-Disposition': text('That it is to be saved, and under which name (RFC 6266).'),
-  'Accept-Ranges': text('That Range is understood.'),
+  ETag: textHeader('It follows from the content.'),
+  'Content-Disposition': textHeader('That it is to be saved, and under which name (RFC 6266).'),
+  'Accept-Ranges': textHeader('That Range is understood.'),
 };
 
-const declareDeleteAttachment = ({ clock, db }: Context) =>
+const deleteAttachmentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteAttachment',
     number: 23,
@@ -248,22 +251,22 @@ const declareDeleteAttachment = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: AttachmentPath,
-    answers: { 204: { description: 'The attachment is deleted.' } },
+    params: AttachmentParamsSchema,
+    responses: { 204: { description: 'The attachment is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id, attachment_id: attachmentId } }) =>
+    handler: ({ caller, ifMatch, params: { id, attachment_id: attachmentId } }) =>
       db.write((tx) =>
         deleteAttachment(
           tx,
           { actor: caller, now: clock() },
           { vulnerabilityId: id, id: attachmentId },
-          expected,
+          ifMatch,
         ),
       ),
   });
 
 export const ATTACHMENT_OPERATIONS = [
-  declareUploadAttachments,
-  declareDownloadAttachment,
-  declareDeleteAttachment,
+  uploadAttachmentsOperation,
+  downloadAttachmentOperation,
+  deleteAttachmentOperation,
 ];

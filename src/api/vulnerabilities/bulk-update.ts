@@ -1,31 +1,34 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import {
-  changeVulnerabilities,
-  type ManyChanged,
-  MAX_CHANGED,
+  bulkUpdateVulnerabilities,
+  type BulkUpdateResult,
+  MAX_BULK_UPDATE,
 } from '../../domain/vulnerabilities/bulk/update.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
-import { filterMembers } from '../../http/lists/parameters.ts';
+import { filterBodySchema } from '../../http/lists/parameters.ts';
 import { operation } from '../../http/operation.ts';
-import { nameText, orNull } from '../../http/schemas.ts';
-import { VULNERABILITY_FILTERS } from './list-vulnerabilities.ts';
+import { nameSchema, nullable } from '../../http/schemas.ts';
+import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
 import { V1_ACCESS } from '../v1-params.ts';
-import { markdownText } from '../common-schemas.ts';
-import { TagInputs, tagsInput } from './tag-fields.ts';
+import { markdownSchema } from '../common-schemas.ts';
+import { TAG_FIELDS, toTagsInput } from './tag-fields.ts';
 
 const MAX_TAGS = 1_000;
-const MAX_IDS_TOLD = 1_000;
-const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] });
+const MAX_IDS_RETURNED = 1_000;
+const RowIdSchema = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] });
 
-const FILTER = filterMembers(
+const FILTER_BODY = filterBodySchema(
   vulnerabilityList.filters,
-  { ...VULNERABILITY_FILTERS, organizationUid: 'Of these organizations; for staff, who reach several.' },
+  {
+    ...VULNERABILITY_FILTER_DESCRIPTIONS,
+    organizationUid: 'Of these organizations; for staff, who reach several.',
+  },
   { title: 'Vulnerability filter' },
 );
 
-const SetBody = Type.Object(
+const SetFieldsSchema = Type.Object(
   {
     status_id: Type.Optional(
       Type.Integer({
@@ -37,7 +40,7 @@ const SetBody = Type.Object(
     ),
     severity: Type.Optional(Type.Enum([...SEVERITIES], { type: 'string' })),
     assignee_id: Type.Optional(
-      orNull(
+      nullable(
         Type.Integer({
           maximum: Number.MAX_SAFE_INTEGER,
           minimum: 1,
@@ -46,7 +49,7 @@ const SetBody = Type.Object(
       ),
     ),
     due_on: Type.Optional(
-      orNull(
+      nullable(
         Type.String({
           format: 'date',
           maxLength: 10,
@@ -55,16 +58,16 @@ const SetBody = Type.Object(
         }),
       ),
     ),
-    ...TagInputs,
+    ...TAG_FIELDS,
     add_tags: Type.Optional(
-      Type.Array(nameText('triaged'), {
+      Type.Array(nameSchema('triaged'), {
         maxItems: MAX_TAGS,
         description:
           'Names of tags to add, which are created where they are new. Not with `tags` and `tag_list`.',
       }),
     ),
     remove_tags: Type.Optional(
-      Type.Array(nameText('regression'), {
+      Type.Array(nameSchema('regression'), {
         maxItems: MAX_TAGS,
         description: 'Names of tags to take off. Not with `tags` and `tag_list`.',
       }),
@@ -78,18 +81,18 @@ const SetBody = Type.Object(
   },
 );
 
-const ChangeBody = Type.Object(
+const BulkUpdateSchema = Type.Object(
   {
     ids: Type.Optional(
-      Type.Array(Id, {
+      Type.Array(RowIdSchema, {
         minItems: 1,
-        maxItems: MAX_CHANGED,
+        maxItems: MAX_BULK_UPDATE,
         description: 'Which vulnerabilities; or `filter`.',
       }),
     ),
-    filter: Type.Optional(FILTER.schema),
-    set: Type.Optional(SetBody),
-    comment: Type.Optional(markdownText('Seen in the weekly triage.')),
+    filter: Type.Optional(FILTER_BODY.schema),
+    set: Type.Optional(SetFieldsSchema),
+    comment: Type.Optional(markdownSchema('Seen in the weekly triage.')),
     dry_run: Type.Optional(
       Type.Boolean({
         description: 'Whether nothing is changed, and only told what would be. False unless told.',
@@ -118,13 +121,15 @@ const ChangeBody = Type.Object(
   },
 );
 
-const ChangedBody = Type.Object(
+const BulkUpdateResultSchema = Type.Object(
   {
     matched_count: Type.Integer({ minimum: 0 }),
     updated_count: Type.Integer({ minimum: 0, description: 'How many of these were changed, or would be.' }),
-    ids: Type.Array(Type.Integer(), { maxItems: MAX_IDS_TOLD, description: 'The first of those.' }),
+    ids: Type.Array(Type.Integer(), { maxItems: MAX_IDS_RETURNED, description: 'The first of those.' }),
     dry_run: Type.Boolean(),
-    truncated: Type.Boolean({ description: `Whether \`ids\` lacks some: it has at most ${MAX_IDS_TOLD}.` }),
+    truncated: Type.Boolean({
+      description: `Whether \`ids\` lacks some: it has at most ${MAX_IDS_RETURNED}.`,
+    }),
     kept_count: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -135,16 +140,16 @@ const ChangedBody = Type.Object(
   { title: 'Changed vulnerabilities' },
 );
 
-const declareBulkUpdate = ({ clock }: Context) =>
+const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
   operation({
     id: 'bulkUpdateVulnerabilities',
     number: 30,
     summary: 'Change many vulnerabilities',
-    description: `Changes up to ${MAX_CHANGED} vulnerabilities, by \`ids\` or by \`filter\`, whose members are the filters of operation 15. All or nothing. Or sets such a change back with \`undo\`.`,
+    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, by \`ids\` or by \`filter\`, whose members are the filters of operation 15. All or nothing. Or sets such a change back with \`undo\`.`,
     method: 'POST',
     path: '/vulnerabilities/bulk_update',
     access: V1_ACCESS,
-    body: ChangeBody,
+    body: BulkUpdateSchema,
     inputs: {
       dryRun: 'dry_run',
       expectedCount: 'expected_count',
@@ -156,14 +161,14 @@ const declareBulkUpdate = ({ clock }: Context) =>
       'set.addTags': 'set.add_tags',
       'set.removeTags': 'set.remove_tags',
     },
-    answers: { 200: { description: 'What was changed, or would be.', schema: ChangedBody } },
-    repeats: true,
+    responses: { 200: { description: 'What was changed, or would be.', schema: BulkUpdateResultSchema } },
+    idempotency: true,
     handler({ caller, change, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
-      const chosen = filter && FILTER.read(filter, 'filter');
+      const chosen = filter && FILTER_BODY.parse(filter, 'filter');
       return change(
         async (tx) => {
-          const changed = await changeVulnerabilities(
+          const changed = await bulkUpdateVulnerabilities(
             tx,
             { actor: caller, now: clock() },
             {
@@ -178,28 +183,28 @@ const declareBulkUpdate = ({ clock }: Context) =>
                 severity: set.severity,
                 assigneeId: set.assignee_id,
                 dueOn: set.due_on,
-                ...tagsInput(set),
+                ...toTagsInput(set),
                 addTags: set.add_tags,
                 removeTags: set.remove_tags,
               },
             },
           );
-          return changedBody(changed, dryRun ?? false);
+          return toBulkUpdateResult(changed, dryRun ?? false);
         },
         { large: dryRun !== true },
       );
     },
   });
 
-function changedBody({ matched, changed, kept }: ManyChanged, dryRun: boolean) {
+function toBulkUpdateResult({ matched, changed, kept }: BulkUpdateResult, dryRun: boolean) {
   return {
     matched_count: matched,
     updated_count: changed.length,
-    ids: changed.slice(0, MAX_IDS_TOLD),
+    ids: changed.slice(0, MAX_IDS_RETURNED),
     dry_run: dryRun,
-    truncated: changed.length > MAX_IDS_TOLD,
+    truncated: changed.length > MAX_IDS_RETURNED,
     ...(kept === undefined ? {} : { kept_count: kept }),
   };
 }
 
-export const BULK_CHANGE_OPERATIONS = [declareBulkUpdate];
+export const BULK_UPDATE_OPERATIONS = [bulkUpdateVulnerabilitiesOperation];

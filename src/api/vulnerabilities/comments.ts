@@ -7,57 +7,59 @@ import {
   deleteComment,
   updateComment,
 } from '../../domain/vulnerabilities/comments.ts';
-import { findVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, storedText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { NamedUserOrNull } from '../v1/named-users.ts';
-import { idPath, innerPath, V1_ACCESS } from '../v1-params.ts';
-import { markdownText } from '../common-schemas.ts';
+import { DateTimeSchema, textSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
+import { markdownSchema } from '../common-schemas.ts';
 
 const collection = '/vulnerabilities/:id/comments';
 const path = `${collection}/:comment_id`;
-const VulnerabilityPath = idPath('The id of a vulnerability.', 1);
-const CommentPath = innerPath('comment_id', 'The id of a comment.', 1);
-const Internal = 'Told to staff alone, who alone may say so.';
+const VulnerabilityParamsSchema = idParams('The id of a vulnerability.', 1);
+const CommentParamsSchema = nestedIdParams('comment_id', 'The id of a comment.', 1);
+const INTERNAL_DESCRIPTION = 'Told to staff alone, who alone may say so.';
 
-const CommentBody = Type.Object(
+const CommentSchema = Type.Object(
   {
     id: Type.Integer(),
-    text: storedText('The fix is on the test system.'),
+    text: textSchema('The fix is on the test system.'),
     internal: Type.Boolean({ description: 'Whether it is told to staff alone.' }),
-    created_at: DateTime,
-    updated_at: DateTime,
-    user: NamedUserOrNull,
+    created_at: DateTimeSchema,
+    updated_at: DateTimeSchema,
+    user: NullableUserRefSchema,
     body: Type.String({
-      ...storedText('The fix is on the test system.'),
+      ...textSchema('The fix is on the test system.'),
       description: 'The same as `text`.',
     }),
-    User: NamedUserOrNull,
+    User: NullableUserRefSchema,
   },
   { title: 'Comment' },
 );
 
-const NewCommentBody = Type.Object(
+const NewCommentSchema = Type.Object(
   {
-    text: markdownText('The fix is on the test system.'),
-    internal: Type.Optional(Type.Boolean({ default: false, description: Internal, examples: [false] })),
+    text: markdownSchema('The fix is on the test system.'),
+    internal: Type.Optional(
+      Type.Boolean({ default: false, description: INTERNAL_DESCRIPTION, examples: [false] }),
+    ),
   },
   { title: 'New comment' },
 );
 
-const CommentChangeBody = Type.Object(
+const UpdateCommentSchema = Type.Object(
   {
-    text: Type.Optional(markdownText('The fix is on the test system, build 4711.')),
-    internal: Type.Optional(Type.Boolean({ description: Internal, examples: [false] })),
+    text: Type.Optional(markdownSchema('The fix is on the test system, build 4711.')),
+    internal: Type.Optional(Type.Boolean({ description: INTERNAL_DESCRIPTION, examples: [false] })),
   },
   { title: 'Comment change' },
 );
 
-const declareListComments = (context: Context) =>
+const listCommentsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listComments',
     number: 24,
@@ -65,19 +67,19 @@ const declareListComments = (context: Context) =>
     description: 'The comments on a vulnerability, oldest first. Internal ones are told to staff alone.',
     path: collection,
     access: V1_ACCESS,
-    params: VulnerabilityPath,
+    params: VulnerabilityParamsSchema,
     style: 'v1',
     list: commentList,
-    usualSort: { order: 'createdAt' },
-    within: async ({ db, caller }, { id }) => {
-      await findVulnerability(db, caller, id);
+    defaultSort: { sort: 'createdAt' },
+    scope: async ({ db, caller }, { id }) => {
+      await findVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: [id] };
     },
-    schema: CommentBody,
-    row: commentBody,
+    schema: CommentSchema,
+    toRow: toCommentBody,
   });
 
-const declareCreateComment = ({ clock }: Context) =>
+const createCommentOperation = ({ clock }: Context) =>
   operation({
     id: 'createComment',
     number: 25,
@@ -86,20 +88,20 @@ const declareCreateComment = ({ clock }: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    params: VulnerabilityPath,
-    body: NewCommentBody,
-    bodyLimit: MEDIUM_BODY,
-    answers: { 201: { description: 'The comment.', schema: CommentBody } },
+    params: VulnerabilityParamsSchema,
+    body: NewCommentSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
+    responses: { 201: { description: 'The comment.', schema: CommentSchema } },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler: ({ caller, params: { id }, body: { text, internal = false }, change }) =>
       change(async (tx) => {
         const comment = await createComment(tx, { actor: caller, now: clock() }, id, { text, internal });
-        return versioned(comment.version, commentBody(comment));
+        return versionedResult(comment.version, toCommentBody(comment));
       }),
   });
 
-const declareUpdateComment = ({ clock, db }: Context) =>
+const updateCommentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateComment',
     number: 26,
@@ -108,20 +110,20 @@ const declareUpdateComment = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: CommentPath,
-    body: CommentChangeBody,
-    bodyLimit: MEDIUM_BODY,
-    answers: { 200: { description: 'The comment as it is now.', schema: CommentBody } },
+    params: CommentParamsSchema,
+    body: UpdateCommentSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
+    responses: { 200: { description: 'The comment as it is now.', schema: CommentSchema } },
     versioned: true,
-    async handler({ caller, expected, params: { id, comment_id: commentId }, body }) {
+    async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body }) {
       const act = { actor: caller, now: clock() };
       const of = { vulnerabilityId: id, id: commentId };
-      const comment = await db.write((tx) => updateComment(tx, act, of, body, expected));
-      return versioned(comment.version, commentBody(comment));
+      const comment = await db.write((tx) => updateComment(tx, act, of, body, ifMatch));
+      return versionedResult(comment.version, toCommentBody(comment));
     },
   });
 
-const declareDeleteComment = ({ clock, db }: Context) =>
+const deleteCommentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteComment',
     number: 26,
@@ -130,22 +132,22 @@ const declareDeleteComment = ({ clock, db }: Context) =>
     method: 'DELETE',
     path,
     access: V1_ACCESS,
-    params: CommentPath,
-    answers: { 204: { description: 'The comment is removed.' } },
+    params: CommentParamsSchema,
+    responses: { 204: { description: 'The comment is removed.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id, comment_id: commentId } }) =>
+    handler: ({ caller, ifMatch, params: { id, comment_id: commentId } }) =>
       db.write((tx) =>
-        deleteComment(tx, { actor: caller, now: clock() }, { vulnerabilityId: id, id: commentId }, expected),
+        deleteComment(tx, { actor: caller, now: clock() }, { vulnerabilityId: id, id: commentId }, ifMatch),
       ),
   });
 
-function commentBody({ id, text, internal, createdAt, updatedAt, user }: Comment) {
+function toCommentBody({ id, text, internal, createdAt, updatedAt, user }: Comment) {
   return {
     id,
     text,
     internal,
-    created_at: isoTime(createdAt),
-    updated_at: isoTime(updatedAt),
+    created_at: formatTimestamp(createdAt),
+    updated_at: formatTimestamp(updatedAt),
     user,
     body: text,
     User: user,
@@ -153,8 +155,8 @@ function commentBody({ id, text, internal, createdAt, updatedAt, user }: Comment
 }
 
 export const COMMENT_OPERATIONS = [
-  declareListComments,
-  declareCreateComment,
-  declareUpdateComment,
-  declareDeleteComment,
+  listCommentsOperation,
+  createCommentOperation,
+  updateCommentOperation,
+  deleteCommentOperation,
 ];

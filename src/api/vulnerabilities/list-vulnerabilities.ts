@@ -3,17 +3,17 @@ import type { Context } from '../../runtime/context.ts';
 import { PHASES, SEVERITIES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../domain/vulnerabilities/vulnerability-summary.ts';
-import type { Chosen } from '../../domain/lists/filters.ts';
-import { filterParameters, LIST_STYLES, readFilters } from '../../http/lists/parameters.ts';
+import type { FilterInput } from '../../domain/lists/filters.ts';
+import { filterParameters, PAGINATION_STYLES, parseFilters } from '../../http/lists/parameters.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { V1_ACCESS } from '../v1-params.ts';
-import { Day, wholeVulnerabilityBody, WholeVulnerabilityBody } from './vulnerability-schema.ts';
+import { DateSchema, toVulnerabilityBody, VulnerabilitySchema } from './vulnerability-schema.ts';
 
 const collection = '/vulnerabilities';
 
 /** What is said of the filters wherever they may be chosen. */
-export const VULNERABILITY_FILTERS = {
+export const VULNERABILITY_FILTER_DESCRIPTIONS = {
   search:
     'A part of the title, the description, the name of a tag, or the uid or name of the assessment, without regard to case. One or two characters are not looked for in descriptions.',
   statusId: 'Of these statuses.',
@@ -40,7 +40,7 @@ export const VULNERABILITY_FILTERS = {
   createdUntil: 'Reported before this moment.',
 };
 
-const declareListVulnerabilities = (context: Context) =>
+const listVulnerabilitiesOperation = (context: Context) =>
   listOperation(context, {
     id: 'listVulnerabilities',
     number: 15,
@@ -51,49 +51,52 @@ const declareListVulnerabilities = (context: Context) =>
     style: 'v1',
     list: vulnerabilityList,
     filters: {
-      ...VULNERABILITY_FILTERS,
+      ...VULNERABILITY_FILTER_DESCRIPTIONS,
       includeAttachments: 'False: `attachments` is empty. True unless told.',
     },
     sorts: ['resolvedAt', 'updatedAt', 'severity', 'cvssScore', 'statusId', 'title', 'dueOn'],
-    usualSort: { order: 'resolvedAt' },
+    defaultSort: { sort: 'resolvedAt' },
     fields: { always: 'id' },
-    schema: WholeVulnerabilityBody,
-    row: (vulnerability) => wholeVulnerabilityBody(vulnerability, context),
+    schema: VulnerabilitySchema,
+    toRow: (vulnerability) => toVulnerabilityBody(vulnerability, context),
     download: { action: 'vulnerability.export', filename: 'vulnerabilities' },
   });
 
-const count = (description?: string) =>
+const countSchema = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
-const counts = <N extends string>(names: readonly N[], title: string) =>
-  Type.Object(Object.fromEntries(names.map((name) => [name, count()])) as Record<N, Type.TInteger>, {
+const countsSchema = <N extends string>(names: readonly N[], title: string) =>
+  Type.Object(Object.fromEntries(names.map((name) => [name, countSchema()])) as Record<N, Type.TInteger>, {
     title,
   });
 
-const SummaryBody = Type.Object(
+const SummarySchema = Type.Object(
   {
-    by_severity: counts(SEVERITIES, 'Vulnerabilities by severity'),
-    by_phase: counts(PHASES, 'Vulnerabilities by phase'),
+    by_severity: countsSchema(SEVERITIES, 'Vulnerabilities by severity'),
+    by_phase: countsSchema(PHASES, 'Vulnerabilities by phase'),
     open_by_age: Type.Object(
       {
-        days_7: count('Reported in the last 7 days.'),
-        days_30: count('Before that, in the last 30.'),
-        days_90: count('Before that, in the last 90.'),
-        older: count(),
+        days_7: countSchema('Reported in the last 7 days.'),
+        days_30: countSchema('Before that, in the last 30.'),
+        days_90: countSchema('Before that, in the last 90.'),
+        older: countSchema(),
       },
       { title: 'Open vulnerabilities by age' },
     ),
     days: Type.Array(
-      Type.Object({ date: Day, opened: count(), closed: count() }, { title: 'Vulnerabilities of a day' }),
+      Type.Object(
+        { date: DateSchema, opened: countSchema(), closed: countSchema() },
+        { title: 'Vulnerabilities of a day' },
+      ),
       { maxItems: 90, description: 'The last 90 days, the oldest first (UTC).' },
     ),
-    retests_requested: count(),
+    retests_requested: countSchema(),
   },
   { title: 'Summary of vulnerabilities' },
 );
 
-const declareSummarizeVulnerabilities = ({ db, clock }: Context) => {
-  const parameters = filterParameters(LIST_STYLES.v1, vulnerabilityList.filters, {
-    ...VULNERABILITY_FILTERS,
+const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
+  const parameters = filterParameters(PAGINATION_STYLES.v1, vulnerabilityList.filters, {
+    ...VULNERABILITY_FILTER_DESCRIPTIONS,
     organizationUid: 'Of these organizations; for staff, who reach several.',
   });
   return operation({
@@ -107,9 +110,9 @@ const declareSummarizeVulnerabilities = ({ db, clock }: Context) => {
     query: Type.Object(
       Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
     ),
-    answers: { 200: { description: 'The counts of all that match.', schema: SummaryBody } },
+    responses: { 200: { description: 'The counts of all that match.', schema: SummarySchema } },
     async handler({ caller, query }) {
-      const chosen = readFilters(parameters, query) as Chosen<typeof vulnerabilityList.filters>;
+      const chosen = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
       const summary = await summarizeVulnerabilities({ db: db.readLong, caller, now: clock() }, chosen);
       const { days7, days30, days90, older } = summary.openByAge;
       return {
@@ -123,4 +126,7 @@ const declareSummarizeVulnerabilities = ({ db, clock }: Context) => {
   });
 };
 
-export const LISTED_VULNERABILITY_OPERATIONS = [declareListVulnerabilities, declareSummarizeVulnerabilities];
+export const LIST_VULNERABILITIES_OPERATIONS = [
+  listVulnerabilitiesOperation,
+  summarizeVulnerabilitiesOperation,
+];

@@ -1,67 +1,67 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { findVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import {
   decideRetest,
-  DECISIONS,
+  RETEST_DECISIONS,
   requestRetest,
   type Retest,
   RETEST_STATUSES,
   retestList,
 } from '../../domain/vulnerabilities/retests.ts';
-import { isoTime } from '../../domain/shared/time.ts';
-import { MEDIUM_BODY } from '../../http/json-bodies.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
+import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { DateTime, orNull, storedText, unknownText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { NamedUserOrNull } from '../v1/named-users.ts';
-import { pathOf, V1_ACCESS } from '../v1-params.ts';
-import { markdownText } from '../common-schemas.ts';
+import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
+import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { paramsSchema, V1_ACCESS } from '../v1-params.ts';
+import { markdownSchema } from '../common-schemas.ts';
 
 const collection = '/vulnerabilities/:vulnerability_id/patch_verifications';
 const path = `${collection}/:verification_id`;
 /** One that is open when the operations are tried in their order. */
-const Vulnerability = ['The id of a vulnerability.', 3] as const;
-const VulnerabilityPath = pathOf({ vulnerability_id: Vulnerability });
+const VULNERABILITY_PARAM = ['The id of a vulnerability.', 3] as const;
+const VulnerabilityParamsSchema = paramsSchema({ vulnerability_id: VULNERABILITY_PARAM });
 /** One whose retest waits, in the demo. */
-const RetestPath = pathOf({
-  vulnerability_id: [Vulnerability[0], 4],
+const RetestParamsSchema = paramsSchema({
+  vulnerability_id: [VULNERABILITY_PARAM[0], 4],
   verification_id: ['The id of a retest.', 1],
 });
 
-const RetestBody = Type.Object(
+const RetestSchema = Type.Object(
   {
     id: Type.Integer(),
-    message: storedText('Fixed in build 4711; please look again.'),
+    message: textSchema('Fixed in build 4711; please look again.'),
     status: Type.Unsafe<Retest['status']>({ type: 'string', enum: [...RETEST_STATUSES] }),
-    created_at: DateTime,
-    user: NamedUserOrNull,
-    decided_at: orNull(DateTime),
-    decided_by: NamedUserOrNull,
-    decision_message: unknownText('It cannot be exploited any more.'),
+    created_at: DateTimeSchema,
+    user: NullableUserRefSchema,
+    decided_at: nullable(DateTimeSchema),
+    decided_by: NullableUserRefSchema,
+    decision_message: nullableTextSchema('It cannot be exploited any more.'),
   },
   { title: 'Retest' },
 );
 
-const NewRetestBody = Type.Object(
-  { message: markdownText('Fixed in build 4711; please look again.') },
+const NewRetestSchema = Type.Object(
+  { message: markdownSchema('Fixed in build 4711; please look again.') },
   { title: 'New retest' },
 );
 
-const DecisionBody = Type.Object(
+const RetestDecisionSchema = Type.Object(
   {
-    status: Type.Unsafe<(typeof DECISIONS)[number]>({
+    status: Type.Unsafe<(typeof RETEST_DECISIONS)[number]>({
       type: 'string',
-      enum: [...DECISIONS],
+      enum: [...RETEST_DECISIONS],
       examples: ['verified'],
     }),
-    message: Type.Optional(markdownText('It cannot be exploited any more.')),
+    message: Type.Optional(markdownSchema('It cannot be exploited any more.')),
   },
   { title: 'Retest decision' },
 );
 
-const declareListRetests = (context: Context) =>
+const listRetestsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listRetests',
     number: 27,
@@ -69,19 +69,19 @@ const declareListRetests = (context: Context) =>
     description: 'The retests of a vulnerability, oldest first.',
     path: collection,
     access: V1_ACCESS,
-    params: VulnerabilityPath,
+    params: VulnerabilityParamsSchema,
     style: 'v1',
     list: retestList,
-    usualSort: { order: 'createdAt' },
-    within: async ({ db, caller }, { vulnerability_id: id }) => {
-      await findVulnerability(db, caller, id);
+    defaultSort: { sort: 'createdAt' },
+    scope: async ({ db, caller }, { vulnerability_id: id }) => {
+      await findVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: [id] };
     },
-    schema: RetestBody,
-    row: retestBody,
+    schema: RetestSchema,
+    toRow: toRetestBody,
   });
 
-const declareRequestRetest = ({ clock }: Context) =>
+const requestRetestOperation = ({ clock }: Context) =>
   operation({
     id: 'requestRetest',
     number: 28,
@@ -91,20 +91,20 @@ const declareRequestRetest = ({ clock }: Context) =>
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
-    params: VulnerabilityPath,
-    body: NewRetestBody,
-    bodyLimit: MEDIUM_BODY,
-    answers: { 201: { description: 'The retest.', schema: RetestBody } },
+    params: VulnerabilityParamsSchema,
+    body: NewRetestSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
+    responses: { 201: { description: 'The retest.', schema: RetestSchema } },
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler: ({ caller, params: { vulnerability_id: id }, body: { message }, change }) =>
       change(async (tx) => {
         const retest = await requestRetest(tx, { actor: caller, now: clock() }, id, message);
-        return versioned(retest.version, retestBody(retest));
+        return versionedResult(retest.version, toRetestBody(retest));
       }),
   });
 
-const declareDecideRetest = ({ clock, db }: Context) =>
+const decideRetestOperation = ({ clock, db }: Context) =>
   operation({
     id: 'decideRetest',
     number: 29,
@@ -114,31 +114,31 @@ const declareDecideRetest = ({ clock, db }: Context) =>
     method: 'PATCH',
     path,
     access: V1_ACCESS,
-    params: RetestPath,
-    body: DecisionBody,
-    bodyLimit: MEDIUM_BODY,
-    answers: { 200: { description: 'The retest as it is now.', schema: RetestBody } },
+    params: RetestParamsSchema,
+    body: RetestDecisionSchema,
+    bodyLimit: MEDIUM_BODY_LIMIT,
+    responses: { 200: { description: 'The retest as it is now.', schema: RetestSchema } },
     versioned: true,
-    async handler({ caller, expected, params, body }) {
+    async handler({ caller, ifMatch, params, body }) {
       const act = { actor: caller, now: clock() };
       const of = { vulnerabilityId: params.vulnerability_id, id: params.verification_id };
-      const retest = await db.write((tx) => decideRetest(tx, act, of, body, expected));
-      return versioned(retest.version, retestBody(retest));
+      const retest = await db.write((tx) => decideRetest(tx, act, of, body, ifMatch));
+      return versionedResult(retest.version, toRetestBody(retest));
     },
   });
 
-function retestBody(retest: Retest) {
+function toRetestBody(retest: Retest) {
   const { id, message, status, createdAt, user, decidedAt, decidedBy, decisionMessage } = retest;
   return {
     id,
     message,
     status,
-    created_at: isoTime(createdAt),
+    created_at: formatTimestamp(createdAt),
     user,
-    decided_at: decidedAt === null ? null : isoTime(decidedAt),
+    decided_at: decidedAt === null ? null : formatTimestamp(decidedAt),
     decided_by: decidedBy,
     decision_message: decisionMessage,
   };
 }
 
-export const RETEST_OPERATIONS = [declareListRetests, declareRequestRetest, declareDecideRetest];
+export const RETEST_OPERATIONS = [listRetestsOperation, requestRetestOperation, decideRetestOperation];

@@ -1,48 +1,48 @@
 import { type Static, Type } from 'typebox';
-import { nameText } from '../../http/schemas.ts';
+import { nameSchema } from '../../http/schemas.ts';
 
 const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 const MAX_TAGS = 1_000;
-const TagId = Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] });
-const name = nameText('regression');
+const TagIdSchema = Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] });
+const nameField = nameSchema('regression');
 
 /** Either form in one schema, whose faults are told once: of an object its type looks at the members, else at the value. */
-const TagById = Type.Unsafe<number | { id: number }>({
-  ...TagId,
+const TagByIdSchema = Type.Unsafe<number | { id: number }>({
+  ...TagIdSchema,
   type: ['integer', 'object'],
-  properties: { id: TagId },
+  properties: { id: TagIdSchema },
   required: ['id'],
   title: 'Vulnerability tag by id',
 });
-const TagByName = Type.Unsafe<string | { name: string }>({
-  ...name,
+const TagByNameSchema = Type.Unsafe<string | { name: string }>({
+  ...nameField,
   type: ['string', 'object'],
-  properties: { name },
+  properties: { name: nameField },
   required: ['name'],
   title: 'Vulnerability tag by name',
 });
 
 /** The tags of a vulnerability as a companion takes them: also as they are told. */
-export const TagInputs = {
+export const TAG_FIELDS = {
   tags: Type.Optional(
-    Type.Array(TagById, {
+    Type.Array(TagByIdSchema, {
       maxItems: MAX_TAGS,
       description:
         'Ids of tags, or tags as they are told. Together with `tag_list` the tags to be; `[]` clears them.',
     }),
   ),
   tag_list: Type.Optional(
-    Type.Array(TagByName, {
+    Type.Array(TagByNameSchema, {
       maxItems: MAX_TAGS,
       description: 'Names of tags, or tags as they are told; they are created where they are new.',
     }),
   ),
 };
 
-const Given = Type.Object(TagInputs);
+const TagFieldsSchema = Type.Object(TAG_FIELDS);
 
 /** @returns what a body says of tags, as the rules take it */
-export function tagsInput({ tags, tag_list: list }: Static<typeof Given>): {
+export function toTagsInput({ tags, tag_list: list }: Static<typeof TagFieldsSchema>): {
   tagIds: number[] | undefined;
   tagNames: string[] | undefined;
 } {

@@ -1,28 +1,28 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { findVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
+import { findVisibleVulnerability } from '../../domain/vulnerabilities/lock-vulnerability.ts';
 import { TIMELINE_KINDS, type TimelineKind } from '../../domain/vulnerabilities/timeline.ts';
 import { timelineList } from '../../domain/vulnerabilities/timeline-list.ts';
-import { isoTime } from '../../domain/shared/time.ts';
+import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
-import { DateTime, orNull, unknownText } from '../../http/schemas.ts';
-import { NamedUserOrNull } from '../v1/named-users.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
+import { DateTimeSchema, nullable, nullableTextSchema } from '../../http/schemas.ts';
+import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
 
-const state = (description: string) =>
+const stateSchema = (description: string) =>
   Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description });
 
-const TimelineEntryBody = Type.Object(
+const TimelineEntrySchema = Type.Object(
   {
     id: Type.Integer({ description: 'Of one vulnerability; 0 is its creation.' }),
-    at: DateTime,
+    at: DateTimeSchema,
     kind: Type.Unsafe<TimelineKind>({ type: 'string', enum: [...TIMELINE_KINDS] }),
-    user: NamedUserOrNull,
-    before: state('What changed, as it was.'),
-    after: state('What changed, as it is since.'),
-    comment: orNull(
+    user: NullableUserRefSchema,
+    before: stateSchema('What changed, as it was.'),
+    after: stateSchema('What changed, as it is since.'),
+    comment: nullable(
       Type.Object(
-        { id: Type.Integer(), text: unknownText('The fix is on the test system.') },
+        { id: Type.Integer(), text: nullableTextSchema('The fix is on the test system.') },
         { title: 'Comment of a timeline', description: '`text` is as it is now, `null` once removed.' },
       ),
     ),
@@ -30,7 +30,7 @@ const TimelineEntryBody = Type.Object(
   { title: 'Timeline entry' },
 );
 
-const declareListTimeline = (context: Context) =>
+const listTimelineOperation = (context: Context) =>
   listOperation(context, {
     id: 'listTimeline',
     number: 31,
@@ -39,18 +39,18 @@ const declareListTimeline = (context: Context) =>
       'What was done to a vulnerability, oldest first, as long as it lives. Internal comments are told to staff alone.',
     path: '/vulnerabilities/:id/timeline',
     access: V1_ACCESS,
-    params: idPath('The id of a vulnerability.', 1),
+    params: idParams('The id of a vulnerability.', 1),
     style: 'v1',
-    log: true,
+    cursorOnly: true,
     list: timelineList,
     sorts: ['at'],
-    usualSort: { order: 'at' },
-    within: async ({ db, caller }, { id }) => {
-      await findVulnerability(db, caller, id);
+    defaultSort: { sort: 'at' },
+    scope: async ({ db, caller }, { id }) => {
+      await findVisibleVulnerability(db, caller, id);
       return { vulnerabilityId: id };
     },
-    schema: TimelineEntryBody,
-    row: ({ at, ...entry }) => ({ ...entry, at: isoTime(at) }),
+    schema: TimelineEntrySchema,
+    toRow: ({ at, ...entry }) => ({ ...entry, at: formatTimestamp(at) }),
   });
 
-export const TIMELINE_OPERATIONS = [declareListTimeline];
+export const TIMELINE_OPERATIONS = [listTimelineOperation];

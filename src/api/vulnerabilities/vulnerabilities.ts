@@ -1,46 +1,51 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { PHASES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
-import { MAX_FINDING } from '../../domain/vulnerabilities/vulnerability-fields.ts';
+import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import { deleteVulnerability } from '../../domain/vulnerabilities/delete-vulnerability.ts';
-import { editVulnerability } from '../../domain/vulnerabilities/replace-vulnerability.ts';
-import { reportVulnerability, sharedReports } from '../../domain/vulnerabilities/create-vulnerability.ts';
+import { replaceVulnerability } from '../../domain/vulnerabilities/replace-vulnerability.ts';
 import {
-  readVulnerability,
-  type WholeVulnerability,
-} from '../../domain/vulnerabilities/read-vulnerability.ts';
+  createVulnerability,
+  createVulnerabilityBatcher,
+} from '../../domain/vulnerabilities/create-vulnerability.ts';
+import { readVulnerability, type Vulnerability } from '../../domain/vulnerabilities/read-vulnerability.ts';
 import { operation } from '../../http/operation.ts';
-import { orNull, storedText } from '../../http/schemas.ts';
-import { versioned } from '../../http/etags.ts';
-import { FINDING, FINDING_INPUTS, findingInput, MAX_SHORT_TEXT } from './vulnerability-fields.ts';
-import { idPath, V1_ACCESS } from '../v1-params.ts';
+import { nullable, textSchema } from '../../http/schemas.ts';
+import { versionedResult } from '../../http/etags.ts';
 import {
-  Day,
+  VULNERABILITY_FIELDS,
+  VULNERABILITY_FIELD_NAMES,
+  toFindingInput,
+  MAX_SHORT_TEXT,
+} from './vulnerability-fields.ts';
+import { idParams, V1_ACCESS } from '../v1-params.ts';
+import {
+  DateSchema,
   flowPosition,
   flowType,
-  wholeVulnerabilityBody,
-  WholeVulnerabilityBody,
+  toVulnerabilityBody,
+  VulnerabilitySchema,
 } from './vulnerability-schema.ts';
 
 const collection = '/vulnerabilities';
 export const VULNERABILITY_PATH = `${collection}/:id`;
 
-const StatusId = Type.Integer({
+const StatusIdSchema = Type.Integer({
   minimum: 1,
   maximum: VULNERABILITY_STATUSES.length,
   description: `One of ${VULNERABILITY_STATUSES.map(({ id, name }) => `${id} ${name}`).join(', ')}.`,
   examples: [2],
 });
-const AssessmentUid = Type.String({
+const AssessmentUidSchema = Type.String({
   maxLength: MAX_SHORT_TEXT,
   description: 'The uid of an assessment.',
   examples: ['acme-web-2026'],
 });
-const UserId = Type.Integer({ description: 'Of a user with access to the assessment.', examples: [1] });
+const UserIdSchema = Type.Integer({ description: 'Of a user with access to the assessment.', examples: [1] });
 
-const SIZE = `At most ${MAX_FINDING / 1024} KiB in all.`;
+const SIZE_DESCRIPTION = `At most ${MAX_VULNERABILITY_BYTES / 1024} KiB in all.`;
 
-const declareGetVulnerability = (context: Context) =>
+const getVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'getVulnerability',
     number: 16,
@@ -49,20 +54,20 @@ const declareGetVulnerability = (context: Context) =>
     method: 'GET',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
-    params: idPath('The id of a vulnerability.', 1),
-    answers: { 200: { description: 'The vulnerability.', schema: WholeVulnerabilityBody } },
+    params: idParams('The id of a vulnerability.', 1),
+    responses: { 200: { description: 'The vulnerability.', schema: VulnerabilitySchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const vulnerability = await readVulnerability(context.db.read, caller, id);
-      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context));
+      return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));
     },
   });
 
-const StatusOfCatalogue = Type.Object(
+const VulnerabilityStatusSchema = Type.Object(
   {
     id: Type.Integer(),
-    name: storedText('Pending Fix'),
-    description: storedText('It is real and has to be fixed.'),
+    name: textSchema('Pending Fix'),
+    description: textSchema('It is real and has to be fixed.'),
     phase: Type.Enum([...PHASES], { type: 'string' }),
     flow_type: Type.Integer({ description: '0 new, 1 open, 2 closed.' }),
     flow_position: Type.Integer({ description: 'Its place in the catalogue, from 0.' }),
@@ -70,7 +75,7 @@ const StatusOfCatalogue = Type.Object(
   { title: 'Status of the catalogue' },
 );
 
-const declareListVulnerabilityStatuses = () =>
+const listVulnerabilityStatusesOperation = () =>
   operation({
     id: 'listVulnerabilityStatuses',
     number: 17,
@@ -79,8 +84,11 @@ const declareListVulnerabilityStatuses = () =>
     method: 'GET',
     path: '/vulnerability_statuses',
     access: V1_ACCESS,
-    answers: {
-      200: { description: 'The catalogue.', schema: Type.Array(StatusOfCatalogue, { maxItems: 100 }) },
+    responses: {
+      200: {
+        description: 'The catalogue.',
+        schema: Type.Array(VulnerabilityStatusSchema, { maxItems: 100 }),
+      },
     },
     async handler() {
       return VULNERABILITY_STATUSES.map(({ id, name, description, phase }) => ({
@@ -94,94 +102,94 @@ const declareListVulnerabilityStatuses = () =>
     },
   });
 
-const declareCreateVulnerability = (context: Context) => {
-  const reportTogether = sharedReports(context.db);
+const createVulnerabilityOperation = (context: Context) => {
+  const reportTogether = createVulnerabilityBatcher(context.db);
   return operation({
     id: 'createVulnerability',
     number: 18,
     summary: 'Create a vulnerability',
-    description: `Reports a vulnerability of an assessment that you have access to. ${SIZE}`,
+    description: `Reports a vulnerability of an assessment that you have access to. ${SIZE_DESCRIPTION}`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
     body: Type.Object(
       {
-        assessment_id: AssessmentUid,
-        ...FINDING,
-        status_id: Type.Optional(StatusId),
-        assignee_id: Type.Optional(UserId),
-        due_on: Type.Optional(Day),
+        assessment_id: AssessmentUidSchema,
+        ...VULNERABILITY_FIELDS,
+        status_id: Type.Optional(StatusIdSchema),
+        assignee_id: Type.Optional(UserIdSchema),
+        due_on: Type.Optional(DateSchema),
       },
       { title: 'New vulnerability' },
     ),
-    answers: {
+    responses: {
       201: {
         description: 'The vulnerability.',
-        schema: WholeVulnerabilityBody,
+        schema: VulnerabilitySchema,
         headers: { Location: { type: 'string', maxLength: 4_096, description: 'Where it can be read.' } },
       },
     },
-    inputs: FINDING_INPUTS,
+    inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
-    repeats: true,
+    idempotency: true,
     handler({ caller, change, body }) {
       const act = { actor: caller, now: context.clock() };
       const input = {
-        ...findingInput(body),
+        ...toFindingInput(body),
         assessment: body.assessment_id,
         statusId: body.status_id,
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const answerOf = (vulnerability: WholeVulnerability) =>
-        versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context), {
+      const answerOf = (vulnerability: Vulnerability) =>
+        versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context), {
           location: `${collection}/${vulnerability.id}`,
         });
-      return change(async (tx) => answerOf(await reportVulnerability(tx, act, input)), {
+      return change(async (tx) => answerOf(await createVulnerability(tx, act, input)), {
         together: async () => answerOf(await reportTogether(act, input)),
       });
     },
   });
 };
 
-const declareReplaceVulnerability = (context: Context) =>
+const replaceVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'replaceVulnerability',
     number: 19,
     summary: 'Edit a vulnerability',
-    description: `Replaces what is said of it. What is absent gets its default; status, tags, assignee, \`due_on\` and assessment stay. ${SIZE}`,
+    description: `Replaces what is said of it. What is absent gets its default; status, tags, assignee, \`due_on\` and assessment stay. ${SIZE_DESCRIPTION}`,
     method: 'PUT',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
-    params: idPath('The id of a vulnerability.', 1),
+    params: idParams('The id of a vulnerability.', 1),
     body: Type.Object(
       {
-        assessment_id: Type.Optional(AssessmentUid),
-        ...FINDING,
-        status_id: Type.Optional(StatusId),
-        assignee_id: Type.Optional(orNull(UserId)),
-        due_on: Type.Optional(orNull(Day)),
+        assessment_id: Type.Optional(AssessmentUidSchema),
+        ...VULNERABILITY_FIELDS,
+        status_id: Type.Optional(StatusIdSchema),
+        assignee_id: Type.Optional(nullable(UserIdSchema)),
+        due_on: Type.Optional(nullable(DateSchema)),
       },
       { title: 'Vulnerability replacement' },
     ),
-    answers: { 200: { description: 'The vulnerability as it is now.', schema: WholeVulnerabilityBody } },
-    inputs: FINDING_INPUTS,
+    responses: { 200: { description: 'The vulnerability as it is now.', schema: VulnerabilitySchema } },
+    inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
-    async handler({ caller, expected, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body }) {
       const act = { actor: caller, now: context.clock() };
       const edit = {
-        ...findingInput(body),
+        ...toFindingInput(body),
         assessment: body.assessment_id,
         statusId: body.status_id,
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const vulnerability = await context.db.write((tx) => editVulnerability(tx, act, id, edit, expected));
-      return versioned(vulnerability.version, wholeVulnerabilityBody(vulnerability, context));
+      const vulnerability = await context.db.write((tx) => replaceVulnerability(tx, act, id, edit, ifMatch));
+      return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));
     },
   });
 
-const declareDeleteVulnerability = ({ clock, db }: Context) =>
+const deleteVulnerabilityOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteVulnerability',
     number: 20,
@@ -191,17 +199,17 @@ const declareDeleteVulnerability = ({ clock, db }: Context) =>
     method: 'DELETE',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
-    params: idPath('The id of a vulnerability.', 12),
-    answers: { 204: { description: 'The vulnerability is deleted.' } },
+    params: idParams('The id of a vulnerability.', 12),
+    responses: { 204: { description: 'The vulnerability is deleted.' } },
     versioned: true,
-    handler: ({ caller, expected, params: { id } }) =>
-      db.write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, expected)),
+    handler: ({ caller, ifMatch, params: { id } }) =>
+      db.write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
-export const REPORTED_VULNERABILITY_OPERATIONS = [
-  declareReplaceVulnerability,
-  declareDeleteVulnerability,
-  declareGetVulnerability,
-  declareListVulnerabilityStatuses,
-  declareCreateVulnerability,
+export const VULNERABILITY_OPERATIONS = [
+  replaceVulnerabilityOperation,
+  deleteVulnerabilityOperation,
+  getVulnerabilityOperation,
+  listVulnerabilityStatusesOperation,
+  createVulnerabilityOperation,
 ];

@@ -13,7 +13,7 @@ interface Waiting<Item, Answer> {
  * A question about one item that is put for all items which wait, and only so often: however many come, the database has
  * the same few questions to answer. Whoever comes waits for it.
  */
-export class PacedQuestion<Item, Answer> {
+export class BatchLoader<Item, Answer> {
   readonly #put: (items: readonly Item[]) => Promise<readonly Answer[]>;
   readonly #pause: number;
   #waiting: Waiting<Item, Answer>[] = [];
@@ -28,7 +28,7 @@ export class PacedQuestion<Item, Answer> {
     this.#pause = pause;
   }
 
-  ask(item: Item): Promise<Answer> {
+  load(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       if (!this.#running) void this.#run();

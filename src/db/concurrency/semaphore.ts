@@ -1,7 +1,7 @@
-import { Busy } from '../engine.ts';
+import { DatabaseBusy } from '../engine.ts';
 
 /** So many at a time, in the order in which they came; who waits too long is refused. */
-export class Turns {
+export class Semaphore {
   readonly #patience: number;
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -20,7 +20,7 @@ export class Turns {
    * Resolves when it is one's turn, which lasts until `give`.
    * @throws Busy when all were taken for too long
    */
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
       return;
@@ -32,13 +32,13 @@ export class Turns {
       };
       const timer = setTimeout(() => {
         this.#waiting.delete(proceed);
-        reject(new Busy('Every connection to the database is in use.'));
+        reject(new DatabaseBusy('Every connection to the database is in use.'));
       }, this.#patience).unref();
       this.#waiting.add(proceed);
     });
   }
 
-  give(): void {
+  release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#free += 1;

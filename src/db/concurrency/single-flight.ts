@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * A question that every request has to ask, and that those which wait at the same time ask together. Nobody gets an
  * answer to a question that was put before they came: what is true when a request arrives is true for it.
  */
-export class SharedQuestion<Answer> {
+export class SingleFlight<Answer> {
   readonly #put: () => Promise<Answer>;
   /** Settles when the last question that was put is answered. */
   #asked: Promise<unknown> = Promise.resolve();
@@ -16,7 +16,7 @@ export class SharedQuestion<Answer> {
     this.#put = put;
   }
 
-  ask(): Promise<Answer> {
+  run(): Promise<Answer> {
     this.#next ??= this.#asked.then(async () => {
       // Those that arrive in the same turn of the event loop share it, also where answers take no time.
       await nextTurn();

@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Database, type Transaction, Unavailable } from '../engine.ts';
+import { type Database, type Transaction, StorageError } from '../engine.ts';
 
 /** Items written in one unit of work, so that others need not wait long. */
 const MAX_ITEMS = 200;
 
-interface Waiting<Item, Result> {
+interface Pending<Item, Result> {
   item: Item;
   resolve(result: Result): void;
   reject(reason: unknown): void;
 }
 
 /** Which items share units of work, and how much of them one may hold. */
-export interface Sharing<Item> {
+export interface BatchOptions<Item> {
   /** Those of one lane wait for each other, and for nobody else. Absent, all are of one. */
-  laneOf?(item: Item): string;
-  weigh?(item: Item): number;
+  partitionOf?(item: Item): string;
+  weightOf?(item: Item): number;
   /** A unit takes no more once it weighs so much. */
   maxWeight?: number;
 }
@@ -23,12 +23,12 @@ export interface Sharing<Item> {
  * Writes what requests bring at the same time in one unit of work, so that each costs a row and not a transaction. While
  * one unit of a lane is written, those that come wait for the next.
  */
-export class SharedWrite<Item, Result> {
+export class WriteBatcher<Item, Result> {
   readonly #db: Database;
   readonly #unit: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>;
-  readonly #sharing: Sharing<Item>;
+  readonly #sharing: BatchOptions<Item>;
   /** Those that wait, by lane; a lane is there as long as it runs. */
-  readonly #lanes = new Map<string, Waiting<Item, Result>[]>();
+  readonly #lanes = new Map<string, Pending<Item, Result>[]>();
 
   /**
    * @param unit writes the items and returns what came of each, in their order. Where it throws with several, nothing is
@@ -37,7 +37,7 @@ export class SharedWrite<Item, Result> {
   constructor(
     db: Database,
     unit: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>,
-    sharing: Sharing<Item> = {},
+    sharing: BatchOptions<Item> = {},
   ) {
     this.#db = db;
     this.#unit = unit;
@@ -45,8 +45,8 @@ export class SharedWrite<Item, Result> {
   }
 
   /** @returns what came of the item, once that is durable; throws what `Database.write` throws */
-  write(item: Item): Promise<Result> {
-    const key = this.#sharing.laneOf?.(item) ?? '';
+  add(item: Item): Promise<Result> {
+    const key = this.#sharing.partitionOf?.(item) ?? '';
     return new Promise((resolve, reject) => {
       const one = { item, resolve, reject };
       const lane = this.#lanes.get(key);
@@ -57,7 +57,7 @@ export class SharedWrite<Item, Result> {
     });
   }
 
-  async #run(key: string, lane: Waiting<Item, Result>[]): Promise<void> {
+  async #run(key: string, lane: Pending<Item, Result>[]): Promise<void> {
     try {
       while (lane.length > 0) await this.#writeNext(lane);
     } finally {
@@ -66,9 +66,9 @@ export class SharedWrite<Item, Result> {
     }
   }
 
-  async #writeNext(lane: Waiting<Item, Result>[]): Promise<void> {
-    await gather(lane);
-    let taken: Waiting<Item, Result>[] = [];
+  async #writeNext(lane: Pending<Item, Result>[]): Promise<void> {
+    await waitForMore(lane);
+    let taken: Pending<Item, Result>[] = [];
     try {
       const results = await this.#db.write((tx) => {
         // As late as can be, so that whoever came until now is in it; the same ones when it is run again.
@@ -80,12 +80,12 @@ export class SharedWrite<Item, Result> {
       });
       taken.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (error) {
-      if (taken.length > 1 && !(error instanceof Unavailable)) await this.#writeEach(taken);
+      if (taken.length > 1 && !(error instanceof StorageError)) await this.#writeEach(taken);
       else for (const { reject } of taken.length > 0 ? taken : lane.splice(0)) reject(error);
     }
   }
 
-  async #writeEach(taken: readonly Waiting<Item, Result>[]): Promise<void> {
+  async #writeEach(taken: readonly Pending<Item, Result>[]): Promise<void> {
     for (const { item, resolve, reject } of taken) {
       try {
         const [result] = await this.#db.write((tx) => this.#unit(tx, [item]));
@@ -97,13 +97,13 @@ export class SharedWrite<Item, Result> {
   }
 
   /** @returns how many of those who wait go into one unit: at least one */
-  #fitting(lane: readonly Waiting<Item, Result>[]): number {
-    const { weigh, maxWeight = Number.POSITIVE_INFINITY } = this.#sharing;
+  #fitting(lane: readonly Pending<Item, Result>[]): number {
+    const { weightOf, maxWeight = Number.POSITIVE_INFINITY } = this.#sharing;
     let weight = 0;
     let count = 0;
     for (const { item } of lane) {
       if (count === MAX_ITEMS || (count > 0 && weight >= maxWeight)) break;
-      weight += weigh?.(item) ?? 0;
+      weight += weightOf?.(item) ?? 0;
       count += 1;
     }
     return count;
@@ -111,7 +111,7 @@ export class SharedWrite<Item, Result> {
 }
 
 /** Waits as long as each turn of the event loop brings more: under load, fewer and larger units are faster for all. */
-async function gather(lane: readonly unknown[]): Promise<void> {
+async function waitForMore(lane: readonly unknown[]): Promise<void> {
   let before: number;
   do {
     before = lane.length;

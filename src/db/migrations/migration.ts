@@ -1,5 +1,5 @@
 /** Column types and table options that differ by engine; everything else in a migration is the same SQL. */
-export interface Dialect {
+export interface SchemaDialect {
   engine: 'sqlite' | 'postgres';
   /** An integer primary key that the engine assigns and never reuses. */
   id: string;
@@ -16,5 +16,5 @@ export interface Dialect {
 
 export interface Migration {
   name: string;
-  statements(dialect: Dialect): string[];
+  statements(dialect: SchemaDialect): string[];
 }

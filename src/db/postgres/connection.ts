@@ -12,9 +12,9 @@ import {
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { isLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
+import { isConnectionLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
 import type { Tables } from '../schema.ts';
-import type { Turns } from '../concurrency/semaphore.ts';
+import type { Semaphore } from '../concurrency/semaphore.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
 /** A longer statement has a list of rows in it, and will hardly be sent again. */
@@ -38,7 +38,7 @@ export interface PostgresConnection {
  *   the one for reaching a server
  * @returns a function that takes a connection out of the pool; to be called once a pool, which keeps the names
  */
-export function connectionsOf(pool: pg.Pool, turns: Turns): () => Promise<PostgresConnection> {
+export function createConnectionAcquirer(pool: pg.Pool, turns: Semaphore): () => Promise<PostgresConnection> {
   const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
   let count = 0;
   const nameOf = (text: string): string => {
@@ -50,9 +50,9 @@ export function connectionsOf(pool: pg.Pool, turns: Turns): () => Promise<Postgr
     return name;
   };
   return async () => {
-    await turns.take();
+    await turns.acquire();
     const client = await pool.connect().catch((error: unknown) => {
-      turns.give();
+      turns.release();
       return rethrowTranslated(error);
     });
     let lost: unknown;
@@ -61,14 +61,14 @@ export function connectionsOf(pool: pg.Pool, turns: Turns): () => Promise<Postgr
       run(text, values = []) {
         // A rollback would only wait behind the query that has no answer.
         if (lost !== undefined) return Promise.reject(lost);
-        gather(client.connection.stream);
+        corkUntilNextTick(client.connection.stream);
         const statement =
           values.length === 0 || text.length > MAX_NAMED_LENGTH
             ? { text, values: [...values] }
             : { name: nameOf(text), text, values: [...values] };
         return client.query(statement).catch((error: unknown) => {
           const translated = translatePostgresError(error);
-          if (isLost(error)) lost = translated;
+          if (isConnectionLost(error)) lost = translated;
           // The pool's other connections have plans as old as this one's: new names let none of them be used again.
           if (isStalePlan(translated)) names.clear();
           throw translated;
@@ -78,20 +78,20 @@ export function connectionsOf(pool: pg.Pool, turns: Turns): () => Promise<Postgr
       // Never back into the pool with a transaction open, whatever happened.
       release() {
         client.release(discarded || lost !== undefined || client.getTransactionStatus() !== 'I');
-        turns.give();
+        turns.release();
       },
     };
   };
 }
 
 /** What is written to the stream until this turn of the event loop ends leaves in one packet. */
-function gather(stream: pg.Connection['stream']): void {
+function corkUntilNextTick(stream: pg.Connection['stream']): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
 /** @returns what the query builder wants to know of an answer */
-export function resultOf<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
+export function toQueryResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
   return ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
     ? { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
     : { rows: rows as R[] };
@@ -108,20 +108,20 @@ const compiler = new PostgresQueryCompiler();
 const adapter = new PostgresAdapter();
 
 /** @returns a query builder whose queries run on what `provider` has; it can neither stream nor begin a transaction */
-export function queriesOn(provider: ConnectionProvider): Kysely<Tables> {
+export function createQueryBuilder(provider: ConnectionProvider): Kysely<Tables> {
   const executor = new DefaultQueryExecutor(compiler, adapter, provider);
   return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor });
 }
 
 /** Runs each query on a connection of its own. */
-export function oneConnectionEach(connect: () => Promise<PostgresConnection>): ConnectionProvider {
+export function connectionPerQuery(connect: () => Promise<PostgresConnection>): ConnectionProvider {
   return {
     async provideConnection(consumer) {
       const connection = await connect();
       try {
         return await consumer({
           executeQuery: async <R>(query: CompiledQuery) =>
-            resultOf<R>(await connection.run(query.sql, query.parameters)),
+            toQueryResult<R>(await connection.run(query.sql, query.parameters)),
           streamQuery,
         });
       } finally {

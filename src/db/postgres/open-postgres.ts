@@ -4,26 +4,26 @@ import {
   type Database,
   type DatabaseConfig,
   type Transaction,
-  Unavailable,
+  StorageError,
   WriteConflict,
 } from '../engine.ts';
 import { isCurrent, migrate } from '../migrate.ts';
-import { connectionsOf, oneConnectionEach, queriesOn } from './connection.ts';
+import { createConnectionAcquirer, connectionPerQuery, createQueryBuilder } from './connection.ts';
 import {
-  isOvertaken,
+  isConstraintRace,
   isSerializationFailure,
   isStalePlan,
   rethrowTranslated,
   translatePostgresError,
 } from './errors.ts';
-import { PostgresUnit } from './pipelined-transaction.ts';
-import { Turns } from '../concurrency/semaphore.ts';
+import { PipelinedTransaction } from './pipelined-transaction.ts';
+import { Semaphore } from '../concurrency/semaphore.ts';
 
 const READ_CONNECTIONS = 8;
 const WRITE_CONNECTIONS = 12;
 const MAX_ATTEMPTS = 8;
 /** How much longer than the engine's own limit a statement is waited for, before its connection counts as lost, in ms. */
-const SILENCE = 2_000;
+const QUERY_TIMEOUT_MARGIN = 2_000;
 /** Names the advisory lock that migrations hold; any number will do that no one else uses. */
 const MIGRATION_LOCK = 7_215_004_911;
 
@@ -32,12 +32,12 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
   const options: pg.PoolConfig = {
     connectionString: config.databaseUrl,
     statement_timeout: config.timeout,
-    query_timeout: config.timeout + SILENCE,
+    query_timeout: config.timeout + QUERY_TIMEOUT_MARGIN,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
     application_name: 'assay',
-    types: { getTypeParser: parserOf },
+    types: { getTypeParser: typeParserOf },
   };
   const readPool = new pg.Pool({
     ...options,
@@ -51,7 +51,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     // What has been answered is durable, whatever the role or the database has as its default; what is to be so later is
     // before it in the same log. Only a transaction that
     // says so writes: what is sent behind a `begin` that fails is not done by itself.
-    options: `-c synchronous_commit=${config.durableLater === true ? 'off' : 'on'} -c default_transaction_read_only=on`,
+    options: `-c synchronous_commit=${config.relaxedDurability === true ? 'off' : 'on'} -c default_transaction_read_only=on`,
   });
   // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
   // pool for an idle one and on itself for one in use, it would end the process as well.
@@ -60,16 +60,16 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  const readTurns = new Turns(READ_CONNECTIONS, config.timeout);
-  const writeTurns = new Turns(WRITE_CONNECTIONS, config.timeout);
-  const read = queriesOn(oneConnectionEach(connectionsOf(readPool, readTurns)));
-  const connect = connectionsOf(writePool, writeTurns);
+  const readTurns = new Semaphore(READ_CONNECTIONS, config.timeout);
+  const writeTurns = new Semaphore(WRITE_CONNECTIONS, config.timeout);
+  const read = createQueryBuilder(connectionPerQuery(createConnectionAcquirer(readPool, readTurns)));
+  const connect = createConnectionAcquirer(writePool, writeTurns);
   let commits = 0;
 
   async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
     const connection = await connect();
     try {
-      const work = new PostgresUnit(connection);
+      const work = new PipelinedTransaction(connection);
       let value: T;
       try {
         value = await unit(work.transaction);
@@ -95,7 +95,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         try {
           return await attempt(unit);
         } catch (error) {
-          const again = isSerializationFailure(error) || isOvertaken(error) || isStalePlan(error);
+          const again = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
           if (!again || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
             throw translatePostgresError(error);
           if (attempts >= MAX_ATTEMPTS)
@@ -138,7 +138,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         .query<{ name: string }>('select name from migrations')
         .catch(rethrowTranslated);
       if (!isCurrent(result.rows.map((row) => row.name)))
-        throw new Unavailable('Migrations are not done yet.');
+        throw new StorageError('Migrations are not done yet.');
     },
     async backup() {
       throw new Error('assay backup copies a SQLite database. Use pg_dump for PostgreSQL.');
@@ -157,7 +157,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
 }
 
 /** Integers of 64 bits arrive as text; every one that is stored here is exact as a number. */
-const parserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
+const typeParserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8
     ? Number
     : (pg.types.getTypeParser as (oid: number, format?: string) => never)(oid, format);

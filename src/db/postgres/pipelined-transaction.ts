@@ -1,19 +1,19 @@
 import type { CompiledQuery, ConnectionProvider, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
-import { type Transaction, Unavailable } from '../engine.ts';
-import { type PostgresConnection, queriesOn, resultOf, streamQuery } from './connection.ts';
-import { isUnread } from '../prepared-queries.ts';
+import { type Transaction, StorageError } from '../engine.ts';
+import { type PostgresConnection, createQueryBuilder, toQueryResult, streamQuery } from './connection.ts';
+import { isPipelined } from '../prepared-queries.ts';
 
 /** So many statements are sent ahead of their answers, that a unit of any length needs little memory. */
-const MAX_UNANSWERED = 32;
+const MAX_IN_FLIGHT = 32;
 
 /**
  * One unit of work on one connection, which waits for answers only where somebody reads them: `begin` leaves with the
  * first statement, and what nobody reads leaves with the next one, or with `commit`. The server takes all in order, and
  * each is answered by itself; the first that fails fails the unit.
  */
-export class PostgresUnit implements ConnectionProvider, DatabaseConnection {
-  readonly transaction = queriesOn(this) as Transaction;
+export class PipelinedTransaction implements ConnectionProvider, DatabaseConnection {
+  readonly transaction = createQueryBuilder(this) as Transaction;
   readonly streamQuery = streamQuery;
   readonly #connection: PostgresConnection;
   #begun = false;
@@ -34,8 +34,8 @@ export class PostgresUnit implements ConnectionProvider, DatabaseConnection {
     if (this.#ended) throw new Error('The unit of work is over.');
     this.#begin();
     const answer = this.#send(query.sql, query.parameters);
-    if (isUnread(query) && (this.#unread += 1) % MAX_UNANSWERED !== 0) return { rows: [] };
-    return resultOf(await answer);
+    if (isPipelined(query) && (this.#unread += 1) % MAX_IN_FLIGHT !== 0) return { rows: [] };
+    return toQueryResult(await answer);
   }
 
   /**
@@ -49,7 +49,7 @@ export class PostgresUnit implements ConnectionProvider, DatabaseConnection {
     const { command } = await this.#send('commit');
     // The server answers the end of a unit in which something failed as it answers a rollback.
     if (this.#failure !== undefined) throw this.#failure.reason;
-    if (command !== 'COMMIT') throw new Unavailable(`The database answered a commit with ${command}.`);
+    if (command !== 'COMMIT') throw new StorageError(`The database answered a commit with ${command}.`);
   }
 
   async rollback(): Promise<void> {
@@ -67,9 +67,9 @@ export class PostgresUnit implements ConnectionProvider, DatabaseConnection {
     void this.#track(
       this.#connection.run('begin read write').catch((error: unknown) => {
         this.#connection.discard();
-        throw error instanceof Unavailable
+        throw error instanceof StorageError
           ? error
-          : new Unavailable('The database begins no transaction now.', { cause: error });
+          : new StorageError('The database begins no transaction now.', { cause: error });
       }),
     );
   }

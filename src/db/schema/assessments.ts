@@ -3,7 +3,7 @@ import type { Generated } from 'kysely';
 /** Assessments, their groups, tags and testing hours. */
 export interface AssessmentsTables {
   assessment_groups: AssessmentGroupTable;
-  group_members: GroupMemberTable;
+  group_members: AssessmentGroupMemberTable;
   group_member_counts: { group_id: number; role: string; members: number };
   assessments: AssessmentTable;
   assessment_access: { organization_id: number; assessment_id: number; user_id: number };
@@ -29,7 +29,7 @@ interface AssessmentGroupTable {
   version: Generated<number>;
 }
 
-interface GroupMemberTable {
+interface AssessmentGroupMemberTable {
   id: Generated<number>;
   organization_id: number;
   group_id: number;

@@ -1,14 +1,14 @@
 import type { Generated } from 'kysely';
 
 /** The audit log, and what is read from it in order. */
-export interface EventsTables {
-  events: EventTable;
+export interface AuditTables {
+  events: AuditEventTable;
   /** How many rows the refusals of a minute since 1970 have. */
   refusal_minutes: { minute: number; events: number };
 }
 
 /** What was changed or refused. Of refusals that share a row, what differs is `null`. */
-interface EventTable {
+interface AuditEventTable {
   id: Generated<number>;
   at: number;
   action: string;

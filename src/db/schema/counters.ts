@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 
 /** Counts that many change at once: each is the sum of what both tables have. */
-export interface TalliesTables {
+export interface CountersTables {
   tallies: { kind: string; subject: number; bucket: string; amount: number };
   tally_differences: {
     id: Generated<number>;

@@ -1,10 +1,10 @@
 /** What was answered, for requests that come again. */
-export interface KeptAnswersTables {
-  kept_answers: KeptAnswerTable;
+export interface IdempotencyKeysTables {
+  kept_answers: IdempotencyKeyTable;
 }
 
 /** What was answered to a request with an `Idempotency-Key` (ADR 36). */
-interface KeptAnswerTable {
+interface IdempotencyKeyTable {
   /** SHA-256 of the account, the method, the path and the key, base64url: the key itself is nowhere. */
   id: string;
   user_id: number;

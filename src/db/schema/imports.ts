@@ -4,9 +4,9 @@ import type { Generated } from 'kysely';
 export interface ImportsTables {
   imports: ImportTable;
   scanner_findings: ScannerFindingTable;
-  import_statuses: ImportStatusTable;
+  import_statuses: ImportStatusChangeTable;
   import_coverage: ImportCoverageTable;
-  import_changes: ImportChangeTable;
+  import_changes: ImportFindingSnapshotTable;
   /** Long texts of ports, under the digests that stand for them in other tables. */
   port_sets: { organization_id: number; name: string; ports: string };
   /** Vulnerabilities from one id to another that an import made and no search finds yet. */
@@ -77,7 +77,7 @@ interface ScannerFindingTable {
 }
 
 /** A status that an import set, so that it can be set back. */
-interface ImportStatusTable {
+interface ImportStatusChangeTable {
   import_id: number;
   vulnerability_id: number;
   organization_id: number;
@@ -106,7 +106,7 @@ interface ImportCoverageTable {
 }
 
 /** What an import changed of a finding that stood: for a while, so that it can be undone. */
-interface ImportChangeTable {
+interface ImportFindingSnapshotTable {
   id: Generated<number>;
   import_id: number;
   vulnerability_id: number;

@@ -1,7 +1,7 @@
 /** Sessions, passwords, second factors and identity providers. */
 export interface SignInTables {
   sessions: SessionTable;
-  attempts: AttemptTable;
+  attempts: ThrottledAttemptTable;
   password_resets: { secret_hash: string; user_id: number; made_by: 'hand' | 'mail'; expires_at: number };
   totp_secrets: TotpSecretTable;
   recovery_codes: { user_id: number; code_hash: string; used_at: number | null };
@@ -32,7 +32,7 @@ interface SessionTable {
 }
 
 /** How often something was tried that may be tried only so often. */
-interface AttemptTable {
+interface ThrottledAttemptTable {
   /** What is tried and on whom, what people typed as a hash. */
   subject: string;
   /** Where from; empty for what is counted from everywhere. */

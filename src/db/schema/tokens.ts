@@ -12,7 +12,7 @@ export interface TokensTables {
   signing_keys: { kid: string; number: number; created_at: number; sealed_key: string };
   oauth_clients: OAuthClientTable;
   oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
-  oauth_codes: OAuthCodeTable;
+  oauth_codes: AuthorizationCodeTable;
   refresh_tokens: RefreshTokenTable;
 }
 
@@ -59,7 +59,7 @@ interface OAuthClientTable {
   created_at: number;
 }
 
-interface OAuthCodeTable {
+interface AuthorizationCodeTable {
   /** SHA-256, hexadecimal. */
   code_hash: string;
   client_id: string;

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 
 /** Accounts. */
-export interface PeopleTables {
+export interface UsersTables {
   users: UserTable;
   /** Addresses whose invited users were deleted by a ban, so that no provider brings them back. */
   banned_addresses: { organization_id: number; email_key: string; banned_at: number };

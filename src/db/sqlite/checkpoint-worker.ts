@@ -2,21 +2,21 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync } from '@photostructure/sqlite';
 
 /** A thread that brings what SQLite's write-ahead log has into the database file, over a connection of its own. */
-export interface CheckpointThreadData {
+export interface CheckpointWorkerData {
   path: string;
   timeout: number;
 }
 
 /** To copy what can be copied, `'copy'`, or to end. */
-export type CheckpointOrder = 'copy' | 'end';
+export type CheckpointCommand = 'copy' | 'end';
 
 /** How many frames the log had when the copy began; `undefined` where it has failed. */
-export type CheckpointReport = { frames: number | undefined };
+export type CheckpointResult = { frames: number | undefined };
 
-function serve(port: NonNullable<typeof parentPort>, { path, timeout }: CheckpointThreadData): void {
+function serve(port: NonNullable<typeof parentPort>, { path, timeout }: CheckpointWorkerData): void {
   const connection = new DatabaseSync(path, { timeout });
   connection.exec('pragma synchronous = full');
-  const copy = (): CheckpointReport => {
+  const copy = (): CheckpointResult => {
     try {
       // Passive: it waits for nobody, and nobody for it.
       const row = connection.prepare('pragma wal_checkpoint(passive)').get() as { log: number };
@@ -25,7 +25,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, timeout }: Checkpoi
       return { frames: undefined };
     }
   };
-  port.on('message', (order: CheckpointOrder) => {
+  port.on('message', (order: CheckpointCommand) => {
     if (order === 'copy') {
       port.postMessage(copy(), []);
       return;
@@ -35,4 +35,4 @@ function serve(port: NonNullable<typeof parentPort>, { path, timeout }: Checkpoi
   });
 }
 
-if (parentPort !== null) serve(parentPort, workerData as CheckpointThreadData);
+if (parentPort !== null) serve(parentPort, workerData as CheckpointWorkerData);

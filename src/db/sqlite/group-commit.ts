@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Unavailable } from '../engine.ts';
+import { StorageError } from '../engine.ts';
 
 /** How the one writing connection is driven. */
-export interface GroupConnection {
+export interface GroupCommitConnection {
   begin(): Promise<void>;
   savepoint(): void;
-  release(): void;
+  releaseSavepoint(): void;
   /** Undoes everything since the savepoint. */
-  undo(): void;
+  rollbackToSavepoint(): void;
   commit(): void;
   rollback(): void;
   inTransaction(): boolean;
@@ -15,7 +15,7 @@ export interface GroupConnection {
   translate(error: unknown): unknown;
 }
 
-interface WaitingUnit {
+interface QueuedTransaction {
   /** Whether it begins a transaction, and shares none that others have begun. */
   isLarge: boolean;
   run(): Promise<unknown>;
@@ -33,15 +33,15 @@ const MAX_GROUP_MILLISECONDS = 20;
  * No unit is told of its success before the commit that holds it has returned.
  */
 export class GroupCommit {
-  readonly #connection: GroupConnection;
-  #waiting: WaitingUnit[] = [];
+  readonly #connection: GroupCommitConnection;
+  #waiting: QueuedTransaction[] = [];
   #running: Promise<void> | undefined;
   /** A rollback failed, so the transaction may still be open. */
   #unfinished = false;
   #commits = 0;
   #transactions = 0;
 
-  constructor(connection: GroupConnection) {
+  constructor(connection: GroupCommitConnection) {
     this.#connection = connection;
   }
 
@@ -80,7 +80,7 @@ export class GroupCommit {
   }
 
   async #commitGroup(): Promise<void> {
-    const done: { unit: WaitingUnit; value: unknown }[] = [];
+    const done: { unit: QueuedTransaction; value: unknown }[] = [];
     try {
       if (this.#unfinished) this.#rollback();
       await this.#connection.begin();
@@ -126,9 +126,12 @@ export class GroupCommit {
   }
 
   /** Runs one unit; throws only when the whole group is lost. */
-  async #runUnit(unit: WaitingUnit, done: { unit: WaitingUnit; value: unknown }[]): Promise<void> {
+  async #runUnit(
+    unit: QueuedTransaction,
+    done: { unit: QueuedTransaction; value: unknown }[],
+  ): Promise<void> {
     if (!this.#connection.inTransaction()) {
-      unit.reject(new Unavailable('The database gave up the transaction.'));
+      unit.reject(new StorageError('The database gave up the transaction.'));
       return;
     }
     // Nothing else is lost with the first: it needs no savepoint, which costs much where a unit changes many pages.
@@ -136,7 +139,7 @@ export class GroupCommit {
     try {
       if (!isFirst) this.#connection.savepoint();
       const value = await unit.run();
-      if (!isFirst) this.#connection.release();
+      if (!isFirst) this.#connection.releaseSavepoint();
       done.push({ unit, value });
     } catch (error) {
       unit.reject(this.#connection.translate(error));
@@ -145,7 +148,7 @@ export class GroupCommit {
       if (isFirst) {
         this.#rollback();
         await this.#connection.begin();
-      } else this.#connection.undo();
+      } else this.#connection.rollbackToSavepoint();
     }
   }
 }

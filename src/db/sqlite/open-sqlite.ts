@@ -3,25 +3,31 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect } from 'kysely';
-import { type Database, type DatabaseConfig, type Reader, type Transaction, Unavailable } from '../engine.ts';
+import {
+  type Database,
+  type DatabaseConfig,
+  type ReadConnection,
+  type Transaction,
+  StorageError,
+} from '../engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from '../migrate.ts';
 import type { Tables } from '../schema.ts';
-import { CHECKPOINT_FRAMES, Checkpoints } from './wal-checkpointer.ts';
-import { Pace, PacedDialect } from './yielding-dialect.ts';
+import { CHECKPOINT_FRAMES, WalCheckpointer } from './wal-checkpointer.ts';
+import { EventLoopBudget, YieldingSqliteDialect } from './yielding-dialect.ts';
 import {
-  bindable,
-  type Connection,
-  isBusy,
-  objectsOf,
+  toBindable,
+  type SqliteConnection,
+  isBusyError,
+  rowMapper,
   StatementCache,
   translateSqliteError,
-  translating,
+  withTranslatedErrors,
 } from './statement-cache.ts';
-import { dialectOf, ReadingThreads } from './reader-pool.ts';
+import { readOnlyDialect, ReaderPool } from './reader-pool.ts';
 
 /** Of the connection of a thread, in KiB: what lists read, they mostly read once. */
-const THREAD_CACHE = 8 * 1024;
+const WORKER_PAGE_CACHE_KIB = 8 * 1024;
 
 /**
  * Opens `assay.db` in the data folder: one connection writes, another, read-only, answers what is short, and those of
@@ -32,14 +38,17 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   const path = join(config.dataDirectory, 'assay.db');
   // SQLite gives the log beside it the rights of the database. A file that exists must not be opened and closed here:
   // that would drop the locks which another connection of this process has on it.
-  if (!existsSync(path)) createPrivate(path);
+  if (!existsSync(path)) createPrivateFile(path);
   const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
   writer.exec('pragma journal_mode = wal');
   // What one connection has not waited for is in the same log, before what the next one does wait for.
-  writer.exec(`pragma synchronous = ${config.durableLater === true ? 'normal' : 'full'}`);
+  writer.exec(`pragma synchronous = ${config.relaxedDurability === true ? 'normal' : 'full'}`);
   const checkpoints =
-    config.threads &&
-    new Checkpoints(new URL('checkpoint-thread.js', config.threads), { path, timeout: config.timeout });
+    config.workerDirectory &&
+    new WalCheckpointer(new URL('checkpoint-thread.js', config.workerDirectory), {
+      path,
+      timeout: config.timeout,
+    });
   // What the thread leaves, the writer copies: a log to which is written all the time would never begin anew.
   writer.exec(
     `pragma wal_autocheckpoint = ${checkpoints === undefined ? CHECKPOINT_FRAMES : 4 * CHECKPOINT_FRAMES}`,
@@ -52,19 +61,19 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   reader.exec('pragma temp_store = memory');
 
   const statements = new StatementCache(writer);
-  const pace = new Pace();
-  const write = new Kysely<Tables>({ dialect: new PacedDialect({ database: statements }, pace) });
+  const pace = new EventLoopBudget();
+  const write = new Kysely<Tables>({ dialect: new YieldingSqliteDialect({ database: statements }, pace) });
   const readStatements = new StatementCache(reader);
   const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
 
   const threads =
-    config.threads &&
-    new ReadingThreads(new URL('reading-thread.js', config.threads), {
+    config.workerDirectory &&
+    new ReaderPool(new URL('reading-thread.js', config.workerDirectory), {
       path,
-      cacheSize: THREAD_CACHE,
+      cacheSize: WORKER_PAGE_CACHE_KIB,
       timeout: config.timeout,
     });
-  const readLong = threads === undefined ? read : readingBy(threads);
+  const readLong = threads === undefined ? read : createPooledReader(threads);
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
@@ -73,22 +82,22 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       pace.begin();
     },
     savepoint() {
-      pace.nextUnit();
+      pace.nextTransaction();
       statements.run('savepoint unit');
     },
-    release: () => statements.run('release unit'),
-    undo() {
-      pace.nextUnit();
+    releaseSavepoint: () => statements.run('release unit'),
+    rollbackToSavepoint() {
+      pace.nextTransaction();
       statements.run('rollback to unit');
       statements.run('release unit');
     },
     commit() {
-      pace.nextUnit();
+      pace.nextTransaction();
       statements.run('commit');
-      checkpoints?.afterCommit();
+      checkpoints?.onCommit();
     },
     rollback() {
-      pace.nextUnit();
+      pace.nextTransaction();
       if (writer.isTransaction) statements.run('rollback');
     },
     inTransaction: () => writer.isTransaction,
@@ -102,7 +111,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     write: (unit, { large = false } = {}) => groupCommit.submit(() => unit(write as Transaction), large),
     async isEmpty() {
       const table = "select name from sqlite_schema where type = 'table' and name = 'migrations'";
-      return translating(() => reader.prepare(table).get()) === undefined;
+      return withTranslatedErrors(() => reader.prepare(table).get()) === undefined;
     },
     async migrate() {
       await begin();
@@ -123,10 +132,10 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       }
     },
     async check() {
-      const rows = translating(() => reader.prepare('select name from migrations').all()) as {
+      const rows = withTranslatedErrors(() => reader.prepare('select name from migrations').all()) as {
         name: string;
       }[];
-      if (!isCurrent(rows.map((row) => row.name))) throw new Unavailable('Migrations are not done yet.');
+      if (!isCurrent(rows.map((row) => row.name))) throw new StorageError('Migrations are not done yet.');
     },
     async backup(file) {
       copyDatabase(reader, resolve(file));
@@ -150,21 +159,21 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   };
 }
 
-function readingBy(threads: ReadingThreads): Reader {
+function createPooledReader(threads: ReaderPool): ReadConnection {
   const ask = async ({ sql, parameters }: CompiledQuery): Promise<QueryResult<never>> => {
     try {
-      const { columns, rows } = await threads.ask({ sql, parameters: bindable(parameters) });
+      const { columns, rows } = await threads.query({ sql, parameters: toBindable(parameters) });
       // Which rows a query has is what Kysely knows.
-      return { rows: rows.map(objectsOf(columns)) as never[] };
+      return { rows: rows.map(rowMapper(columns)) as never[] };
     } catch (error) {
       throw translateSqliteError(error);
     }
   };
-  return new Kysely<Tables>({ dialect: dialectOf(ask) });
+  return new Kysely<Tables>({ dialect: readOnlyDialect(ask) });
 }
 
 /** Takes the write lock. Waits for another process without blocking this one's event loop. */
-async function beginImmediate(writer: Connection, timeout: number): Promise<void> {
+async function beginImmediate(writer: SqliteConnection, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   writer.exec('pragma busy_timeout = 0');
   for (let pause = 1; ; pause = Math.min(pause * 2, 4)) {
@@ -172,9 +181,9 @@ async function beginImmediate(writer: Connection, timeout: number): Promise<void
       writer.exec('begin immediate');
       return;
     } catch (error) {
-      if (!isBusy(error)) throw error;
+      if (!isBusyError(error)) throw error;
       if (Date.now() >= deadline) {
-        throw new Unavailable('Another process holds the database.', { cause: error });
+        throw new StorageError('Another process holds the database.', { cause: error });
       }
       await delay(pause);
     }
@@ -182,23 +191,23 @@ async function beginImmediate(writer: Connection, timeout: number): Promise<void
 }
 
 /** Writes beside the target and renames at the end, so that a file under the target's name is always whole. */
-function copyDatabase(reader: Connection, file: string): void {
+function copyDatabase(reader: SqliteConnection, file: string): void {
   if (existsSync(file))
     throw new Error(`${file} exists already. Choose another name, or move it away first.`);
   const unfinished = `${file}.${process.pid}.part`;
   try {
-    createPrivate(unfinished);
+    createPrivateFile(unfinished);
     reader.prepare('vacuum into ?').run(unfinished);
-    sync(unfinished);
+    syncPath(unfinished);
     renameSync(unfinished, file);
-    sync(dirname(file));
+    syncPath(dirname(file));
   } finally {
     rmSync(unfinished, { force: true });
   }
 }
 
 /** Creates an empty file that only its owner can read, whatever the folder allows. One that exists is left alone. */
-function createPrivate(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
@@ -206,7 +215,7 @@ function createPrivate(path: string): void {
   }
 }
 
-function sync(path: string): void {
+function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

@@ -9,26 +9,26 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { Busy, Unavailable } from '../engine.ts';
-import type { Answer, Question, ReadingThreadData } from './reader-worker.ts';
+import { DatabaseBusy, StorageError } from '../engine.ts';
+import type { ResultMessage, QueryMessage, ReaderWorkerData } from './reader-worker.ts';
 
 /** So many: one statement that takes long leaves a thread to the others. */
-const THREADS = 2;
+const MAX_WORKERS = 2;
 /** Statements that wait for a thread; more are refused. */
 const MAX_WAITING = 1_000;
 /** In MiB: what a thread makes is soon handed over. */
-const NURSERY_SIZE = 8;
+const YOUNG_GENERATION_MIB = 8;
 
-interface Waiting {
-  question: NonNullable<Question>;
-  resolve(answer: Extract<Answer, { rows: unknown }>): void;
+interface PendingQuery {
+  message: NonNullable<QueryMessage>;
+  resolve(answer: Extract<ResultMessage, { rows: unknown }>): void;
   reject(reason: unknown): void;
 }
 
 /** An error of the driver, as its thread told it. */
-class ThreadError extends Error {
+class WorkerError extends Error {
   readonly code: string;
-  constructor({ message, code, stack }: Extract<Answer, { failure: unknown }>['failure']) {
+  constructor({ message, code, stack }: Extract<ResultMessage, { failure: unknown }>['failure']) {
     super(message);
     this.code = code ?? '';
     if (stack !== undefined) this.stack = stack;
@@ -39,16 +39,16 @@ class ThreadError extends Error {
  * Threads that answer statements for a process, so that none of them holds its event loop. They are started when they are
  * needed, stay until `close`, keep no process alive, and are replaced when they die.
  */
-export class ReadingThreads {
+export class ReaderPool {
   readonly #url: URL;
-  readonly #data: ReadingThreadData;
+  readonly #data: ReaderWorkerData;
   /** Each thread with what it answers now. */
-  readonly #threads = new Map<Worker, Waiting | undefined>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #threads = new Map<Worker, PendingQuery | undefined>();
+  readonly #waiting = new Set<PendingQuery>();
   #closed = false;
 
   /** @param url of the module `reading-thread`, built */
-  constructor(url: URL, data: ReadingThreadData) {
+  constructor(url: URL, data: ReaderWorkerData) {
     this.#url = url;
     this.#data = data;
   }
@@ -65,11 +65,11 @@ export class ReadingThreads {
    * @param question whose parameters the driver can bind
    * @throws Busy when too many wait, Unavailable when the thread ends before it answers, what the driver throws
    */
-  ask(question: NonNullable<Question>): Promise<Extract<Answer, { rows: unknown }>> {
+  query(question: NonNullable<QueryMessage>): Promise<Extract<ResultMessage, { rows: unknown }>> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Unavailable('The database is closed.');
-      if (this.#waiting.size >= MAX_WAITING) throw new Busy('Too many lists wait for the database.');
-      this.#waiting.add({ question, resolve, reject });
+      if (this.#closed) throw new StorageError('The database is closed.');
+      if (this.#waiting.size >= MAX_WAITING) throw new DatabaseBusy('Too many lists wait for the database.');
+      this.#waiting.add({ message: question, resolve, reject });
       this.#handOut();
     });
   }
@@ -77,7 +77,7 @@ export class ReadingThreads {
   /** Lets the threads end what they answer now. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#waiting) reject(new Unavailable('The database is closed.'));
+    for (const { reject } of this.#waiting) reject(new StorageError('The database is closed.'));
     this.#waiting.clear();
     await Promise.all(
       [...this.#threads.keys()].map(
@@ -85,7 +85,7 @@ export class ReadingThreads {
           new Promise((resolve) => {
             thread.ref();
             thread.once('exit', resolve);
-            thread.postMessage(null satisfies Question, []);
+            thread.postMessage(null satisfies QueryMessage, []);
           }),
       ),
     );
@@ -99,34 +99,34 @@ export class ReadingThreads {
       this.#threads.set(thread, next);
       // Whoever waits for an answer keeps the process alive.
       thread.ref();
-      thread.postMessage(next.question, []);
+      thread.postMessage(next.message, []);
     }
   }
 
   #free(): Worker | undefined {
     for (const [thread, answers] of this.#threads) if (answers === undefined) return thread;
-    return this.#threads.size < THREADS ? this.#start() : undefined;
+    return this.#threads.size < MAX_WORKERS ? this.#start() : undefined;
   }
 
   #start(): Worker {
     const thread = new Worker(this.#url, {
       workerData: this.#data,
-      resourceLimits: { maxYoungGenerationSizeMb: NURSERY_SIZE },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
     let reason: unknown;
-    thread.on('message', (answer: Answer) => {
+    thread.on('message', (answer: ResultMessage) => {
       const asked = this.#threads.get(thread);
       this.#threads.set(thread, undefined);
       thread.unref();
       if (!this.#closed) this.#handOut();
-      if ('failure' in answer) asked?.reject(new ThreadError(answer.failure));
+      if ('failure' in answer) asked?.reject(new WorkerError(answer.failure));
       else asked?.resolve(answer);
     });
     thread.on('error', (error) => (reason = error));
     thread.on('exit', () => {
       const asked = this.#threads.get(thread);
       this.#threads.delete(thread);
-      asked?.reject(new Unavailable('The thread that reads has ended.', { cause: reason }));
+      asked?.reject(new StorageError('The thread that reads has ended.', { cause: reason }));
       if (!this.#closed) this.#handOut();
     });
     this.#threads.set(thread, undefined);
@@ -135,7 +135,7 @@ export class ReadingThreads {
 }
 
 /** @returns what Kysely needs to ask threads; it only reads */
-export function dialectOf(ask: (query: CompiledQuery) => Promise<QueryResult<never>>): Dialect {
+export function readOnlyDialect(ask: (query: CompiledQuery) => Promise<QueryResult<never>>): Dialect {
   const connection: DatabaseConnection = {
     executeQuery: ask,
     streamQuery(): never {

@@ -5,7 +5,7 @@ import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite
  * A thread that answers statements over a read-only connection of its own, one after the other. It imports nothing but the
  * driver, so that it is there soon.
  */
-export interface ReadingThreadData {
+export interface ReaderWorkerData {
   path: string;
   /** Of its connection, in KiB. */
   cacheSize: number;
@@ -13,16 +13,16 @@ export interface ReadingThreadData {
 }
 
 /** A statement with its parameters; `null` ends the thread. */
-export type Question = { sql: string; parameters: readonly unknown[] } | null;
+export type QueryMessage = { sql: string; parameters: readonly unknown[] } | null;
 
 /** One to each statement, in their order. `code` is the driver's, where it has failed. */
-export type Answer =
+export type ResultMessage =
   | { columns: readonly string[]; rows: readonly (readonly unknown[])[] }
   | { failure: { message: string; code: string | undefined; stack: string | undefined } };
 
 const MAX_PREPARED_STATEMENTS = 200;
 
-function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout }: ReadingThreadData): void {
+function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout }: ReaderWorkerData): void {
   const connection = new DatabaseSync(path, { timeout, readOnly: true });
   connection.exec(`pragma cache_size = -${cacheSize}`);
   connection.exec('pragma temp_store = memory');
@@ -40,7 +40,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout 
     statements.set(sql, found);
     return found;
   };
-  const answerTo = ({ sql, parameters }: NonNullable<Question>): Answer => {
+  const answerTo = ({ sql, parameters }: NonNullable<QueryMessage>): ResultMessage => {
     try {
       const { statement, columns } = prepared(sql);
       return { columns, rows: statement.all(...parameters) as unknown[][] };
@@ -50,7 +50,7 @@ function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout 
       return { failure: { message, code, stack } };
     }
   };
-  port.on('message', (question: Question) => {
+  port.on('message', (question: QueryMessage) => {
     if (question !== null) {
       port.postMessage(answerTo(question), []);
       return;
@@ -61,4 +61,4 @@ function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout 
   });
 }
 
-if (parentPort !== null) serve(parentPort, workerData as ReadingThreadData);
+if (parentPort !== null) serve(parentPort, workerData as ReaderWorkerData);

@@ -1,26 +1,28 @@
 import { type DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
 import type { SqliteDatabase } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { Unavailable } from '../engine.ts';
+import { StorageError } from '../engine.ts';
 
 const MAX_PREPARED_STATEMENTS = 500;
 
-export type Connection = InstanceType<typeof DatabaseSync>;
+export type SqliteConnection = InstanceType<typeof DatabaseSync>;
 type Row = Record<string, unknown>;
 
 /** Keeps statements prepared by their text: preparing costs several times what a point select does. */
 export class StatementCache implements SqliteDatabase {
-  readonly #connection: Connection;
-  readonly #statements = new LRUCache<string, ReturnType<typeof adapt>>({ max: MAX_PREPARED_STATEMENTS });
+  readonly #connection: SqliteConnection;
+  readonly #statements = new LRUCache<string, ReturnType<typeof adaptStatement>>({
+    max: MAX_PREPARED_STATEMENTS,
+  });
 
-  constructor(connection: Connection) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection;
   }
 
-  prepare(sql: string): ReturnType<typeof adapt> {
+  prepare(sql: string): ReturnType<typeof adaptStatement> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) {
-      statement = translating(() => adapt(this.#connection.prepare(sql)));
+      statement = withTranslatedErrors(() => adaptStatement(this.#connection.prepare(sql)));
       this.#statements.set(sql, statement);
     }
     return statement;
@@ -37,7 +39,7 @@ export class StatementCache implements SqliteDatabase {
 }
 
 /** @returns what makes a row of its values */
-export function objectsOf(names: readonly string[]): (values: readonly unknown[]) => Row {
+export function rowMapper(names: readonly string[]): (values: readonly unknown[]) => Row {
   return (values) => {
     const row: Row = {};
     for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
@@ -45,16 +47,17 @@ export function objectsOf(names: readonly string[]): (values: readonly unknown[]
   };
 }
 
-function adapt(statement: StatementSyncInstance) {
+function adaptStatement(statement: StatementSyncInstance) {
   const names = statement.columns().map((column) => column.name);
   // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
   statement.setReturnArrays(true);
-  const toObject = objectsOf(names);
+  const toObject = rowMapper(names);
   return {
     reader: names.length > 0,
     all: (parameters: readonly unknown[]) =>
-      translating(() => (statement.all(...bindable(parameters)) as unknown[][]).map(toObject)),
-    run: (parameters: readonly unknown[]) => translating(() => statement.run(...bindable(parameters))),
+      withTranslatedErrors(() => (statement.all(...toBindable(parameters)) as unknown[][]).map(toObject)),
+    run: (parameters: readonly unknown[]) =>
+      withTranslatedErrors(() => statement.run(...toBindable(parameters))),
     iterate(): never {
       throw new TypeError('Nothing here streams from the database.');
     },
@@ -62,18 +65,18 @@ function adapt(statement: StatementSyncInstance) {
 }
 
 /** A list travels as JSON, which `isOneOf` takes apart again. Most statements have none, and some many parameters. */
-export function bindable(parameters: readonly unknown[]): readonly unknown[] {
+export function toBindable(parameters: readonly unknown[]): readonly unknown[] {
   for (const value of parameters) {
-    if (typeof value === 'object' && value !== null) return parameters.map(bindableValue);
+    if (typeof value === 'object' && value !== null) return parameters.map(toBindableValue);
   }
   return parameters;
 }
 
-function bindableValue(value: unknown): unknown {
+function toBindableValue(value: unknown): unknown {
   return Array.isArray(value) ? JSON.stringify(value) : value;
 }
 
-export function isBusy(error: unknown): boolean {
+export function isBusyError(error: unknown): boolean {
   return isDriverError(error) && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
 }
 
@@ -86,13 +89,13 @@ function isDriverError(error: unknown): error is Error {
 export function translateSqliteError(error: unknown): unknown {
   const failing =
     /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|is not open|is closed|been finalized|unable to open|SQLITE_(FULL|IOERR|NOMEM|CANTOPEN)/;
-  if (isBusy(error) || (isDriverError(error) && failing.test(error.message))) {
-    return new Unavailable('The database cannot answer now.', { cause: error });
+  if (isBusyError(error) || (isDriverError(error) && failing.test(error.message))) {
+    return new StorageError('The database cannot answer now.', { cause: error });
   }
   return error;
 }
 
-export function translating<T>(read: () => T): T {
+export function withTranslatedErrors<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

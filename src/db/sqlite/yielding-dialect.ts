@@ -8,12 +8,12 @@ const MAX_MILLISECONDS = 10;
  * The pace of the connection that writes: SQLite answers in the thread that asks, so a unit of work of many statements
  * lets the event loop turn between them.
  */
-export class Pace {
+export class EventLoopBudget {
   #since = 0;
   #unit = 0;
 
   /** Counts the units of work. */
-  get unit(): number {
+  get transaction(): number {
     return this.#unit;
   }
 
@@ -24,50 +24,50 @@ export class Pace {
   }
 
   /** A unit of work has ended, or another one begins. */
-  nextUnit(): void {
+  nextTransaction(): void {
     this.#unit += 1;
   }
 
-  get isDue(): boolean {
+  get isExceeded(): boolean {
     return performance.now() - this.#since > MAX_MILLISECONDS;
   }
 
-  async turn(): Promise<void> {
+  async yieldTurn(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();
   }
 }
 
 /** What Kysely needs to ask a connection at this pace. */
-export class PacedDialect extends SqliteDialect {
+export class YieldingSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
-  readonly #pace: Pace;
+  readonly #pace: EventLoopBudget;
 
-  constructor(config: SqliteDialectConfig, pace: Pace) {
+  constructor(config: SqliteDialectConfig, pace: EventLoopBudget) {
     super(config);
     this.#config = config;
     this.#pace = pace;
   }
 
   override createDriver(): SqliteDriver {
-    return new PacedDriver(this.#config, this.#pace);
+    return new YieldingSqliteDriver(this.#config, this.#pace);
   }
 }
 
-class PacedDriver extends SqliteDriver {
-  readonly #pace: Pace;
+class YieldingSqliteDriver extends SqliteDriver {
+  readonly #pace: EventLoopBudget;
 
-  constructor(config: SqliteDialectConfig, pace: Pace) {
+  constructor(config: SqliteDialectConfig, pace: EventLoopBudget) {
     super(config);
     this.#pace = pace;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const { unit } = this.#pace;
+    const { transaction } = this.#pace;
     const connection = await super.acquireConnection();
-    if (this.#pace.isDue) await this.#pace.turn();
+    if (this.#pace.isExceeded) await this.#pace.yieldTurn();
     // Whoever asked may have failed meanwhile by another of its statements, and be undone.
-    if (unit === this.#pace.unit) return connection;
+    if (transaction === this.#pace.transaction) return connection;
     await super.releaseConnection();
     throw new Error('The unit of work has ended.');
   }

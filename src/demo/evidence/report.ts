@@ -3,8 +3,8 @@
  * @param lines Latin letters; the first one is a heading
  * @returns a PDF (ISO 32000-1, section 7.5)
  */
-export function report(lines: readonly string[]): Buffer {
-  const [heading = '', ...rest] = lines.map(escaped);
+export function renderPdf(lines: readonly string[]): Buffer {
+  const [heading = '', ...rest] = lines.map(escapePdf);
   const content = [
     'BT',
     `/F2 16 Tf 56 780 Td (${heading}) Tj`,
@@ -36,6 +36,6 @@ export function report(lines: readonly string[]): Buffer {
   return Buffer.from(file, 'latin1');
 }
 
-function escaped(line: string): string {
+function escapePdf(line: string): string {
   return line.replace(/[^\x20-\x7e]/g, '?').replace(/[\\()]/g, '\\$&');
 }

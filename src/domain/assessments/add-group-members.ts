@@ -1,11 +1,16 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid } from '../shared/errors.ts';
-import { GROUP_ADMIN, type GroupForCaller, groupForCaller, mayChangeMembers } from './list-group-members.ts';
-import { countAddedMembers, countRemovedMembers, GROUP_ROLES, type GroupRole } from './groups.ts';
-import { holdAdminCount, REMOVAL_ERRORS, strangerToGroup } from './remove-group-members.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
+import {
+  GROUP_ADMIN,
+  type GroupForCaller,
+  findGroupForCaller,
+  canManageMembers,
+} from './list-group-members.ts';
+import { incrementMemberCounts, decrementMemberCounts, GROUP_ROLES, type GroupRole } from './groups.ts';
+import { lockAdminCount, REMOVAL_ERRORS, notInOrganizationError } from './remove-group-members.ts';
 
 export const ADDITION_STATUSES = ['added', 'noop', 'error'] as const;
 export const ADDITION_ERRORS = [...REMOVAL_ERRORS, 'role_invalid', 'role_not_assignable'] as const;
@@ -50,33 +55,34 @@ interface WantedMember {
  */
 export async function addGroupMembers(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   groupId: number,
   members: readonly NewMember[],
 ): Promise<AdditionResult[]> {
   const { actor: caller } = act;
-  refuseRepetition(members);
-  const group = await groupForCaller(tx, caller, groupId);
-  if (!mayChangeMembers(caller, group)) {
-    throw new Failure(
+  rejectDuplicates(members);
+  const group = await findGroupForCaller(tx, caller, groupId);
+  if (!canManageMembers(caller, group)) {
+    throw new DomainError(
       'forbidden',
       'Adding members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
     );
   }
   // In this order: what the members are is read once nobody else can take an admin away.
-  const [admins] = await holdAdminCount(tx, { group: groupId });
+  const [admins] = await lockAdminCount(tx, { group: groupId });
   const targets = await findTargets(tx, groupId, members);
-  const giveable = rolesThatMayBeGiven(caller, group);
+  const giveable = assignableRoles(caller, group);
   let adminsLeft = admins?.members ?? 0;
   const wanted: WantedMember[] = [];
   const results = members.map(({ userUid, role }): AdditionResult => {
     const target = targets.get(userUid);
-    const refusal = refusalOf(caller, group, giveable, target, role);
+    const refusal = findAdditionError(caller, group, giveable, target, role);
     if (refusal !== undefined || target === undefined) return { userUid, status: 'error', ...refusal };
     const [given, membership] = [role as GroupRole, target.membership];
     if (target.role === given && membership !== null)
       return { userUid, status: 'noop', role: given, id: membership };
-    if (target.role === GROUP_ADMIN && adminsLeft <= 1) return { userUid, status: 'error', ...LAST_ADMIN };
+    if (target.role === GROUP_ADMIN && adminsLeft <= 1)
+      return { userUid, status: 'error', ...LAST_ADMIN_ERROR };
     adminsLeft += Number(given === GROUP_ADMIN) - Number(target.role === GROUP_ADMIN);
     const result: AdditionResult = { userUid, status: 'added', role: given };
     wanted.push({ result, target, role: given });
@@ -91,17 +97,17 @@ export async function addGroupMembers(
     wanted.filter(({ target }) => target.membership === null),
   );
   await changeRoles(tx, replaced);
-  await countRemovedMembers(
+  await decrementMemberCounts(
     tx,
     groupId,
     wanted.flatMap(({ target }) => target.role ?? []),
   );
-  await countAddedMembers(
+  await incrementMemberCounts(
     tx,
     groupId,
     wanted.map((one) => one.role),
   );
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment-group.add-members',
     object: ['assessment-group', groupId],
     organizationId: group.organizationId,
@@ -114,16 +120,16 @@ export async function addGroupMembers(
   return results;
 }
 
-function refuseRepetition(members: readonly NewMember[]): void {
+function rejectDuplicates(members: readonly NewMember[]): void {
   const seen = new Set<string>();
-  const faults = members.flatMap(({ userUid }, index): Fault[] => {
+  const faults = members.flatMap(({ userUid }, index): FieldError[] => {
     if (!seen.has(userUid)) {
       seen.add(userUid);
       return [];
     }
     return [{ property: `members.${index}.userUid`, message: 'is there twice', value: userUid }];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 async function findTargets(
@@ -144,38 +150,38 @@ async function findTargets(
       'group_members.id as membership',
       'group_members.role',
     ])
-    .where(({ ref }) => isOneOf(tx, ref('users.uid'), uids))
+    .where(({ ref }) => inList(tx, ref('users.uid'), uids))
     .execute();
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
 /** Admins and staff give every role, group admins all but `infra_admin`, and those with that one no admin's at all. */
-function rolesThatMayBeGiven(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
-  if (administers(caller, group.organizationId)) return GROUP_ROLES;
+function assignableRoles(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
+  if (isAdminOf(caller, group.organizationId)) return GROUP_ROLES;
   return GROUP_ROLES.filter(
     (role) => role !== 'infra_admin' && (role !== GROUP_ADMIN || group.callerRole === GROUP_ADMIN),
   );
 }
 
-type Refusal = Pick<AdditionResult, 'errorCode' | 'errorDetail'>;
+type AdditionError = Pick<AdditionResult, 'errorCode' | 'errorDetail'>;
 
-const LAST_ADMIN: Refusal = {
+const LAST_ADMIN_ERROR: AdditionError = {
   errorCode: 'forbidden',
   errorDetail: 'The last rbac_group_admin of a group keeps the role.',
 };
 
 /** Why the user does not get the role, as far as other members have nothing to do with it. */
-function refusalOf(
+function findAdditionError(
   caller: Caller,
   group: GroupForCaller,
   giveable: readonly string[],
   target: Target | undefined,
   role: string,
-): Refusal | undefined {
+): AdditionError | undefined {
   if (!(GROUP_ROLES as readonly string[]).includes(role))
     return { errorCode: 'role_invalid', errorDetail: `A role is one of ${GROUP_ROLES.join(', ')}.` };
   if (target === undefined || target.organizationId !== group.organizationId)
-    return strangerToGroup(caller, target);
+    return notInOrganizationError(caller, target);
   if (!giveable.includes(role))
     return { errorCode: 'role_not_assignable', errorDetail: `You may not give the role ${role}.` };
   if (target.role !== null && !giveable.includes(target.role))
@@ -192,7 +198,7 @@ function refusalOf(
  */
 async function insertMembers(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { groupId, organizationId }: { groupId: number; organizationId: number },
   members: readonly WantedMember[],
 ): Promise<void> {
@@ -215,7 +221,7 @@ async function insertMembers(
     .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
     .returning(['id', 'user_uid'])
     .execute();
-  if (rows.length < members.length) throw changedMeanwhile();
+  if (rows.length < members.length) throw memberConflict();
   const ids = new Map(rows.map(({ id, user_uid }) => [user_uid, id]));
   for (const { result, target } of members) result.id = ids.get(target.uid) as number;
 }
@@ -238,14 +244,14 @@ async function changeRoles(tx: Transaction, members: readonly WantedMember[]): P
     const changed = await tx
       .updateTable('group_members')
       .set({ role: to })
-      .where(({ ref }) => isOneOf(tx, ref('id'), ids))
+      .where(({ ref }) => inList(tx, ref('id'), ids))
       .where('role', '=', from)
       .returning('id')
       .execute();
-    if (changed.length < ids.length) throw changedMeanwhile();
+    if (changed.length < ids.length) throw memberConflict();
   }
 }
 
-function changedMeanwhile(): WriteConflict {
+function memberConflict(): WriteConflict {
   return new WriteConflict('A member was changed at the same time.');
 }

@@ -1,10 +1,10 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { countUserChange } from '../users/account-rights.ts';
-import { type Change, recordChanges } from '../audit/record-event.ts';
-import { invalid } from '../shared/errors.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { bumpUserVersion } from '../shared/account-rights.ts';
+import { type AuditedChange, recordEvents } from '../audit/record-event.ts';
+import { invalidInput } from '../shared/errors.ts';
 
 const insertAccess = prepareInsert(
   'assessment_access',
@@ -16,15 +16,15 @@ const insertAccess = prepareInsert(
  * @returns by user, the uids of the assessments that they were given access to by name, sorted; an admin reaches others
  *   as well
  */
-export async function assessmentsGivenTo(
-  db: Reader,
+export async function grantedAssessments(
+  db: ReadConnection,
   userIds: readonly number[],
 ): Promise<ReadonlyMap<number, string[]>> {
   const rows = await db
     .selectFrom('assessment_access')
     .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
     .select(['assessment_access.user_id', 'assessments.uid'])
-    .where(({ ref }) => isOneOf(db, ref('assessment_access.user_id'), userIds))
+    .where(({ ref }) => inList(db, ref('assessment_access.user_id'), userIds))
     .orderBy('assessments.uid')
     .execute();
   const given = new Map<number, string[]>();
@@ -42,14 +42,14 @@ export async function assessmentsGivenTo(
  * @param uids the faults are told of `assessments`
  * @throws Failure `invalid` for one that is not of the user's organization; nothing is changed then
  */
-export async function setAssessmentsGivenTo(
+export async function replaceGrantedAssessments(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   user: { id: number; organizationId: number | null },
   uids: readonly string[],
 ): Promise<void> {
   const { id: userId, organizationId } = user;
-  const wanted = await assessmentsNamed(tx, organizationId, uids);
+  const wanted = await requireAssessments(tx, organizationId, uids);
   if (organizationId === null) return;
   const given = await tx
     .selectFrom('assessment_access')
@@ -71,19 +71,19 @@ export async function setAssessmentsGivenTo(
     await tx
       .deleteFrom('assessment_access')
       .where('user_id', '=', userId)
-      .where(({ ref }) => isOneOf(tx, ref('assessment_id'), ids))
+      .where(({ ref }) => inList(tx, ref('assessment_id'), ids))
       .execute();
   }
-  await countUserChange(tx, userId);
-  const changes: Change[] = [
-    ...added.map(({ uid }): Change => ({
+  await bumpUserVersion(tx, userId);
+  const changes: AuditedChange[] = [
+    ...added.map(({ uid }): AuditedChange => ({
       action: 'assessment.grant',
       object: ['assessment', uid],
       organizationId,
       before: null,
       after: { user: userId },
     })),
-    ...removed.map(({ uid }): Change => ({
+    ...removed.map(({ uid }): AuditedChange => ({
       action: 'assessment.revoke',
       object: ['assessment', uid],
       organizationId,
@@ -91,9 +91,9 @@ export async function setAssessmentsGivenTo(
       after: null,
     })),
   ];
-  await recordChanges(
+  await recordEvents(
     tx,
-    changes.map((change) => ({ act, change })),
+    changes.map((change) => ({ by: act, change })),
   );
 }
 
@@ -101,8 +101,8 @@ export async function setAssessmentsGivenTo(
  * @returns the assessments of the organization that have these uids
  * @throws Failure `invalid` for those that are not there
  */
-export async function assessmentsNamed(
-  db: Reader,
+export async function requireAssessments(
+  db: ReadConnection,
   organizationId: number | null,
   uids: readonly string[],
 ): Promise<{ id: number; uid: string }[]> {
@@ -111,7 +111,7 @@ export async function assessmentsNamed(
     .selectFrom('assessments')
     .select(['id', 'uid'])
     .where('organization_id', '=', organizationId)
-    .where(({ ref }) => isOneOf(db, ref('uid'), uids))
+    .where(({ ref }) => inList(db, ref('uid'), uids))
     .orderBy('uid')
     .execute();
   const known = new Set(rows.map(({ uid }) => uid));
@@ -126,6 +126,6 @@ export async function assessmentsNamed(
           },
         ],
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   return rows;
 }

@@ -1,13 +1,13 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { missing } from '../shared/errors.ts';
-import { integersIn, searchIn, textsIn } from '../lists/filters.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { notFound } from '../shared/errors.ts';
+import { integerFilter, searchFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { listingWithin, reachOfAccount, reachParameters } from '../shared/visibility.ts';
-import { sumTallies } from '../shared/counters.ts';
-import { type TagOfAssessment, tagsOfAssessments } from './tag-assessment.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { readCounters } from '../shared/counters.ts';
+import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
 
 /** An assessment as those see it who have access to it. */
@@ -21,7 +21,7 @@ export interface AssessmentView {
   state: string;
   groupId: number | null;
   organizationUid: string;
-  tags: readonly TagOfAssessment[];
+  tags: readonly AssessmentTagRef[];
   vulnerabilityCount: number;
   /** Those that are not closed. */
   openVulnerabilityCount: number;
@@ -37,7 +37,7 @@ export interface AssessmentView {
 /** From this status on a vulnerability is closed (docs/decided.md, section 6). */
 const FIRST_CLOSED_STATUS = 5;
 
-const reachableAssessments = (db: Reader, caller: Caller) =>
+const visibleAssessments = (db: ReadConnection, caller: Caller) =>
   db
     .selectFrom('assessments')
     .innerJoin('organizations', 'organizations.id', 'assessments.organization_id')
@@ -56,36 +56,36 @@ const reachableAssessments = (db: Reader, caller: Caller) =>
       'assessments.created_at',
       'assessments.updated_at',
     ])
-    .where(listingWithin(reachOfAccount(caller), reachParameters(caller)));
+    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)));
 
-type AssessmentRow = Awaited<ReturnType<ReturnType<typeof reachableAssessments>['executeTakeFirstOrThrow']>>;
+type AssessmentRow = Awaited<ReturnType<ReturnType<typeof visibleAssessments>['executeTakeFirstOrThrow']>>;
 
 /** The assessments that the caller has access to (operation 36). */
 export const assessmentList = defineList({
   name: 'assessments',
-  rows: ({ db, caller }) => reachableAssessments(db, caller),
+  rows: ({ db, caller }) => visibleAssessments(db, caller),
   id: 'assessments.id',
   organization: 'assessments.organization_id',
   filters: {
-    groupId: integersIn('assessments.group_id'),
-    search: searchIn('assessments.uid', 'assessments.name_key'),
+    groupId: integerFilter('assessments.group_id'),
+    search: searchFilter('assessments.uid', 'assessments.name_key'),
     tagId: {
       kind: 'integers',
       where: ({ db }, ids) =>
         sql<SqlBool>`exists (select 1 from assessment_taggings as tagging
-          where tagging.assessment_id = assessments.id and ${isOneOf(db, sql.ref<number>('tagging.tag_id'), ids)})`,
+          where tagging.assessment_id = assessments.id and ${inList(db, sql.ref<number>('tagging.tag_id'), ids)})`,
     },
-    state: textsIn('assessments.state', { oneOf: ASSESSMENT_STATES }),
+    state: textFilter('assessments.state', { oneOf: ASSESSMENT_STATES }),
   },
-  orders: {
-    createdAt: { by: 'assessments.created_at', type: 'integer' },
-    uid: { by: 'assessments.uid', type: 'text' },
-    name: { by: 'assessments.name', type: 'text' },
-    state: { by: 'assessments.state', type: 'text' },
-    startsOn: { by: 'assessments.starts_on', type: 'text', nullable: true },
-    endsOn: { by: 'assessments.ends_on', type: 'text', nullable: true },
+  sorts: {
+    createdAt: { column: 'assessments.created_at', type: 'integer' },
+    uid: { column: 'assessments.uid', type: 'text' },
+    name: { column: 'assessments.name', type: 'text' },
+    state: { column: 'assessments.state', type: 'text' },
+    startsOn: { column: 'assessments.starts_on', type: 'text', nullable: true },
+    endsOn: { column: 'assessments.ends_on', type: 'text', nullable: true },
   },
-  items: ({ db }, rows) => completeAssessments(db, rows),
+  hydrate: ({ db }, rows) => hydrateAssessments(db, rows),
 });
 
 /**
@@ -93,26 +93,29 @@ export const assessmentList = defineList({
  * @throws Failure `missing` for an assessment that the caller has no access to
  */
 export async function readAssessment(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   key: { uid: string } | { id: number },
 ): Promise<AssessmentView> {
-  const found = reachableAssessments(db, caller);
+  const found = visibleAssessments(db, caller);
   const wanted =
     'id' in key
       ? found.where('assessments.id', '=', key.id)
       : found.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
   const row = await wanted.executeTakeFirst();
-  const [assessment] = row === undefined ? [] : await completeAssessments(db, [row]);
-  if (assessment === undefined) throw missing('assessment');
+  const [assessment] = row === undefined ? [] : await hydrateAssessments(db, [row]);
+  if (assessment === undefined) throw notFound('assessment');
   return assessment;
 }
 
-async function completeAssessments(db: Reader, rows: readonly AssessmentRow[]): Promise<AssessmentView[]> {
+async function hydrateAssessments(
+  db: ReadConnection,
+  rows: readonly AssessmentRow[],
+): Promise<AssessmentView[]> {
   const ids = rows.map(({ id }) => id);
   const [tags, vulnerabilities, assets] = await Promise.all([
-    tagsOfAssessments(db, ids),
-    sumTallies(db, 'assessment', ids),
+    loadAssessmentTags(db, ids),
+    readCounters(db, 'assessment', ids),
     countAssets(db, ids),
   ]);
   return rows.map((row) => ({
@@ -145,11 +148,11 @@ function countsOf(tally: ReadonlyMap<string, number> = new Map()) {
   return { vulnerabilityCount, openVulnerabilityCount };
 }
 
-async function countAssets(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+async function countAssets(db: ReadConnection, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('listing_assets')
     .select((eb) => ['assessment_id', eb.fn.countAll<number>().as('assets')])
-    .where(({ ref }) => isOneOf(db, ref('assessment_id'), ids))
+    .where(({ ref }) => inList(db, ref('assessment_id'), ids))
     .groupBy('assessment_id')
     .execute();
   return new Map(rows.map(({ assessment_id, assets }) => [assessment_id, assets]));

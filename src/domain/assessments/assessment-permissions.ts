@@ -1,12 +1,12 @@
-import { administers, type Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { Failure } from '../shared/errors.ts';
-import { unknownGroup } from './assessments.ts';
+import { isAdminOf, type Caller } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { DomainError } from '../shared/errors.ts';
+import { unknownGroupError } from './assessments.ts';
 import type { GroupRole } from './groups.ts';
 
-const CREATORS: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
-const OPERATORS: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
+const CREATOR_ROLES: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
+const EDITOR_ROLES: readonly GroupRole[] = ['assessment_operator', 'rbac_group_admin'];
 
 interface GroupOfCaller {
   organization_id: number;
@@ -14,7 +14,7 @@ interface GroupOfCaller {
   role: string | null;
 }
 
-const groupOfCaller = prepare<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
+const selectGroupOfCaller = prepareQuery<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
   db
     .selectFrom('assessment_groups')
     .leftJoin('group_members', (join) =>
@@ -30,32 +30,36 @@ const groupOfCaller = prepare<{ group: number; caller: number }, GroupOfCaller>(
  * @throws Failure `invalid` for a group that the caller does not reach or that is of another organization, `forbidden`
  *   for who may not create assessments in it
  */
-export async function requireCreator(
-  db: Reader,
+export async function requireCanCreate(
+  db: ReadConnection,
   caller: Caller,
   organizationId: number,
   groupId: number,
 ): Promise<void> {
   const [group] = Number.isSafeInteger(groupId)
-    ? await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 })
+    ? await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 })
     : [];
-  const isAdmin = administers(caller, organizationId);
+  const isAdmin = isAdminOf(caller, organizationId);
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
-    throw unknownGroup(groupId);
-  if (!isAdmin && !CREATORS.includes(group.role as GroupRole))
-    throw new Failure(
+    throw unknownGroupError(groupId);
+  if (!isAdmin && !CREATOR_ROLES.includes(group.role as GroupRole))
+    throw new DomainError(
       'forbidden',
-      `Assessments are put into a group by admins, and by ${CREATORS.join(' or ')} there.`,
+      `Assessments are put into a group by admins, and by ${CREATOR_ROLES.join(' or ')} there.`,
     );
 }
 
 /** @throws Failure `forbidden` for who is no admin and has no role in the group that lets them change its assessments */
-export async function requireOperator(db: Reader, caller: Caller, groupId: number | null): Promise<void> {
+export async function requireCanEdit(
+  db: ReadConnection,
+  caller: Caller,
+  groupId: number | null,
+): Promise<void> {
   const [group] =
-    groupId === null ? [] : await groupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
-  if (OPERATORS.includes(group?.role as GroupRole)) return;
-  throw new Failure(
+    groupId === null ? [] : await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
+  if (EDITOR_ROLES.includes(group?.role as GroupRole)) return;
+  throw new DomainError(
     'forbidden',
-    `Only admins change an assessment, and who is ${OPERATORS.join(' or ')} in its group.`,
+    `Only admins change an assessment, and who is ${EDITOR_ROLES.join(' or ')} in its group.`,
   );
 }

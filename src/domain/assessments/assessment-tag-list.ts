@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { type Reading, searchIn } from '../lists/filters.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
-  belongsToOrganization,
-  listingWithin,
-  reachOfAccount,
-  reachParameters,
+  inOwnOrganization,
+  assessmentIsVisible,
+  visibilityOf,
+  visibilityParameters,
 } from '../shared/visibility.ts';
 
 /** A tag, and how many assessments that the caller reaches have it. */
@@ -24,17 +24,17 @@ export const assessmentTagList = defineList({
       .selectFrom('assessment_tags')
       .select(['id', 'name'])
       .where(({ ref }) =>
-        belongsToOrganization(
-          reachOfAccount(caller),
+        inOwnOrganization(
+          visibilityOf(caller),
           ref('assessment_tags.organization_id'),
-          reachParameters(caller),
+          visibilityParameters(caller),
         ),
       ),
   id: 'assessment_tags.id',
   organization: 'assessment_tags.organization_id',
-  filters: { search: searchIn('assessment_tags.name_key') },
-  orders: { name: { by: 'assessment_tags.name', type: 'text' } },
-  async items(reading, rows): Promise<CountedAssessmentTag[]> {
+  filters: { search: searchFilter('assessment_tags.name_key') },
+  sorts: { name: { column: 'assessment_tags.name', type: 'text' } },
+  async hydrate(reading, rows): Promise<CountedAssessmentTag[]> {
     const counts = await countTagged(
       reading,
       rows.map(({ id }) => id),
@@ -45,15 +45,15 @@ export const assessmentTagList = defineList({
 
 /** @returns by tag, how many assessments that the caller reaches have it */
 async function countTagged(
-  { db, caller }: Reading,
+  { db, caller }: ListContext,
   tags: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('assessment_taggings as tagging')
     .innerJoin('assessments', 'assessments.id', 'tagging.assessment_id')
     .select(['tagging.tag_id', sql<number>`count(*)`.as('count')])
-    .where(({ ref }) => isOneOf(db, ref('tagging.tag_id'), tags))
-    .where(listingWithin(reachOfAccount(caller), reachParameters(caller)))
+    .where(({ ref }) => inList(db, ref('tagging.tag_id'), tags))
+    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)))
     .groupBy('tagging.tag_id')
     .execute();
   return new Map(rows.map(({ tag_id, count }) => [tag_id, count]));

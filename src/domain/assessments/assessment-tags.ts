@@ -1,19 +1,19 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, nameKey } from '../../db/dialect-sql.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
+import { forNoKeyUpdate, normalizeName } from '../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { cleanName } from '../shared/names.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { requireName } from '../shared/names.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import {
-  belongsToOrganization,
-  listingWithin,
-  perReach,
-  reachOfAccount,
-  type ReachParameters,
-  reachParameters,
+  inOwnOrganization,
+  assessmentIsVisible,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
 
 /** An assessment tag. */
@@ -41,29 +41,29 @@ interface AssessmentTagRow {
   version: number;
 }
 
-const assessmentByUid = prepare<{ uid: string }, Assessment>((db, p) =>
+const assessmentByUid = prepareQuery<{ uid: string }, Assessment>((db, p) =>
   db.selectFrom('assessments').select(['id', 'organization_id']).where('uid', '=', p.uid),
 );
 
-const reachableAssessment = perReach((reach) =>
-  prepare<ReachParameters & { uid: string }, Assessment>((db, p) =>
+const selectVisibleAssessment = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { uid: string }, Assessment>((db, p) =>
     db
       .selectFrom('assessments')
       .select(['assessments.id', 'assessments.organization_id'])
       .where('assessments.uid', '=', p.uid)
-      .where(listingWithin(reach, p)),
+      .where(assessmentIsVisible(reach, p)),
   ),
 );
 
 /** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
-const holdTag = perReach((reach) =>
-  prepareWrite<ReachParameters & { id: number }, AssessmentTagRow>((tx, p) =>
+const lockTag = memoizeByVisibility((reach) =>
+  prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
     tx
       .selectFrom('assessment_tags')
       .where('id', '=', p.id)
-      .where((eb) => belongsToOrganization(reach, eb.ref('organization_id'), p))
+      .where((eb) => inOwnOrganization(reach, eb.ref('organization_id'), p))
       .select(['id', 'organization_id', 'name', 'version'])
-      .modifyEnd(holdingRows(tx)),
+      .modifyEnd(forNoKeyUpdate(tx)),
   ),
 );
 
@@ -78,25 +78,25 @@ const insertTag = prepareWrite<
     .returning(['id', 'version']),
 );
 
-const insertTagging = prepareUnread<{ organization: number; assessment: number; tag: number }>((tx, p) =>
+const insertTagging = preparePipelined<{ organization: number; assessment: number; tag: number }>((tx, p) =>
   tx
     .insertInto('assessment_taggings')
     .values({ organization_id: p.organization, assessment_id: p.assessment, tag_id: p.tag }),
 );
 
-const taggedAssessments = prepare<{ id: number }, { count: number }>((db, p) =>
+const countTaggedAssessments = prepareQuery<{ id: number }, { count: number }>((db, p) =>
   db
     .selectFrom('assessment_taggings')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('tag_id', '=', p.id),
 );
 
-const deleteTag = prepareUnread<{ id: number }>((tx, p) =>
+const deleteTag = preparePipelined<{ id: number }>((tx, p) =>
   tx.deleteFrom('assessment_tags').where('id', '=', p.id),
 );
 
 /** What shows the tag has changed. */
-const countChange = prepareUnread<{ assessment: number; now: number }>((tx, p) =>
+const bumpAssessmentVersion = preparePipelined<{ assessment: number; now: number }>((tx, p) =>
   tx
     .updateTable('assessments')
     .set((eb) => ({ updated_at: p.now, version: eb('version', '+', eb.lit(1)) }))
@@ -130,25 +130,29 @@ const renameTag = prepareWrite<
  * Creates an assessment tag and puts it on an assessment, for an actor who may do that.
  * @throws Failure `invalid` for a bad name, `missing` for the assessment, `conflict` for a name that exists
  */
-export async function createAssessmentTag(
+export async function createAssessmentTagUnchecked(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: NewAssessmentTag,
 ): Promise<AssessmentTag> {
-  const name = cleanName('name', input.name);
+  const name = requireName('name', input.name);
   const assessment = ASSESSMENT_UID.test(input.assessment)
     ? (await assessmentByUid(tx, { uid: input.assessment }))[0]
     : undefined;
-  if (assessment === undefined) throw missing('assessment');
-  const [tag] = await insertTag(tx, { organization: assessment.organization_id, name, key: nameKey(name) });
-  if (tag === undefined) throw nameTaken(name);
+  if (assessment === undefined) throw notFound('assessment');
+  const [tag] = await insertTag(tx, {
+    organization: assessment.organization_id,
+    name,
+    key: normalizeName(name),
+  });
+  if (tag === undefined) throw nameTakenError(name);
   await insertTagging(tx, {
     organization: assessment.organization_id,
     assessment: assessment.id,
     tag: tag.id,
   });
-  await countChange(tx, { assessment: assessment.id, now: act.now });
-  await recordChange(tx, act, {
+  await bumpAssessmentVersion(tx, { assessment: assessment.id, now: act.now });
+  await recordEvent(tx, act, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],
     organizationId: assessment.organization_id,
@@ -162,22 +166,22 @@ export async function createAssessmentTag(
  * The same for a caller, who must be an admin of the assessment's organization.
  * @throws Failure besides, `missing` for an assessment that the caller has no access to, `forbidden` for who is no admin
  */
-export async function createAssessmentTagAs(
+export async function createAssessmentTag(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   input: NewAssessmentTag,
 ): Promise<AssessmentTag> {
   const { actor: caller } = act;
-  cleanName('name', input.name);
+  requireName('name', input.name);
   const [assessment] = ASSESSMENT_UID.test(input.assessment)
-    ? await reachableAssessment(reachOfAccount(caller))(tx, {
-        ...reachParameters(caller),
+    ? await selectVisibleAssessment(visibilityOf(caller))(tx, {
+        ...visibilityParameters(caller),
         uid: input.assessment,
       })
     : [];
-  if (assessment === undefined) throw missing('assessment');
-  if (!administers(caller, assessment.organization_id)) throw adminsOnly();
-  return createAssessmentTag(tx, act, input);
+  if (assessment === undefined) throw notFound('assessment');
+  if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
+  return createAssessmentTagUnchecked(tx, act, input);
 }
 
 /**
@@ -187,21 +191,26 @@ export async function createAssessmentTagAs(
  */
 export async function renameAssessmentTag(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
   newName: string,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<AssessmentTag> {
   const { actor: caller } = act;
-  const name = cleanName('name', newName);
-  const [tag] = await holdTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
-  if (tag === undefined) throw missing('assessment tag');
-  if (!administers(caller, tag.organization_id)) throw adminsOnly();
+  const name = requireName('name', newName);
+  const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  if (tag === undefined) throw notFound('assessment tag');
+  if (!isAdminOf(caller, tag.organization_id)) throw adminsOnlyError();
   requireVersion(expected, tag.version);
   if (name === tag.name) return { id, name, version: tag.version };
-  const renamed = await renameTag(tx, { id, organization: tag.organization_id, name, key: nameKey(name) });
-  if (renamed.length === 0) throw nameTaken(name);
-  await recordChange(tx, act, {
+  const renamed = await renameTag(tx, {
+    id,
+    organization: tag.organization_id,
+    name,
+    key: normalizeName(name),
+  });
+  if (renamed.length === 0) throw nameTakenError(name);
+  await recordEvent(tx, act, {
     action: 'assessment-tag.rename',
     object: ['assessment-tag', id],
     organizationId: tag.organization_id,
@@ -218,19 +227,19 @@ export async function renameAssessmentTag(
  */
 export async function deleteAssessmentTag(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller } = act;
-  const [tag] = await holdTag(reachOfAccount(caller))(tx, { ...reachParameters(caller), id });
-  if (tag === undefined) throw missing('assessment tag');
-  if (!administers(caller, tag.organization_id))
-    throw new Failure('forbidden', 'Only admins of the organization delete assessment tags.');
+  const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
+  if (tag === undefined) throw notFound('assessment tag');
+  if (!isAdminOf(caller, tag.organization_id))
+    throw new DomainError('forbidden', 'Only admins of the organization delete assessment tags.');
   requireVersion(expected, tag.version);
-  const [tagged] = await taggedAssessments(tx, { id });
+  const [tagged] = await countTaggedAssessments(tx, { id });
   await deleteTag(tx, { id });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment-tag.delete',
     object: ['assessment-tag', id],
     organizationId: tag.organization_id,
@@ -239,12 +248,14 @@ export async function deleteAssessmentTag(
   });
 }
 
-function adminsOnly(): Failure {
-  return new Failure('forbidden', 'Only admins of the organization create and update assessment tags.');
+function adminsOnlyError(): DomainError {
+  return new DomainError('forbidden', 'Only admins of the organization create and update assessment tags.');
 }
 
-function nameTaken(name: string): Failure {
-  return new Failure('conflict', `An assessment tag named "${name}" exists already in this organization.`, [
-    { property: 'name', message: 'exists already', value: name },
-  ]);
+function nameTakenError(name: string): DomainError {
+  return new DomainError(
+    'conflict',
+    `An assessment tag named "${name}" exists already in this organization.`,
+    [{ property: 'name', message: 'exists already', value: name }],
+  );
 }

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { countUserChange } from '../users/account-rights.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { cleanName } from '../shared/names.ts';
-import { isDay } from '../shared/time.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { bumpUserVersion } from '../shared/account-rights.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { requireName } from '../shared/names.ts';
+import { isCalendarDate } from '../shared/time.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
 /** The form of an assessment's uid, which is V1's `assessment_id` and the asset area's `listingUid`. */
@@ -20,7 +20,7 @@ export type AssessmentState = (typeof ASSESSMENT_STATES)[number];
 export const MAX_DESCRIPTION = 65_536;
 
 /** What can be said of an assessment at any time; what is absent has its default in a new one, and stays in another. */
-export interface AssessmentMembers {
+export interface AssessmentFields {
   description?: string | undefined;
   type?: AssessmentType | undefined;
   state?: AssessmentState | undefined;
@@ -31,7 +31,7 @@ export interface AssessmentMembers {
   endsOn?: string | null | undefined;
 }
 
-export interface NewAssessment extends AssessmentMembers {
+export interface NewAssessment extends AssessmentFields {
   /** Absent: ten random characters. */
   uid?: string | undefined;
   name: string;
@@ -49,14 +49,14 @@ export interface Assessment {
  * Creates an assessment, which is a listing as well.
  * @throws Failure `invalid` for a bad uid, name or day and an unknown organization or group, `conflict` for a uid in use
  */
-export async function createAssessment(
+export async function createAssessmentUnchecked(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { organization: organizationUid, ...input }: NewAssessment,
 ): Promise<Assessment> {
   const organization = await organizationByUid(tx, organizationUid);
   if (organization === undefined) {
-    throw invalid({
+    throw invalidInput({
       property: 'organization',
       message: 'is not the uid of an organization',
       value: organizationUid,
@@ -69,18 +69,18 @@ export async function createAssessment(
 }
 
 /** @throws Failure `invalid` for a group that is not of the organization */
-async function requireGroup(db: Reader, organizationId: number, groupId: number): Promise<void> {
+async function requireGroup(db: ReadConnection, organizationId: number, groupId: number): Promise<void> {
   const group = await db
     .selectFrom('assessment_groups')
     .select('id')
     .where('id', '=', groupId)
     .where('organization_id', '=', organizationId)
     .executeTakeFirst();
-  if (group === undefined) throw unknownGroup(groupId);
+  if (group === undefined) throw unknownGroupError(groupId);
 }
 
-export function unknownGroup(groupId: number): Failure {
-  return invalid({
+export function unknownGroupError(groupId: number): DomainError {
+  return invalidInput({
     property: 'groupId',
     message: 'is not an assessment group of the organization',
     value: groupId,
@@ -100,21 +100,21 @@ function newUid(): string {
  */
 export async function insertAssessment(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: Omit<NewAssessment, 'organization'> & { organizationId: number; tags?: readonly number[] },
 ): Promise<{ id: number; uid: string; name: string }> {
   const { uid = newUid(), organizationId, tags = [] } = input;
   const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
   if (!ASSESSMENT_UID.test(uid)) {
-    throw invalid({
+    throw invalidInput({
       property: 'uid',
       message: 'must be 1 to 50 lowercase letters, digits, - and _',
       value: uid,
     });
   }
-  const name = cleanName('name', input.name);
-  const faults = dayFaults({ startsOn, endsOn });
-  if (faults.length > 0) throw invalid(faults);
+  const name = requireName('name', input.name);
+  const faults = validateDates({ startsOn, endsOn });
+  if (faults.length > 0) throw invalidInput(faults);
   const values = {
     name,
     description: input.description ?? '',
@@ -130,7 +130,7 @@ export async function insertAssessment(
       uid,
       organization_id: organizationId,
       ...values,
-      name_key: searchKey(name),
+      name_key: normalizeForSearch(name),
       created_at: act.now,
       updated_at: act.now,
     })
@@ -138,11 +138,11 @@ export async function insertAssessment(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new Failure('conflict', `There is an assessment with the uid ${uid} already.`, [
+    throw new DomainError('conflict', `There is an assessment with the uid ${uid} already.`, [
       { property: 'uid', message: 'is taken already', value: uid },
     ]);
   }
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment.create',
     object: ['assessment', uid],
     organizationId,
@@ -153,9 +153,12 @@ export async function insertAssessment(
 }
 
 /** @returns what is wrong with the days of an assessment */
-export function dayFaults({ startsOn, endsOn }: Pick<AssessmentMembers, 'startsOn' | 'endsOn'>): Fault[] {
+export function validateDates({
+  startsOn,
+  endsOn,
+}: Pick<AssessmentFields, 'startsOn' | 'endsOn'>): FieldError[] {
   const faults = Object.entries({ startsOn, endsOn }).flatMap(([property, value]) =>
-    typeof value !== 'string' || isDay(value)
+    typeof value !== 'string' || isCalendarDate(value)
       ? []
       : [{ property, message: 'must be a day such as 2026-11-21', value }],
   );
@@ -170,7 +173,7 @@ export function dayFaults({ startsOn, endsOn }: Pick<AssessmentMembers, 'startsO
  */
 export async function grantAssessmentAccess(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   assessmentUid: string,
   userId: number,
 ): Promise<void> {
@@ -181,7 +184,7 @@ export async function grantAssessmentAccess(
     .where('assessments.uid', '=', assessmentUid)
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  if (found === undefined) throw missing('assessment or the user');
+  if (found === undefined) throw notFound('assessment or the user');
   const granted = await tx
     .insertInto('assessment_access')
     .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
@@ -189,8 +192,8 @@ export async function grantAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (granted === undefined) return;
-  await countUserChange(tx, userId);
-  await recordChange(tx, act, {
+  await bumpUserVersion(tx, userId);
+  await recordEvent(tx, act, {
     action: 'assessment.grant',
     object: ['assessment', assessmentUid],
     organizationId: found.organization_id,
@@ -202,7 +205,7 @@ export async function grantAssessmentAccess(
 /** Takes access to an assessment away again; taking away what is not there changes nothing. */
 export async function revokeAssessmentAccess(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
 ): Promise<void> {
@@ -213,8 +216,8 @@ export async function revokeAssessmentAccess(
     .returning('user_id')
     .executeTakeFirst();
   if (revoked === undefined) return;
-  await countUserChange(tx, userId);
-  await recordChange(tx, act, {
+  await bumpUserVersion(tx, userId);
+  await recordEvent(tx, act, {
     action: 'assessment.revoke',
     object: ['assessment', assessment.uid],
     organizationId: assessment.organizationId,
@@ -224,7 +227,7 @@ export async function revokeAssessmentAccess(
 }
 
 /** @returns every assessment, oldest first */
-export function listAssessments(db: Reader): Promise<Assessment[]> {
+export function listAssessments(db: ReadConnection): Promise<Assessment[]> {
   return db
     .selectFrom('assessments')
     .innerJoin('organizations', 'organizations.id', 'assessments.organization_id')

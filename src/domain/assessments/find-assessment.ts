@@ -1,42 +1,46 @@
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { missing } from '../shared/errors.ts';
-import { listingWithin, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { notFound } from '../shared/errors.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
 /** An assessment that a caller has access to, as far as rules about what is in it need to know. */
-export interface ReachedAssessment {
+export interface VisibleAssessment {
   id: number;
   uid: string;
   organizationId: number;
   state: string;
 }
 
-const reached = (db: Reader, caller: Caller, uid: string) =>
+const selectVisible = (db: ReadConnection, caller: Caller, uid: string) =>
   db
     .selectFrom('assessments')
     .select(['id', 'uid', 'organization_id as organizationId', 'state'])
     .where('uid', '=', ASSESSMENT_UID.test(uid) ? uid : '')
-    .where(listingWithin(reachOfAccount(caller), reachParameters(caller)));
+    .where(assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller)));
 
 /**
  * @param uid of any form
  * @throws Failure `missing` for an assessment that the caller has no access to
  */
-export async function requireAssessment(db: Reader, caller: Caller, uid: string): Promise<ReachedAssessment> {
-  const assessment = await reached(db, caller, uid).executeTakeFirst();
-  if (assessment === undefined) throw missing('assessment');
+export async function requireAssessment(
+  db: ReadConnection,
+  caller: Caller,
+  uid: string,
+): Promise<VisibleAssessment> {
+  const assessment = await selectVisible(db, caller, uid).executeTakeFirst();
+  if (assessment === undefined) throw notFound('assessment');
   return assessment;
 }
 
 /** The same, and keeps others from changing it until this unit of work ends. */
-export async function holdReachedAssessment(
+export async function lockAssessment(
   tx: Transaction,
   caller: Caller,
   uid: string,
-): Promise<ReachedAssessment> {
-  const assessment = await reached(tx, caller, uid).modifyEnd(holdingRows(tx)).executeTakeFirst();
-  if (assessment === undefined) throw missing('assessment');
+): Promise<VisibleAssessment> {
+  const assessment = await selectVisible(tx, caller, uid).modifyEnd(forNoKeyUpdate(tx)).executeTakeFirst();
+  if (assessment === undefined) throw notFound('assessment');
   return assessment;
 }

@@ -1,11 +1,11 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { missing } from '../shared/errors.ts';
-import { searchIn } from '../lists/filters.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { notFound } from '../shared/errors.ts';
+import { searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An assessment group as its members see it. */
 export interface AssessmentGroup {
@@ -21,7 +21,7 @@ export interface AssessmentGroup {
   assessmentCount: number;
 }
 
-const reachableGroups = (db: Reader, caller: Caller) =>
+const visibleGroups = (db: ReadConnection, caller: Caller) =>
   db
     .selectFrom('assessment_groups')
     .innerJoin('organizations', 'organizations.id', 'assessment_groups.organization_id')
@@ -34,40 +34,40 @@ const reachableGroups = (db: Reader, caller: Caller) =>
       'organizations.uid as organization_uid',
       'assessment_groups.created_at',
     ])
-    .where(isReached(caller));
+    .where(isGroupVisible(caller));
 
 /** Admins and staff reach the groups of their organizations, everyone else those that they are a member of. */
-function isReached(caller: Caller): RawBuilder<SqlBool> {
+function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
   const organization = sql.ref('assessment_groups.organization_id');
-  const within = belongsToOrganization(reachOfAccount(caller), organization, reachParameters(caller));
+  const within = inOwnOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
   return caller.admin || caller.staff
     ? within
     : sql<SqlBool>`(${within} and exists (select 1 from group_members as own
         where own.group_id = assessment_groups.id and own.user_id = ${caller.userId}))`;
 }
 
-type GroupRow = Awaited<ReturnType<ReturnType<typeof reachableGroups>['executeTakeFirstOrThrow']>>;
+type GroupRow = Awaited<ReturnType<ReturnType<typeof visibleGroups>['executeTakeFirstOrThrow']>>;
 
 /** The groups that the caller sees (operation 42). */
 export const groupList = defineList({
   name: 'assessment-groups',
-  rows: ({ db, caller }) => reachableGroups(db, caller),
+  rows: ({ db, caller }) => visibleGroups(db, caller),
   id: 'assessment_groups.id',
   organization: 'assessment_groups.organization_id',
-  filters: { search: searchIn('assessment_groups.name_key') },
-  orders: { name: { by: 'assessment_groups.name', type: 'text' } },
-  items: ({ db }, rows) => completeGroups(db, rows),
+  filters: { search: searchFilter('assessment_groups.name_key') },
+  sorts: { name: { column: 'assessment_groups.name', type: 'text' } },
+  hydrate: ({ db }, rows) => hydrateGroups(db, rows),
 });
 
 /** @throws Failure `missing` for a group that the caller does not see */
-export async function readGroup(db: Reader, caller: Caller, id: number): Promise<AssessmentGroup> {
-  const row = await reachableGroups(db, caller).where('assessment_groups.id', '=', id).executeTakeFirst();
-  const [group] = row === undefined ? [] : await completeGroups(db, [row]);
-  if (group === undefined) throw missing('assessment group');
+export async function readGroup(db: ReadConnection, caller: Caller, id: number): Promise<AssessmentGroup> {
+  const row = await visibleGroups(db, caller).where('assessment_groups.id', '=', id).executeTakeFirst();
+  const [group] = row === undefined ? [] : await hydrateGroups(db, [row]);
+  if (group === undefined) throw notFound('assessment group');
   return group;
 }
 
-async function completeGroups(db: Reader, rows: readonly GroupRow[]): Promise<AssessmentGroup[]> {
+async function hydrateGroups(db: ReadConnection, rows: readonly GroupRow[]): Promise<AssessmentGroup[]> {
   const ids = rows.map(({ id }) => id);
   const [members, assessments] = await Promise.all([countMembers(db, ids), countAssessments(db, ids)]);
   return rows.map((row) => ({
@@ -83,21 +83,27 @@ async function completeGroups(db: Reader, rows: readonly GroupRow[]): Promise<As
   }));
 }
 
-async function countMembers(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+async function countMembers(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('group_member_counts')
     .select(['group_id', sql<number>`cast(sum(members) as bigint)`.as('members')])
-    .where(({ ref }) => isOneOf(db, ref('group_id'), ids))
+    .where(({ ref }) => inList(db, ref('group_id'), ids))
     .groupBy('group_id')
     .execute();
   return new Map(rows.map(({ group_id, members }) => [group_id, members]));
 }
 
-async function countAssessments(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+async function countAssessments(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('assessments')
     .select((eb) => ['group_id', eb.fn.countAll<number>().as('assessments')])
-    .where(({ ref }) => isOneOf(db, ref('group_id'), ids))
+    .where(({ ref }) => inList(db, ref('group_id'), ids))
     .groupBy('group_id')
     .execute();
   return new Map(rows.map(({ group_id, assessments }) => [group_id ?? 0, assessments]));

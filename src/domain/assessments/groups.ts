@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareUnread } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { invalid, missing } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { cleanName } from '../shared/names.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { invalidInput, notFound } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { requireName } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 
 export const GROUP_ROLES = [
@@ -24,13 +24,13 @@ export type GroupRole = (typeof GROUP_ROLES)[number];
  */
 export async function createAssessmentGroup(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: { organization: string; name: string },
 ): Promise<{ id: number }> {
-  const name = cleanName('name', input.name);
+  const name = requireName('name', input.name);
   const organization = await organizationByUid(tx, input.organization);
   if (organization === undefined) {
-    throw invalid({
+    throw invalidInput({
       property: 'organization',
       message: 'is not the uid of an organization',
       value: input.organization,
@@ -42,7 +42,7 @@ export async function createAssessmentGroup(
 /** Makes an assessment group in an organization that the caller of this knows; the name is clean. */
 export async function insertGroup(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { organizationId, name, description }: { organizationId: number; name: string; description: string },
 ): Promise<{ id: number }> {
   const group = await tx
@@ -50,13 +50,13 @@ export async function insertGroup(
     .values({
       organization_id: organizationId,
       name,
-      name_key: searchKey(name),
+      name_key: normalizeForSearch(name),
       description,
       created_at: act.now,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment-group.create',
     object: ['assessment-group', group.id],
     organizationId,
@@ -73,7 +73,7 @@ export async function insertGroup(
  */
 export async function addGroupMember(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: { groupId: number; userUid: string; role: GroupRole },
 ): Promise<boolean> {
   const { groupId, userUid, role } = input;
@@ -84,7 +84,7 @@ export async function addGroupMember(
     .where('assessment_groups.id', '=', groupId)
     .where('users.uid', '=', userUid)
     .executeTakeFirst();
-  if (found === undefined) throw missing('assessment group or the user');
+  if (found === undefined) throw notFound('assessment group or the user');
   const added = await tx
     .insertInto('group_members')
     .values({
@@ -99,8 +99,8 @@ export async function addGroupMember(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) return false;
-  await countAddedMembers(tx, groupId, [role]);
-  await recordChange(tx, act, {
+  await incrementMemberCounts(tx, groupId, [role]);
+  await recordEvent(tx, act, {
     action: 'assessment-group.add-member',
     object: ['assessment-group', groupId],
     organizationId: found.organization_id,
@@ -110,7 +110,7 @@ export async function addGroupMember(
   return true;
 }
 
-const countAdded = prepareUnread<{ group: number; role: string; added: number }>((tx, p) =>
+const incrementCount = preparePipelined<{ group: number; role: string; added: number }>((tx, p) =>
   tx
     .insertInto('group_member_counts')
     .values({ group_id: p.group, role: p.role, members: p.added })
@@ -121,7 +121,7 @@ const countAdded = prepareUnread<{ group: number; role: string; added: number }>
     ),
 );
 
-const countRemoved = prepareUnread<{ group: number; role: string; removed: number }>((tx, p) =>
+const decrementCount = preparePipelined<{ group: number; role: string; removed: number }>((tx, p) =>
   tx
     .updateTable('group_member_counts')
     .set({ members: sql<number>`members - ${p.removed}` })
@@ -130,16 +130,16 @@ const countRemoved = prepareUnread<{ group: number; role: string; removed: numbe
 );
 
 /** Counts members of these roles, in the unit of work that adds them and after it has. */
-export async function countAddedMembers(
+export async function incrementMemberCounts(
   tx: Transaction,
   groupId: number,
   roles: readonly string[],
 ): Promise<void> {
-  for (const [role, added] of amountsOf(roles)) await countAdded(tx, { group: groupId, role, added });
+  for (const [role, added] of countByRole(roles)) await incrementCount(tx, { group: groupId, role, added });
 }
 
 /** @returns how often each role is there, in one order everywhere, so that two units of work do not wait for each other's rows */
-function amountsOf(roles: readonly string[]): [role: string, amount: number][] {
+function countByRole(roles: readonly string[]): [role: string, amount: number][] {
   const amounts = new Map<string, number>();
   for (const role of [...roles].sort()) amounts.set(role, (amounts.get(role) ?? 0) + 1);
   return [...amounts];
@@ -150,19 +150,20 @@ function amountsOf(roles: readonly string[]): [role: string, amount: number][] {
  * of work that removes members, after it has.
  * @param roles the role of each member that was removed from the group
  */
-export async function countRemovedMembers(
+export async function decrementMemberCounts(
   tx: Transaction,
   groupId: number,
   roles: readonly string[],
 ): Promise<void> {
-  for (const [role, removed] of amountsOf(roles)) await countRemoved(tx, { group: groupId, role, removed });
+  for (const [role, removed] of countByRole(roles))
+    await decrementCount(tx, { group: groupId, role, removed });
 }
 
 /**
  * Takes a user out of every group, for a user who is about to be deleted.
  * @returns the groups and the roles that the user had there
  */
-export async function leaveAllGroups(
+export async function removeFromAllGroups(
   tx: Transaction,
   userId: number,
 ): Promise<{ group_id: number; role: string }[]> {
@@ -172,7 +173,7 @@ export async function leaveAllGroups(
     .returning(['group_id', 'role'])
     .execute();
   for (const { group_id, role } of left.sort((a, b) => a.group_id - b.group_id)) {
-    await countRemovedMembers(tx, group_id, [role]);
+    await decrementMemberCounts(tx, group_id, [role]);
   }
   return left;
 }

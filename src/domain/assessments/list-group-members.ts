@@ -1,14 +1,14 @@
-import { administers, belongsTo, type Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';
-import { inOrder, type Page, windowOf } from '../lists/reverse-paging.ts';
+import { restoreOrder, type PageRequest, pageWindow } from '../lists/reverse-paging.ts';
 
-export const MEMBER_ORDERS = ['createdAt', 'role', 'userUid'] as const;
+export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
 
-export interface MemberQuery extends Page {
-  sort: (typeof MEMBER_ORDERS)[number];
+export interface MemberQuery extends PageRequest {
+  sort: (typeof MEMBER_SORT_FIELDS)[number];
   descending: boolean;
   /** Only members with this role. */
   role?: GroupRole | undefined;
@@ -29,11 +29,11 @@ export interface GroupMemberPage {
   /** How many members all pages have. */
   total: number;
   /** Whether the caller may add and remove members of the group. */
-  mayChange: boolean;
+  canManage: boolean;
 }
 
 export const GROUP_ADMIN: GroupRole = 'rbac_group_admin';
-const CHANGERS: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
+const MANAGER_ROLES: readonly (string | null)[] = [GROUP_ADMIN, 'infra_admin'] satisfies GroupRole[];
 
 interface GroupParameters {
   group: number;
@@ -46,7 +46,7 @@ export interface GroupForCaller {
   callerRole: string | null;
 }
 
-const selectGroup = (db: Reader, p: GroupParameters) =>
+const selectGroup = (db: ReadConnection, p: GroupParameters) =>
   db
     .selectFrom('assessment_groups')
     .leftJoin('group_members', (join) =>
@@ -57,10 +57,10 @@ const selectGroup = (db: Reader, p: GroupParameters) =>
     .select(['assessment_groups.organization_id as organizationId', 'group_members.role as callerRole'])
     .where('assessment_groups.id', '=', p.group);
 
-const groupQuery = prepare<GroupParameters, GroupForCaller>(selectGroup);
+const groupQuery = prepareQuery<GroupParameters, GroupForCaller>(selectGroup);
 
 /** The group, once for each role that it has counted members of. */
-const countedGroupQuery = prepare<
+const countedGroupQuery = prepareQuery<
   GroupParameters,
   GroupForCaller & { role: string | null; members: number | null }
 >((db, p) =>
@@ -73,19 +73,23 @@ const countedGroupQuery = prepare<
  * @returns the group with what the caller is in it
  * @throws Failure `missing` for a group of another organization, as for none
  */
-export async function groupForCaller(db: Reader, caller: Caller, groupId: number): Promise<GroupForCaller> {
+export async function findGroupForCaller(
+  db: ReadConnection,
+  caller: Caller,
+  groupId: number,
+): Promise<GroupForCaller> {
   const [group] = await groupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
-  return requireReach(caller, group);
+  return requireVisibleGroup(caller, group);
 }
 
-function requireReach<G extends GroupForCaller>(caller: Caller, group: G | undefined): G {
-  if (group === undefined || !belongsTo(caller, group.organizationId)) throw missing('assessment group');
+function requireVisibleGroup<G extends GroupForCaller>(caller: Caller, group: G | undefined): G {
+  if (group === undefined || !isMemberOf(caller, group.organizationId)) throw notFound('assessment group');
   return group;
 }
 
 /** @returns whether the caller may add and remove members of the group (docs/decided.md, section 9) */
-export function mayChangeMembers(caller: Caller, group: GroupForCaller): boolean {
-  return administers(caller, group.organizationId) || CHANGERS.includes(group.callerRole);
+export function canManageMembers(caller: Caller, group: GroupForCaller): boolean {
+  return isAdminOf(caller, group.organizationId) || MANAGER_ROLES.includes(group.callerRole);
 }
 
 /**
@@ -93,21 +97,21 @@ export function mayChangeMembers(caller: Caller, group: GroupForCaller): boolean
  * @throws Failure `missing` for the group, `forbidden` for a caller who is no member, no admin and not staff
  */
 export async function listGroupMembers(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   groupId: number,
   { sort, descending, role, page, perPage }: MemberQuery,
 ): Promise<GroupMemberPage> {
   const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
-  const group = requireReach(caller, rows[0]);
-  if (group.callerRole === null && !administers(caller, group.organizationId)) {
-    throw new Failure(
+  const group = requireVisibleGroup(caller, rows[0]);
+  if (group.callerRole === null && !isAdminOf(caller, group.organizationId)) {
+    throw new DomainError(
       'forbidden',
       'Only members of the group and admins of its organization may list its members.',
     );
   }
   const counts = rows
-    .map((row): Run => ({ role: row.role ?? '', rows: row.members ?? 0 }))
+    .map((row): RoleRun => ({ role: row.role ?? '', rows: row.members ?? 0 }))
     .filter((run) => role === undefined || run.role === role);
   const total = counts.reduce((sum, run) => sum + run.rows, 0);
   // Sorted by role, the list is the runs of the roles one after another, each by membership id.
@@ -117,7 +121,7 @@ export async function listGroupMembers(
   let skip = (page - 1) * perPage;
   let wanted = perPage;
   for (const run of runs) {
-    const window = windowOf(run.rows, skip, wanted);
+    const window = pageWindow(run.rows, skip, wanted);
     skip = Math.max(0, skip - run.rows);
     if (window === undefined) continue;
     wanted -= window.limit;
@@ -133,26 +137,26 @@ export async function listGroupMembers(
       limit: window.limit,
       offset: window.offset,
     });
-    parts.push(found.then((members) => inOrder(members, window)));
+    parts.push(found.then((members) => restoreOrder(members, window)));
   }
   const members = (await Promise.all(parts)).flat();
-  return { members, total, mayChange: mayChangeMembers(caller, group) };
+  return { members, total, canManage: canManageMembers(caller, group) };
 }
 
 /** Members that stand together in the order of a list. */
-interface Run {
+interface RoleRun {
   role: string | undefined;
   rows: number;
 }
 
-function sortRuns(runs: Run[], descending: boolean): Run[] {
+function sortRuns(runs: RoleRun[], descending: boolean): RoleRun[] {
   const direction = descending ? -1 : 1;
   return runs.sort((a, b) => ((a.role ?? '') < (b.role ?? '') ? -direction : direction));
 }
 
 /** An id that neither engine can store is one that no row has. */
 function storableId(id: number): number {
-  if (!Number.isSafeInteger(id)) throw missing('assessment group');
+  if (!Number.isSafeInteger(id)) throw notFound('assessment group');
   return id;
 }
 
@@ -189,7 +193,7 @@ function preparePage({ order, byRole, descending, backward }: PageShape) {
   const column = COLUMNS[order];
   const direction = descending ? 'desc' : 'asc';
   const ties = backward ? 'desc' : 'asc';
-  return prepare<PageParameters, GroupMember>((db, p) => {
+  return prepareQuery<PageParameters, GroupMember>((db, p) => {
     const inGroup = db
       .selectFrom('group_members')
       .select(['id', 'user_id', 'user_uid', 'role', 'created_at'])

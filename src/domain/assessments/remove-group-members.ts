@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../db/dialect-sql.ts';
-import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure } from '../shared/errors.ts';
-import { GROUP_ADMIN, groupForCaller, mayChangeMembers } from './list-group-members.ts';
-import { countRemovedMembers } from './groups.ts';
+import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError } from '../shared/errors.ts';
+import { GROUP_ADMIN, findGroupForCaller, canManageMembers } from './list-group-members.ts';
+import { decrementMemberCounts } from './groups.ts';
 
 export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
 export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
@@ -29,14 +29,14 @@ interface Removed {
   role: string;
 }
 
-const removeAdmins = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '='));
-const removeOthers = prepareWrite<Removal, Removed>((tx, p) => removal(tx, p, '<>'));
+const removeAdmins = prepareWrite<Removal, Removed>((tx, p) => deleteMembers(tx, p, '='));
+const removeOthers = prepareWrite<Removal, Removed>((tx, p) => deleteMembers(tx, p, '<>'));
 
 /**
  * Members are looked up by user. The outer join holds SQLite to that: without it, it would walk through all members
  * of the group.
  */
-function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
+function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   const ids = tx
     .selectFrom('users')
     .leftJoin('group_members as member', (join) =>
@@ -46,18 +46,18 @@ function removal(tx: Transaction, p: Removal, admins: '=' | '<>') {
         .on('member.role', admins, sql.lit(GROUP_ADMIN)),
     )
     .select('member.id')
-    .where((eb) => isOneOf(tx, eb.ref('users.uid'), p.uids));
+    .where((eb) => inList(tx, eb.ref('users.uid'), p.uids));
   return tx.deleteFrom('group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
 /** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
-export const holdAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
+export const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
   tx
     .selectFrom('group_member_counts')
     .select('members')
     .where('group_id', '=', p.group)
     .where('role', '=', sql.lit(GROUP_ADMIN))
-    .modifyEnd(holdingRows(tx)),
+    .modifyEnd(forNoKeyUpdate(tx)),
 );
 
 interface Target {
@@ -66,14 +66,14 @@ interface Target {
   role: string | null;
 }
 
-const targetsQuery = prepare<Removal, Target>((db, p) =>
+const targetsQuery = prepareQuery<Removal, Target>((db, p) =>
   db
     .selectFrom('users')
     .leftJoin('group_members', (join) =>
       join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', p.group),
     )
     .select(['users.uid', 'users.organization_id as organizationId', 'group_members.role'])
-    .where((eb) => isOneOf(db, eb.ref('users.uid'), p.uids)),
+    .where((eb) => inList(db, eb.ref('users.uid'), p.uids)),
 );
 
 /**
@@ -85,14 +85,14 @@ const targetsQuery = prepare<Removal, Target>((db, p) =>
  */
 export async function removeGroupMembers(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   groupId: number,
   userUids: readonly string[],
 ): Promise<RemovalResult[]> {
   const { actor: caller } = act;
-  const group = await groupForCaller(tx, caller, groupId);
-  if (!mayChangeMembers(caller, group)) {
-    throw new Failure(
+  const group = await findGroupForCaller(tx, caller, groupId);
+  if (!canManageMembers(caller, group)) {
+    throw new DomainError(
       'forbidden',
       'Removing members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
     );
@@ -105,7 +105,7 @@ export async function removeGroupMembers(
   if (left.length > 0) {
     // In this order: what the others are is read once nobody else can change it.
     const [[admins], found] = await Promise.all([
-      holdAdminCount(tx, { group: groupId }),
+      lockAdminCount(tx, { group: groupId }),
       targetsQuery(tx, { group: groupId, uids: left }),
     ]);
     for (const target of found) targets.set(target.uid, target);
@@ -119,8 +119,8 @@ export async function removeGroupMembers(
   }
 
   if (gone.size > 0) {
-    await countRemovedMembers(tx, groupId, [...gone.values()]);
-    await recordChange(tx, act, {
+    await decrementMemberCounts(tx, groupId, [...gone.values()]);
+    await recordEvent(tx, act, {
       action: 'assessment-group.remove-members',
       object: ['assessment-group', groupId],
       organizationId: group.organizationId,
@@ -133,12 +133,12 @@ export async function removeGroupMembers(
   return userUids.map((uid) =>
     gone.has(uid)
       ? { userUid: uid, status: 'removed' }
-      : { userUid: uid, ...reasonToStay(caller, group.organizationId, targets.get(uid)) },
+      : { userUid: uid, ...notRemovedResult(caller, group.organizationId, targets.get(uid)) },
   );
 }
 
 /** Why a user was not removed. Who is of another organization is known to the staff who reach that one. */
-function reasonToStay(
+function notRemovedResult(
   caller: Caller,
   organizationId: number,
   target: Target | undefined,
@@ -151,15 +151,15 @@ function reasonToStay(
       errorDetail: 'The last rbac_group_admin of a group cannot be removed.',
     };
   }
-  return { status: 'error', ...strangerToGroup(caller, target) };
+  return { status: 'error', ...notInOrganizationError(caller, target) };
 }
 
 /** Why a user who is not of the group's organization, or nobody, has nothing to do with the group. */
-export function strangerToGroup(
+export function notInOrganizationError(
   caller: Caller,
   target: { organizationId: number | null } | undefined,
 ): { errorCode: 'user_not_in_org' | 'user_not_found'; errorDetail: string } {
-  return target !== undefined && caller.staff && belongsTo(caller, target.organizationId)
+  return target !== undefined && caller.staff && isMemberOf(caller, target.organizationId)
     ? { errorCode: 'user_not_in_org', errorDetail: "The user is not of the group's organization." }
     : { errorCode: 'user_not_found', errorDetail: 'No user has this uid.' };
 }

@@ -1,19 +1,19 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, nameKey } from '../../db/dialect-sql.ts';
-import { type ChangeBy, recordChanges } from '../audit/record-event.ts';
-import { type Fault, invalid } from '../shared/errors.ts';
-import { nameFault } from '../shared/names.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList, normalizeName } from '../../db/dialect-sql.ts';
+import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
+import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
 
 /** A tag as an assessment shows it. */
-export interface TagOfAssessment {
+export interface AssessmentTagRef {
   id: number;
   name: string;
 }
 
 /** The tags to be: both lists together. Without either they stay. */
-export interface TagChoice {
+export interface TagSelection {
   /** Ids; faults are told of `tagIds`. */
   tagIds?: readonly number[] | undefined;
   /** Names, compared without regard to case and outer space; faults are told of `tagNames`. */
@@ -27,19 +27,19 @@ const insertTaggings = prepareInsert('assessment_taggings', {
 });
 
 /** @returns by assessment, its tags by id */
-export async function tagsOfAssessments(
-  db: Reader,
+export async function loadAssessmentTags(
+  db: ReadConnection,
   assessmentIds: readonly number[],
-): Promise<ReadonlyMap<number, TagOfAssessment[]>> {
+): Promise<ReadonlyMap<number, AssessmentTagRef[]>> {
   const rows = await db
     .selectFrom('assessment_taggings as tagging')
     .innerJoin('assessment_tags as tag', 'tag.id', 'tagging.tag_id')
     .select(['tagging.assessment_id', 'tag.id', 'tag.name'])
-    .where(({ ref }) => isOneOf(db, ref('tagging.assessment_id'), assessmentIds))
+    .where(({ ref }) => inList(db, ref('tagging.assessment_id'), assessmentIds))
     .orderBy('tagging.assessment_id')
     .orderBy('tag.id')
     .execute();
-  const tags = new Map<number, TagOfAssessment[]>();
+  const tags = new Map<number, AssessmentTagRef[]>();
   for (const { assessment_id, ...tag } of rows) {
     const known = tags.get(assessment_id);
     if (known === undefined) tags.set(assessment_id, [tag]);
@@ -49,8 +49,8 @@ export async function tagsOfAssessments(
 }
 
 /** @returns what is wrong with the names, before the database is asked */
-export function tagNameFaults({ tagNames = [] }: TagChoice): Fault[] {
-  return tagNames.flatMap((name, index) => nameFault(`tagNames.${index}`, name) ?? []);
+export function validateTagNames({ tagNames = [] }: TagSelection): FieldError[] {
+  return tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
 }
 
 /**
@@ -58,28 +58,28 @@ export function tagNameFaults({ tagNames = [] }: TagChoice): Fault[] {
  * @returns the tags of the organization that were chosen, by id; `undefined` where none were
  * @throws Failure `invalid` for an id that no tag of the organization has and, where none may be created, for such a name
  */
-export async function chooseTags(
+export async function resolveAssessmentTags(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
-  { tagIds, tagNames }: TagChoice,
+  { tagIds, tagNames }: TagSelection,
   mayCreate: boolean,
-): Promise<TagOfAssessment[] | undefined> {
+): Promise<AssessmentTagRef[] | undefined> {
   if (tagIds === undefined && tagNames === undefined) return undefined;
   const [ids, names] = [tagIds ?? [], tagNames ?? []];
-  const found = await findTags(tx, organizationId, ids, names.map(nameKey));
+  const found = await findTags(tx, organizationId, ids, names.map(normalizeName));
   const byId = new Map(found.map((tag) => [tag.id, tag]));
   const byKey = new Map(found.map((tag) => [tag.name_key, tag]));
   const faults = [
-    ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknown(`tagIds.${index}`, id, 'id')])),
+    ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
-      mayCreate || byKey.has(nameKey(name)) ? [] : [unknown(`tagNames.${index}`, name, 'name')],
+      mayCreate || byKey.has(normalizeName(name)) ? [] : [unknownTagError(`tagNames.${index}`, name, 'name')],
     ),
   ];
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   const missing = new Map<string, string>();
   for (const name of names) {
-    const key = nameKey(name);
+    const key = normalizeName(name);
     if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
   }
   const created = missing.size === 0 ? [] : await createTags(tx, act, organizationId, missing);
@@ -87,31 +87,31 @@ export async function chooseTags(
   return [...chosen.values()].sort((one, other) => one.id - other.id);
 }
 
-function unknown(property: string, value: unknown, what: 'id' | 'name'): Fault {
+function unknownTagError(property: string, value: unknown, what: 'id' | 'name'): FieldError {
   return { property, message: `is not the ${what} of an assessment tag of the organization`, value };
 }
 
 async function findTags(
-  db: Reader,
+  db: ReadConnection,
   organizationId: number,
   ids: readonly number[],
   keys: readonly string[],
-): Promise<(TagOfAssessment & { name_key: string })[]> {
+): Promise<(AssessmentTagRef & { name_key: string })[]> {
   return db
     .selectFrom('assessment_tags')
     .select(['id', 'name', 'name_key'])
     .where('organization_id', '=', organizationId)
-    .where(({ or, ref }) => or([isOneOf(db, ref('id'), ids), isOneOf(db, ref('name_key'), keys)]))
+    .where(({ or, ref }) => or([inList(db, ref('id'), ids), inList(db, ref('name_key'), keys)]))
     .execute();
 }
 
 /** @param names by key; others may create some of them at the same time */
 async function createTags(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
   names: ReadonlyMap<string, string>,
-): Promise<TagOfAssessment[]> {
+): Promise<AssessmentTagRef[]> {
   const created = await tx
     .insertInto('assessment_tags')
     .values(
@@ -123,10 +123,10 @@ async function createTags(
     .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
     .returning(['id', 'name'])
     .execute();
-  await recordChanges(
+  await recordEvents(
     tx,
-    created.map(({ id, name }): ChangeBy => ({
-      act,
+    created.map(({ id, name }): AttributedChange => ({
+      by: act,
       change: {
         action: 'assessment-tag.create',
         object: ['assessment-tag', id],
@@ -140,15 +140,15 @@ async function createTags(
 }
 
 /** Makes these the tags of an assessment that this unit of work holds. */
-export async function replaceTags(
+export async function replaceAssessmentTags(
   tx: Transaction,
   { id, organizationId }: { id: number; organizationId: number },
-  before: readonly TagOfAssessment[],
-  after: readonly TagOfAssessment[],
+  before: readonly AssessmentTagRef[],
+  after: readonly AssessmentTagRef[],
 ): Promise<void> {
-  const lacks = (tags: readonly TagOfAssessment[]) => {
+  const lacks = (tags: readonly AssessmentTagRef[]) => {
     const known = new Set(tags.map((tag) => tag.id));
-    return (tag: TagOfAssessment) => !known.has(tag.id);
+    return (tag: AssessmentTagRef) => !known.has(tag.id);
   };
   const removed = before.filter(lacks(after)).map((tag) => tag.id);
   const added = after.filter(lacks(before));
@@ -156,7 +156,7 @@ export async function replaceTags(
     await tx
       .deleteFrom('assessment_taggings')
       .where('assessment_id', '=', id)
-      .where(({ ref }) => isOneOf(tx, ref('tag_id'), removed))
+      .where(({ ref }) => inList(tx, ref('tag_id'), removed))
       .execute();
   await insertTaggings(
     tx,

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
-import { endOf, isRunning } from './testing-sessions.ts';
-import { missing } from '../shared/errors.ts';
+import { sessionEnd, isSessionRunning } from './testing-sessions.ts';
+import { notFound } from '../shared/errors.ts';
 import {
-  listingWithin,
-  perReach,
-  reachOfAccount,
-  type ReachParameters,
-  reachParameters,
+  assessmentIsVisible,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
 
 const MILLISECONDS_PER_HUNDREDTH = 36_000;
@@ -37,8 +37,8 @@ interface Totals {
  * their hours counts; one tester's sessions that overlap are one stretch of time, so of each session only what comes
  * after the end of all that tester's earlier ones counts.
  */
-const totalsOf = perReach((reach) =>
-  prepare<ReachParameters & { uid: string; now: number }, Totals>((db, p) =>
+const selectTotals = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { uid: string; now: number }, Totals>((db, p) =>
     db
       .selectFrom('assessments')
       .leftJoin(
@@ -48,9 +48,9 @@ const totalsOf = perReach((reach) =>
             .select([
               'session.assessment_id',
               'session.started_at',
-              endOf('session', p.now).as('until'),
-              isRunning('session', p.now).as('running'),
-              sql<number>`coalesce(max(${endOf('session', p.now)}) over (
+              sessionEnd('session', p.now).as('until'),
+              isSessionRunning('session', p.now).as('running'),
+              sql<number>`coalesce(max(${sessionEnd('session', p.now)}) over (
                 partition by session.tester_id order by session.started_at, session.id
                 rows between unbounded preceding and 1 preceding), session.started_at)`.as('covered'),
             ])
@@ -69,7 +69,7 @@ const totalsOf = perReach((reach) =>
           else stretch.until - stretch.started_at end), 0) as bigint)`.as('milliseconds'),
       ])
       .where('assessments.uid', '=', p.uid)
-      .where(listingWithin(reach, p))
+      .where(assessmentIsVisible(reach, p))
       .groupBy(['assessments.id', 'assessments.created_at']),
   ),
 );
@@ -79,16 +79,16 @@ const totalsOf = perReach((reach) =>
  * @param uid of any form
  * @throws Failure `missing` for an assessment that the caller has no access to
  */
-export async function testingHours(
-  db: Reader,
+export async function readTestingHours(
+  db: ReadConnection,
   caller: Caller,
   uid: string,
   now: number,
 ): Promise<TestingHours> {
   const [totals] = ASSESSMENT_UID.test(uid)
-    ? await totalsOf(reachOfAccount(caller))(db, { ...reachParameters(caller), uid, now })
+    ? await selectTotals(visibilityOf(caller))(db, { ...visibilityParameters(caller), uid, now })
     : [];
-  if (totals === undefined) throw missing('assessment');
+  if (totals === undefined) throw notFound('assessment');
   const first = totals.first ?? totals.created_at;
   const last = totals.running > 0 ? now : (totals.last ?? totals.created_at);
   return {

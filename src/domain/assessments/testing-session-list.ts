@@ -1,16 +1,16 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { missing } from '../shared/errors.ts';
-import { integersIn, since, textsIn, until } from '../lists/filters.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { notFound } from '../shared/errors.ts';
+import { integerFilter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
-  belongsToOrganization,
-  listingWithin,
-  reachOfAccount,
-  reachParameters,
+  inOwnOrganization,
+  assessmentIsVisible,
+  visibilityOf,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import { isRunning, LONGEST_SESSION } from './testing-sessions.ts';
+import { isSessionRunning, MAX_SESSION_DURATION } from './testing-sessions.ts';
 
 /** A testing session as those see it who have access to its assessment; times in milliseconds since 1970. */
 export interface TestingSessionView {
@@ -27,8 +27,8 @@ export interface TestingSessionView {
   note: string;
 }
 
-const reachableSessions = (db: Reader, caller: Caller) => {
-  const [reach, parameters] = [reachOfAccount(caller), reachParameters(caller)];
+const visibleSessions = (db: ReadConnection, caller: Caller) => {
+  const [reach, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
   return (
     db
       .selectFrom('testing_sessions')
@@ -47,50 +47,50 @@ const reachableSessions = (db: Reader, caller: Caller) => {
         'testing_sessions.note',
       ])
       // Said of the sessions themselves as well, so that an index has those of an organization in their order.
-      .where(({ ref }) => belongsToOrganization(reach, ref('testing_sessions.organization_id'), parameters))
-      .where(listingWithin(reach, parameters))
+      .where(({ ref }) => inOwnOrganization(reach, ref('testing_sessions.organization_id'), parameters))
+      .where(assessmentIsVisible(reach, parameters))
   );
 };
 
-type SessionRow = Awaited<ReturnType<ReturnType<typeof reachableSessions>['executeTakeFirstOrThrow']>>;
+type SessionRow = Awaited<ReturnType<ReturnType<typeof visibleSessions>['executeTakeFirstOrThrow']>>;
 
 /** The sessions of the assessments that the caller has access to (operations 41 and 48). */
 export const testingSessionList = defineList({
   name: 'testing-sessions',
-  rows: ({ db, caller }) => reachableSessions(db, caller),
+  rows: ({ db, caller }) => visibleSessions(db, caller),
   id: 'testing_sessions.id',
   organization: 'testing_sessions.organization_id',
   filters: {
-    assessmentId: textsIn('assessments.uid'),
-    testerId: integersIn('testing_sessions.tester_id'),
+    assessmentId: textFilter('assessments.uid'),
+    testerId: integerFilter('testing_sessions.tester_id'),
     running: {
       kind: 'flag',
       where: ({ now }, running) => {
-        const condition = isRunning('testing_sessions', now);
+        const condition = isSessionRunning('testing_sessions', now);
         return running ? condition : sql<SqlBool>`not ${condition}`;
       },
     },
-    since: since('testing_sessions.started_at'),
-    until: until('testing_sessions.started_at'),
+    since: sinceFilter('testing_sessions.started_at'),
+    until: untilFilter('testing_sessions.started_at'),
   },
-  orders: { startedAt: { by: 'testing_sessions.started_at', type: 'integer' } },
-  items: ({ now }, rows) => rows.map((row) => viewOf(row, now)),
+  sorts: { startedAt: { column: 'testing_sessions.started_at', type: 'integer' } },
+  hydrate: ({ now }, rows) => rows.map((row) => toView(row, now)),
 });
 
 /** @throws Failure `missing` for a session of an assessment that the caller has no access to */
 export async function readTestingSession(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   id: number,
   now: number,
 ): Promise<TestingSessionView> {
-  const row = await reachableSessions(db, caller).where('testing_sessions.id', '=', id).executeTakeFirst();
-  if (row === undefined) throw missing('testing session');
-  return viewOf(row, now);
+  const row = await visibleSessions(db, caller).where('testing_sessions.id', '=', id).executeTakeFirst();
+  if (row === undefined) throw notFound('testing session');
+  return toView(row, now);
 }
 
-function viewOf(row: SessionRow, now: number): TestingSessionView {
-  const latest = row.started_at + LONGEST_SESSION;
+function toView(row: SessionRow, now: number): TestingSessionView {
+  const latest = row.started_at + MAX_SESSION_DURATION;
   // One whose time is up has ended, even before a job has said so.
   const endedAt = row.ended_at ?? (latest <= now ? latest : null);
   const milliseconds = Math.max(0, (endedAt ?? now) - row.started_at);

@@ -1,41 +1,45 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { type ChangeBy, recordChange, recordChanges } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
+import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
 /** How long a session runs at most, in milliseconds: one that nobody stops ends by itself. */
-export const LONGEST_SESSION = 24 * 3_600_000;
+export const MAX_SESSION_DURATION = 24 * 3_600_000;
 
 /**
  * @param alias of `testing_sessions` in the query
  * @param now milliseconds since 1970, or its placeholder
  * @returns when a session ended, or until when it has run so far
  */
-export function endOf(alias: string, now: number): RawBuilder<number> {
+export function sessionEnd(alias: string, now: number): RawBuilder<number> {
   const [start, end] = [sql.ref(`${alias}.started_at`), sql.ref(`${alias}.ended_at`)];
-  return sql<number>`coalesce(${end}, case when ${start} + ${sql.lit(LONGEST_SESSION)} < ${now}
-    then ${start} + ${sql.lit(LONGEST_SESSION)} else cast(${now} as bigint) end)`;
+  return sql<number>`coalesce(${end}, case when ${start} + ${sql.lit(MAX_SESSION_DURATION)} < ${now}
+    then ${start} + ${sql.lit(MAX_SESSION_DURATION)} else cast(${now} as bigint) end)`;
 }
 
 /** @returns the condition that a session runs; one whose time is up does not, even before a job has ended it */
-export function isRunning(alias: string, now: number): RawBuilder<SqlBool> {
+export function isSessionRunning(alias: string, now: number): RawBuilder<SqlBool> {
   const [start, end] = [sql.ref(`${alias}.started_at`), sql.ref(`${alias}.ended_at`)];
-  return sql<SqlBool>`(${end} is null and ${start} + ${sql.lit(LONGEST_SESSION)} > ${now})`;
+  return sql<SqlBool>`(${end} is null and ${start} + ${sql.lit(MAX_SESSION_DURATION)} > ${now})`;
 }
 
 /**
  * Ends the sessions that run on an assessment.
  * @param assessment that this unit of work holds, so that none is started meanwhile
  */
-export async function endSessionsOf(tx: Transaction, act: Act, assessment: { id: number }): Promise<void> {
+export async function endTestingSessions(
+  tx: Transaction,
+  act: Attribution,
+  assessment: { id: number },
+): Promise<void> {
   const running = sql<SqlBool>`ended_at is null and assessment_id = ${assessment.id}`;
   await endSessions(tx, act, running);
 }
 
 /** Of these, one session is ended at most. */
-interface Place {
+interface TesterOnAssessment {
   testerId: number;
   assessmentId: number;
 }
@@ -45,8 +49,12 @@ interface Place {
  * @param which of them: those of a tester on an assessment, or as many as this
  * @returns how many there were
  */
-export function endOverdueSessions(tx: Transaction, act: Act, which: Place | number): Promise<number> {
-  const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${act.now - LONGEST_SESSION}`;
+export function endOverdueTestingSessions(
+  tx: Transaction,
+  act: Attribution,
+  which: TesterOnAssessment | number,
+): Promise<number> {
+  const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${act.now - MAX_SESSION_DURATION}`;
   return endSessions(
     tx,
     act,
@@ -56,12 +64,16 @@ export function endOverdueSessions(tx: Transaction, act: Act, which: Place | num
   );
 }
 
-async function endSessions(tx: Transaction, act: Act, condition: RawBuilder<SqlBool>): Promise<number> {
+async function endSessions(
+  tx: Transaction,
+  act: Attribution,
+  condition: RawBuilder<SqlBool>,
+): Promise<number> {
   const ended = await tx
     .updateTable('testing_sessions')
     .set((eb) => ({
       ended_at: sql<number>`case when started_at > ${act.now} then started_at
-        when started_at + ${sql.lit(LONGEST_SESSION)} < ${act.now} then started_at + ${sql.lit(LONGEST_SESSION)}
+        when started_at + ${sql.lit(MAX_SESSION_DURATION)} < ${act.now} then started_at + ${sql.lit(MAX_SESSION_DURATION)}
         else cast(${act.now} as bigint) end`,
       version: eb('version', '+', 1),
     }))
@@ -69,10 +81,10 @@ async function endSessions(tx: Transaction, act: Act, condition: RawBuilder<SqlB
     .where('ended_at', 'is', null)
     .returning(['id', 'organization_id', 'ended_at'])
     .execute();
-  await recordChanges(
+  await recordEvents(
     tx,
-    ended.map(({ id, organization_id: organizationId, ended_at }): ChangeBy => ({
-      act,
+    ended.map(({ id, organization_id: organizationId, ended_at }): AttributedChange => ({
+      by: act,
       change: {
         action: 'testing-session.update',
         object: ['testing-session', id],
@@ -86,7 +98,7 @@ async function endSessions(tx: Transaction, act: Act, condition: RawBuilder<SqlB
 }
 
 /** A session to be made; times in milliseconds since 1970. */
-export interface NewSession {
+export interface NewTestingSession {
   assessment: { id: number; uid: string; organizationId: number };
   tester: { id: number; uid: string };
   startedAt: number;
@@ -96,10 +108,10 @@ export interface NewSession {
 }
 
 /** @returns `undefined` for one that would run beside another of the tester on the assessment */
-export async function insertSession(
+export async function insertTestingSession(
   tx: Transaction,
-  act: Act,
-  { assessment, tester, startedAt, endedAt, note }: NewSession,
+  act: Attribution,
+  { assessment, tester, startedAt, endedAt, note }: NewTestingSession,
   action: 'testing-session.start' | 'testing-session.log',
 ): Promise<{ id: number } | undefined> {
   const session = await tx
@@ -119,7 +131,7 @@ export async function insertSession(
     .returning('id')
     .executeTakeFirst();
   if (session === undefined) return undefined;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action,
     object: ['testing-session', session.id],
     organizationId: assessment.organizationId,
@@ -151,13 +163,13 @@ export interface TestingSession {
  * @throws Failure `missing` for the assessment or the tester, `invalid` for a session that ends before it starts,
  *   `conflict` for one that runs beside another
  */
-export async function logTestingSession(
+export async function logTestingSessionUnchecked(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { assessment: uid, testerId, startedAt, endedAt, note = '' }: TestingSession,
 ): Promise<{ id: number }> {
   if (endedAt !== null && endedAt < startedAt) {
-    throw invalid({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
+    throw invalidInput({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
   }
   const assessment = ASSESSMENT_UID.test(uid)
     ? await tx
@@ -166,25 +178,25 @@ export async function logTestingSession(
         .where('uid', '=', uid)
         .executeTakeFirst()
     : undefined;
-  if (assessment === undefined) throw missing('assessment');
+  if (assessment === undefined) throw notFound('assessment');
   const tester = await tx
     .selectFrom('users')
     .select(['id', 'uid', 'organization_id'])
     .where('id', '=', testerId)
     .executeTakeFirst();
   const foreign = tester?.organization_id !== null && tester?.organization_id !== assessment.organizationId;
-  if (tester === undefined || foreign) throw missing('tester');
-  const session = await insertSession(
+  if (tester === undefined || foreign) throw notFound('tester');
+  const session = await insertTestingSession(
     tx,
     act,
     { assessment, tester, startedAt, endedAt, note },
     endedAt === null ? 'testing-session.start' : 'testing-session.log',
   );
-  if (session === undefined) throw oneRuns();
+  if (session === undefined) throw sessionRunningError();
   return session;
 }
 
 /** @returns why a session cannot run */
-export function oneRuns(): Failure {
-  return new Failure('conflict', 'A session of this tester runs on this assessment already.');
+export function sessionRunningError(): DomainError {
+  return new DomainError('conflict', 'A session of this tester runs on this assessment already.');
 }

@@ -1,34 +1,39 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { cleanName } from '../shared/names.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { requireName } from '../shared/names.ts';
 import {
-  listingWithin,
-  perReach,
-  reachOfAccount,
-  type ReachParameters,
-  reachParameters,
+  assessmentIsVisible,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { refuseAssessmentForm } from './create-assessment.ts';
-import { requireCreator, requireOperator } from './assessment-permissions.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { validateAssessmentForm } from './create-assessment.ts';
+import { requireCanCreate, requireCanEdit } from './assessment-permissions.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
-import { chooseTags, replaceTags, type TagChoice, tagsOfAssessments } from './tag-assessment.ts';
-import { ASSESSMENT_UID, type AssessmentMembers, dayFaults } from './assessments.ts';
-import { endSessionsOf } from './testing-sessions.ts';
+import {
+  resolveAssessmentTags,
+  replaceAssessmentTags,
+  type TagSelection,
+  loadAssessmentTags,
+} from './tag-assessment.ts';
+import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
+import { endTestingSessions } from './testing-sessions.ts';
 
 /** What changes of an assessment; what is absent stays. */
-export interface AssessmentChange extends AssessmentMembers, TagChoice {
+export interface AssessmentUpdate extends AssessmentFields, TagSelection {
   name?: string | undefined;
 }
 
 /** Finds an assessment, and keeps others from changing it until this unit of work ends. */
-const holdAssessment = perReach((reach) =>
-  prepareWrite<ReachParameters & { uid: string }, AssessmentRow>((tx, p) =>
+const lockRow = memoizeByVisibility((reach) =>
+  prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
     tx
       .selectFrom('assessments')
       .select([
@@ -44,8 +49,8 @@ const holdAssessment = perReach((reach) =>
         'ends_on',
       ])
       .where('uid', '=', p.uid)
-      .where(listingWithin(reach, p))
-      .modifyEnd(holdingRows(tx)),
+      .where(assessmentIsVisible(reach, p))
+      .modifyEnd(forNoKeyUpdate(tx)),
   ),
 );
 
@@ -68,29 +73,31 @@ interface AssessmentRow {
  * @throws Failure `missing` for who has no access, `forbidden` for who may not change it or put it into the group,
  *   `changed` for another version than is expected, `invalid` for what is wrong or unknown
  */
-export async function changeAssessment(
+export async function updateAssessment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   uid: string,
-  change: AssessmentChange,
-  expected?: Expected,
+  change: AssessmentUpdate,
+  expected?: ExpectedVersion,
 ): Promise<AssessmentView> {
   const { actor: caller, now } = act;
-  refuseAssessmentForm(change);
-  const row = await hold(tx, caller, uid);
+  validateAssessmentForm(change);
+  const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
-  const isAdmin = administers(caller, organizationId);
-  if (!isAdmin) await requireOperator(tx, caller, row.group_id);
+  const isAdmin = isAdminOf(caller, organizationId);
+  if (!isAdmin) await requireCanEdit(tx, caller, row.group_id);
   requireVersion(expected, row.version);
   const { startsOn = row.starts_on, endsOn = row.ends_on, groupId = row.group_id } = change;
-  const faults = dayFaults({ startsOn, endsOn });
-  if (faults.length > 0) throw invalid(change.endsOn === undefined ? faults.map(ofStart) : faults);
-  if (groupId !== null && groupId !== row.group_id) await requireCreator(tx, caller, organizationId, groupId);
-  const before = (await tagsOfAssessments(tx, [row.id])).get(row.id) ?? [];
-  const after = (await chooseTags(tx, act, organizationId, change, isAdmin)) ?? before;
+  const faults = validateDates({ startsOn, endsOn });
+  if (faults.length > 0)
+    throw invalidInput(change.endsOn === undefined ? faults.map(asStartsOnError) : faults);
+  if (groupId !== null && groupId !== row.group_id)
+    await requireCanCreate(tx, caller, organizationId, groupId);
+  const before = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
+  const after = (await resolveAssessmentTags(tx, act, organizationId, change, isAdmin)) ?? before;
 
   const wanted = {
-    name: change.name === undefined ? row.name : cleanName('name', change.name),
+    name: change.name === undefined ? row.name : requireName('name', change.name),
     description: change.description ?? row.description,
     type: change.type ?? row.type,
     state: change.state ?? row.state,
@@ -99,52 +106,56 @@ export async function changeAssessment(
     ends_on: endsOn,
     tags: after.map(({ id }) => id),
   };
-  const differing = differencesOf({ ...row, tags: before.map(({ id }) => id) }, wanted);
+  const differing = diffFields({ ...row, tags: before.map(({ id }) => id) }, wanted);
   if (differing === undefined) return readAssessment(tx, caller, { id: row.id });
   const { tags: _tags, ...values } = wanted;
   await tx
     .updateTable('assessments')
     .set((eb) => ({
       ...values,
-      name_key: searchKey(wanted.name),
+      name_key: normalizeForSearch(wanted.name),
       updated_at: now,
       version: eb('version', '+', 1),
     }))
     .where('id', '=', row.id)
     .execute();
-  await replaceTags(tx, { id: row.id, organizationId }, before, after);
-  await recordChange(tx, act, {
+  await replaceAssessmentTags(tx, { id: row.id, organizationId }, before, after);
+  await recordEvent(tx, act, {
     action: 'assessment.update',
     object: ['assessment', uid],
     organizationId,
     ...differing,
   });
-  if (row.state === 'active' && wanted.state !== 'active') await endSessionsOf(tx, act, row);
+  if (row.state === 'active' && wanted.state !== 'active') await endTestingSessions(tx, act, row);
   return readAssessment(tx, caller, { id: row.id });
 }
 
-const ofStart = () => ({ property: 'startsOn', message: 'must not be after endsOn', other: 'endsOn' });
+const asStartsOnError = () => ({
+  property: 'startsOn',
+  message: 'must not be after endsOn',
+  other: 'endsOn',
+});
 
-async function hold(tx: Transaction, caller: Caller, uid: string): Promise<AssessmentRow> {
+async function lockVisibleRow(tx: Transaction, caller: Caller, uid: string): Promise<AssessmentRow> {
   const [row] = ASSESSMENT_UID.test(uid)
-    ? await holdAssessment(reachOfAccount(caller))(tx, { ...reachParameters(caller), uid })
+    ? await lockRow(visibilityOf(caller))(tx, { ...visibilityParameters(caller), uid })
     : [];
-  if (row === undefined) throw missing('assessment');
+  if (row === undefined) throw notFound('assessment');
   return row;
 }
 
-type Members = Readonly<Record<string, string | number | readonly number[] | null>>;
+type Fields = Readonly<Record<string, string | number | readonly number[] | null>>;
 
 /** @returns the members that differ, on both sides; `undefined` when none do */
-function differencesOf<W extends Members>(
-  row: { readonly [N in keyof W]: Members[string] },
+function diffFields<W extends Fields>(
+  row: { readonly [N in keyof W]: Fields[string] },
   wanted: W,
 ): { before: object; after: object } | undefined {
   const names = Object.keys(wanted).filter(
     (name) => JSON.stringify(row[name]) !== JSON.stringify(wanted[name]),
   );
   if (names.length === 0) return undefined;
-  const side = (of: Members) => Object.fromEntries(names.map((name) => [name, of[name]]));
+  const side = (of: Fields) => Object.fromEntries(names.map((name) => [name, of[name]]));
   return { before: side(row), after: side(wanted) };
 }
 
@@ -156,13 +167,18 @@ function differencesOf<W extends Members>(
  */
 export async function deleteAssessment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   uid: string,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
-  const { id, organization_id: organizationId, version, ...members } = await hold(tx, act.actor, uid);
-  if (!administers(act.actor, organizationId))
-    throw new Failure('forbidden', 'Only admins of the organization delete its assessments.');
+  const {
+    id,
+    organization_id: organizationId,
+    version,
+    ...members
+  } = await lockVisibleRow(tx, act.actor, uid);
+  if (!isAdminOf(act.actor, organizationId))
+    throw new DomainError('forbidden', 'Only admins of the organization delete its assessments.');
   requireVersion(expected, version);
   for (const [table, things] of [
     ['vulnerabilities', 'vulnerabilities'],
@@ -175,7 +191,7 @@ export async function deleteAssessment(
       .limit(1)
       .executeTakeFirst();
     if (found !== undefined)
-      throw new Failure('conflict', `The assessment has ${things}: delete those first.`);
+      throw new DomainError('conflict', `The assessment has ${things}: delete those first.`);
   }
   const imported = await tx
     .selectFrom('imports')
@@ -185,10 +201,10 @@ export async function deleteAssessment(
     .limit(1)
     .executeTakeFirst();
   if (imported !== undefined)
-    throw new Failure('conflict', 'The assessment has imports that are not undone: undo those first.');
-  const tags = (await tagsOfAssessments(tx, [id])).get(id) ?? [];
+    throw new DomainError('conflict', 'The assessment has imports that are not undone: undo those first.');
+  const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
   await tx.deleteFrom('assessments').where('id', '=', id).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment.delete',
     object: ['assessment', uid],
     organizationId,

@@ -1,12 +1,12 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { organizationToCreateIn } from '../organizations/resolve-organization.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { cleanName } from '../shared/names.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { requireName } from '../shared/names.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
 import { insertGroup } from './groups.ts';
 
@@ -15,16 +15,16 @@ import { insertGroup } from './groups.ts';
  * @param input `organization` is its uid, which staff have to name
  * @throws Failure `invalid` for a bad name and for what is no organization of the caller's, `forbidden` for who is no admin
  */
-export async function createGroupAs(
+export async function createGroup(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   input: { name: string; description?: string | undefined; organization?: string | undefined },
 ): Promise<AssessmentGroup> {
   const { actor: caller } = act;
   const { description = '' } = input;
-  const name = cleanName('name', input.name);
-  if (!caller.admin && !caller.staff) throw adminsOnly();
-  const organization = await organizationToCreateIn(tx, caller, { uid: input.organization });
+  const name = requireName('name', input.name);
+  if (!caller.admin && !caller.staff) throw adminsOnlyError();
+  const organization = await resolveTargetOrganization(tx, caller, { uid: input.organization });
   const { id } = await insertGroup(tx, act, { organizationId: organization.id, name, description });
   return readGroup(tx, caller, id);
 }
@@ -34,26 +34,26 @@ export async function createGroupAs(
  * @throws Failure `invalid` for a bad name, `missing` for a group that the caller does not see, `forbidden` for who is no
  *   admin, `changed` for another version than is expected
  */
-export async function changeGroup(
+export async function updateGroup(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
   change: { name?: string | undefined; description?: string | undefined },
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<AssessmentGroup> {
-  const name = change.name === undefined ? undefined : cleanName('name', change.name);
-  const group = await holdGroup(tx, act.actor, id, expected);
+  const name = change.name === undefined ? undefined : requireName('name', change.name);
+  const group = await lockGroup(tx, act.actor, id, expected);
   const before = { name: group.name, description: group.description };
   const after = { name: name ?? group.name, description: change.description ?? group.description };
   const names = (['name', 'description'] as const).filter((member) => before[member] !== after[member]);
   if (names.length === 0) return group;
   await tx
     .updateTable('assessment_groups')
-    .set((eb) => ({ ...after, name_key: searchKey(after.name), version: eb('version', '+', 1) }))
+    .set((eb) => ({ ...after, name_key: normalizeForSearch(after.name), version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((member) => [member, of[member]]));
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment-group.update',
     object: ['assessment-group', id],
     organizationId: group.organizationId,
@@ -70,11 +70,11 @@ export async function changeGroup(
  */
 export async function deleteGroup(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
-  const { name, description, organizationId, memberCount } = await holdGroup(tx, act.actor, id, expected);
+  const { name, description, organizationId, memberCount } = await lockGroup(tx, act.actor, id, expected);
   const left = await tx
     .updateTable('assessments')
     .set({ group_id: null })
@@ -82,7 +82,7 @@ export async function deleteGroup(
     .returning('uid')
     .execute();
   await tx.deleteFrom('assessment_groups').where('id', '=', id).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'assessment-group.delete',
     object: ['assessment-group', id],
     organizationId,
@@ -92,26 +92,26 @@ export async function deleteGroup(
 }
 
 /** Finds a group that is to be changed, and keeps others from changing it until this unit of work ends. */
-async function holdGroup(
+async function lockGroup(
   tx: Transaction,
   caller: Caller,
   id: number,
-  expected: Expected | undefined,
+  expected: ExpectedVersion | undefined,
 ): Promise<AssessmentGroup> {
   await tx
     .selectFrom('assessment_groups')
     .select('id')
     .where('id', '=', id)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .execute();
   const group = await readGroup(tx, caller, id);
-  if (!administers(caller, group.organizationId)) throw adminsOnly();
+  if (!isAdminOf(caller, group.organizationId)) throw adminsOnlyError();
   requireVersion(expected, group.version);
   return group;
 }
 
-function adminsOnly(): Failure {
-  return new Failure(
+function adminsOnlyError(): DomainError {
+  return new DomainError(
     'forbidden',
     'Only admins of the organization create, change and delete assessment groups.',
   );

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { Act, Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { piecesOf, prepareInsert } from '../../db/bulk-insert.ts';
+import { chunked, prepareInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf, unindexed, unpackRows, wide } from '../../db/dialect-sql.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
+import { forNoKeyUpdate, inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { invalid, missing } from '../shared/errors.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { invalidInput, notFound } from '../shared/errors.ts';
 import {
-  assetWithin,
-  listingWithin,
-  perReach,
-  reachOfCaller,
-  reachParameters,
-  type ReachParameters,
+  assetIsVisible,
+  assessmentIsVisible,
+  memoizeByVisibility,
+  visibilityByScopes,
+  visibilityParameters,
+  type VisibilityParameters,
 } from '../shared/visibility.ts';
 
 /** Limits of scope rules (docs/decided.md, section 8). */
@@ -22,7 +22,7 @@ export const MAX_SCOPE_RULES = 100;
 export const MAX_SCOPE_RULE_LENGTH = 2_048;
 
 /** What operation 11 changes. */
-export interface ListingChange {
+export interface ListingUpdate {
   /** Assets to associate; with `scopeRules`, also to replace the rules of those that are associated already. */
   add?: readonly { assetUid: string; scopeRules?: readonly { rule: string }[] }[];
   /** Uids of assets to take off. */
@@ -45,18 +45,18 @@ interface Asset {
   uid: string;
 }
 
-interface Wish extends Asset {
+interface AssetPlacement extends Asset {
   rules: Rules | null;
 }
 
 /** Assets changed at a time: their old rules must fit in memory. */
 const MAX_ASSETS_AT_ONCE = 500;
 /** Of more assets than this the audit log has their number and a digest. */
-export const MAX_ASSETS_TOLD = 300;
+export const MAX_AUDITED_ASSETS = 300;
 
 const NO_RULES = '[]';
 
-const putAssets = prepareInsert(
+const upsertListingAssets = prepareInsert(
   'listing_assets',
   { organization_id: 'int', assessment_id: 'int', asset_id: 'int', scope_rules: 'text' },
   'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
@@ -65,29 +65,29 @@ const putAssets = prepareInsert(
 /**
  * Finds a listing and keeps other changes of its assets out until this one is done.
  */
-const holdReachable = perReach((reach) =>
-  prepareWrite<ReachParameters & { uid: string }, Listing>((tx, p) =>
-    hold(tx, p.uid).where(listingWithin(reach, p)),
+const lockVisibleListing = memoizeByVisibility((reach) =>
+  prepareWrite<VisibilityParameters & { uid: string }, Listing>((tx, p) =>
+    selectForUpdate(tx, p.uid).where(assessmentIsVisible(reach, p)),
   ),
 );
 
-const hold = (tx: Transaction, uid: string) =>
+const selectForUpdate = (tx: Transaction, uid: string) =>
   tx
     .selectFrom('assessments')
     .select(['id', 'uid', 'organization_id'])
     .where('uid', '=', uid)
-    .modifyEnd(holdingRows(tx));
+    .modifyEnd(forNoKeyUpdate(tx));
 
 const ASSET_COLUMNS = ['assets.id', 'assets.uid'] as const;
 
-const reachableAssets = perReach((reach) =>
-  prepare<ReachParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
+const selectVisibleAssets = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
     db
       .selectFrom('assets')
-      .select(wide(db, ASSET_COLUMNS))
-      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
-      .where(assetWithin(reach, p))
+      .select(packedColumns(db, ASSET_COLUMNS))
+      .where((eb) => inList(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) => eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.organization))
+      .where(assetIsVisible(reach, p))
       .orderBy('assets.uid'),
   ),
 );
@@ -97,19 +97,19 @@ interface AssetsOfListing {
   assets: readonly number[];
 }
 
-const currentRules = prepare<AssetsOfListing, { asset_id: number; scope_rules: string }>((db, p) =>
+const currentRules = prepareQuery<AssetsOfListing, { asset_id: number; scope_rules: string }>((db, p) =>
   db
     .selectFrom('listing_assets')
     .select(['asset_id', 'scope_rules'])
     .where('assessment_id', '=', p.listing)
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.assets)),
+    .where((eb) => inList(db, eb.ref('asset_id'), p.assets)),
 );
 
-const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
+const deleteAssets = preparePipelined<AssetsOfListing>((tx, p) =>
   tx
     .deleteFrom('listing_assets')
     .where('assessment_id', '=', p.listing)
-    .where((eb) => isOneOf(tx, eb.ref('asset_id'), p.assets)),
+    .where((eb) => inList(tx, eb.ref('asset_id'), p.assets)),
 );
 
 /**
@@ -117,8 +117,8 @@ const deleteAssets = prepareUnread<AssetsOfListing>((tx, p) =>
  * once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
  * @throws Failure `invalid` for an asset in both lists
  */
-export function planListingChange({ add = [], remove = [] }: ListingChange): ListingPlan {
-  refuseContradiction(add, remove);
+export function planListingUpdate({ add = [], remove = [] }: ListingUpdate): ListingPlan {
+  rejectOverlap(add, remove);
   const plan = new Map<string, Rules | null>();
   for (const { assetUid, scopeRules } of add) {
     plan.set(assetUid, rulesText(scopeRules?.map(({ rule }) => rule)) ?? plan.get(assetUid));
@@ -134,69 +134,69 @@ const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON
  * of the caller's reach or of another organization than the listing are ignored.
  * @throws Failure `missing` for the listing
  */
-export async function changeListingAssets(
+export async function updateListingAssets(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   listingUid: string,
   plan: ListingPlan,
 ): Promise<void> {
   const { actor: caller } = act;
-  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
-  const parameters = reachParameters(caller);
+  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const parameters = visibilityParameters(caller);
   // A uid of another form is no row's, and PostgreSQL cannot look up every text.
   const [listing] = ASSESSMENT_UID.test(listingUid)
-    ? await holdReachable(reach)(tx, { ...parameters, uid: listingUid })
+    ? await lockVisibleListing(reach)(tx, { ...parameters, uid: listingUid })
     : [];
-  if (listing === undefined) throw missing('listing');
+  if (listing === undefined) throw notFound('listing');
   if (plan.size === 0) return;
-  const wishes: Wish[] = [];
+  const wishes: AssetPlacement[] = [];
   // In the order of their index, which is then read in one go.
-  for (const uids of piecesOf([...plan.keys()].sort())) {
+  for (const uids of chunked([...plan.keys()].sort())) {
     const organization = listing.organization_id;
-    const assets = await reachableAssets(reach)(tx, { ...parameters, organization, uids });
+    const assets = await selectVisibleAssets(reach)(tx, { ...parameters, organization, uids });
     wishes.push(
       ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
     );
   }
-  await grant(tx, act, listing, wishes);
+  await applyPlacements(tx, act, listing, wishes);
 }
 
 /**
  * Associates one asset with a listing of its organization, as `changeListingAssets` does, without asking who may.
  * @throws Failure `missing` for either
  */
-export async function listAsset(
+export async function addAssetToListing(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   {
     listing: listingUid,
     assetUid,
     scopeRules,
   }: { listing: string; assetUid: string; scopeRules?: readonly string[] | undefined },
 ): Promise<void> {
-  const listing = await hold(tx, listingUid).executeTakeFirst();
-  if (listing === undefined) throw missing('listing');
+  const listing = await selectForUpdate(tx, listingUid).executeTakeFirst();
+  if (listing === undefined) throw notFound('listing');
   const asset = await tx
     .selectFrom('assets')
     .select(['id', 'uid'])
     .where('uid', '=', assetUid)
     .where('organization_id', '=', listing.organization_id)
     .executeTakeFirst();
-  if (asset === undefined) throw missing('asset');
-  await grant(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
+  if (asset === undefined) throw notFound('asset');
+  await applyPlacements(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
 }
 
 /** Associates assets that were just made with a listing of their organization that the caller was found to reach. */
-export async function listNewAssets(
+export async function addNewAssetsToListing(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   listingUid: string,
   assets: readonly { id: number; uid: string }[],
 ): Promise<void> {
-  const listing = await hold(tx, listingUid).executeTakeFirst();
-  if (listing === undefined) throw missing('listing');
-  const wishes = assets.map(({ id, uid }): Wish => ({ id, uid, rules: undefined }));
-  await grant(
+  const listing = await selectForUpdate(tx, listingUid).executeTakeFirst();
+  if (listing === undefined) throw notFound('listing');
+  const wishes = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
+  await applyPlacements(
     tx,
     act,
     listing,
@@ -205,20 +205,25 @@ export async function listNewAssets(
 }
 
 /** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
-async function grant(tx: Transaction, act: Act, listing: Listing, wishes: readonly Wish[]): Promise<void> {
-  const [before, after] = [new ToldAssets(), new ToldAssets()];
-  for (const some of piecesOf(wishes, MAX_ASSETS_AT_ONCE)) {
-    const changes = await grantSome(tx, listing, some);
+async function applyPlacements(
+  tx: Transaction,
+  act: Attribution,
+  listing: Listing,
+  wishes: readonly AssetPlacement[],
+): Promise<void> {
+  const [before, after] = [new AuditedAssets(), new AuditedAssets()];
+  for (const some of chunked(wishes, MAX_ASSETS_AT_ONCE)) {
+    const changes = await applyChunk(tx, listing, some);
     before.add(changes.map(({ uid, from }) => [uid, from]));
     after.add(changes.map(({ uid, to }) => [uid, to]));
   }
   if (after.count === 0) return;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'listing.update',
     object: ['assessment', listing.uid],
     organizationId: listing.organization_id,
-    before: { assets: before.told() },
-    after: { assets: after.told() },
+    before: { assets: before.audited() },
+    after: { assets: after.audited() },
   });
 }
 
@@ -228,10 +233,10 @@ interface AssetChange extends Asset {
   to: string | null;
 }
 
-async function grantSome(
+async function applyChunk(
   tx: Transaction,
   { id: listing, organization_id: organization }: Listing,
-  wishes: readonly Wish[],
+  wishes: readonly AssetPlacement[],
 ): Promise<AssetChange[]> {
   const rows = await currentRules(tx, { listing, assets: wishes.map(({ id }) => id) });
   const current = new Map(rows.map((row) => [row.asset_id, row.scope_rules]));
@@ -244,7 +249,7 @@ async function grantSome(
 
   const removed = changes.filter(({ to }) => to === null);
   if (removed.length > 0) await deleteAssets(tx, { listing, assets: removed.map(({ id }) => id) });
-  await putAssets(
+  await upsertListingAssets(
     tx,
     changes.filter(({ to }) => to !== null).map(({ id, to }) => [organization, listing, id, to]),
   );
@@ -252,7 +257,7 @@ async function grantSome(
 }
 
 /** What the audit log has of one side of a change: the rules of each asset, or of many assets their number and a digest. */
-class ToldAssets {
+class AuditedAssets {
   count = 0;
   readonly #few: Record<string, unknown> = {};
   readonly #digest = createHash('sha256');
@@ -261,22 +266,22 @@ class ToldAssets {
   add(assets: readonly (readonly [uid: string, rules: string | null])[]): void {
     this.count += assets.length;
     this.#digest.update(assets.map(([uid, rules]) => `${uid} ${rules}\n`).join(''));
-    if (this.count > MAX_ASSETS_TOLD) return;
+    if (this.count > MAX_AUDITED_ASSETS) return;
     for (const [uid, rules] of assets) this.#few[uid] = rules === null ? null : JSON.parse(rules);
   }
 
-  told(): object {
-    if (this.count <= MAX_ASSETS_TOLD) return this.#few;
+  audited(): object {
+    if (this.count <= MAX_AUDITED_ASSETS) return this.#few;
     return { count: this.count, sha256: this.#digest.digest('hex') };
   }
 }
 
-function refuseContradiction(add: readonly { assetUid: string }[], remove: readonly string[]): void {
+function rejectOverlap(add: readonly { assetUid: string }[], remove: readonly string[]): void {
   const removed = new Set(remove);
   const faults = add.flatMap(({ assetUid }, index) =>
     removed.has(assetUid)
       ? [{ property: `add.${index}.assetUid`, message: 'must not be in remove as well', value: assetUid }]
       : [],
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }

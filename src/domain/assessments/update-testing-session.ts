@@ -1,18 +1,23 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { holdReachedAssessment, type ReachedAssessment, requireAssessment } from './find-assessment.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { lockAssessment, type VisibleAssessment, requireAssessment } from './find-assessment.ts';
 import { readTestingSession, type TestingSessionView } from './testing-session-list.ts';
-import { endOverdueSessions, insertSession, LONGEST_SESSION, oneRuns } from './testing-sessions.ts';
+import {
+  endOverdueTestingSessions,
+  insertTestingSession,
+  MAX_SESSION_DURATION,
+  sessionRunningError,
+} from './testing-sessions.ts';
 
 /** How far ahead of ours, in milliseconds, a clock may be: such a time counts as now. */
 const CLOCK_SKEW = 60_000;
 
 /** A session that somebody starts, without times, or logs, with both; milliseconds since 1970. */
-export interface SessionInput {
+export interface TestingSessionInput {
   startedAt?: number | undefined;
   endedAt?: number | undefined;
   note?: string | undefined;
@@ -26,63 +31,63 @@ export interface SessionInput {
  *   caller has no access to, `forbidden` for who names another tester and is no admin, `conflict` where one cannot be
  *   started now
  */
-export async function startOrLogSession(
+export async function createTestingSession(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   assessmentUid: string,
-  input: SessionInput,
+  input: TestingSessionInput,
 ): Promise<TestingSessionView> {
   const { actor: caller, now } = act;
   const { note = '' } = input;
   const isStart = input.startedAt === undefined && input.endedAt === undefined;
   const times = isStart ? { startedAt: now, endedAt: null } : loggedTimes(input, now);
   const assessment = isStart
-    ? await holdReachedAssessment(tx, caller, assessmentUid)
+    ? await lockAssessment(tx, caller, assessmentUid)
     : await requireAssessment(tx, caller, assessmentUid);
-  const tester = await testerOf(tx, caller, assessment, input.testerId);
+  const tester = await resolveTester(tx, caller, assessment, input.testerId);
   if (isStart) {
     requireActive(assessment);
-    await endOverdueSessions(tx, act, { testerId: tester.id, assessmentId: assessment.id });
+    await endOverdueTestingSessions(tx, act, { testerId: tester.id, assessmentId: assessment.id });
   }
-  const session = await insertSession(
+  const session = await insertTestingSession(
     tx,
     act,
     { assessment, tester, ...times, note },
     isStart ? 'testing-session.start' : 'testing-session.log',
   );
-  if (session === undefined) throw oneRuns();
+  if (session === undefined) throw sessionRunningError();
   return readTestingSession(tx, caller, session.id, now);
 }
 
-function loggedTimes({ startedAt, endedAt }: SessionInput, now: number) {
-  const missingTimes = Object.entries({ startedAt, endedAt }).flatMap(([property, value]): Fault[] =>
+function loggedTimes({ startedAt, endedAt }: TestingSessionInput, now: number) {
+  const missingTimes = Object.entries({ startedAt, endedAt }).flatMap(([property, value]): FieldError[] =>
     value === undefined ? [{ property, message: 'is required: both times, or neither' }] : [],
   );
-  if (startedAt === undefined || endedAt === undefined) throw invalid(missingTimes);
-  const times = sameSecond({ startedAt: noLater(startedAt, now), endedAt: noLater(endedAt, now) });
-  refuseTimes(times, now);
+  if (startedAt === undefined || endedAt === undefined) throw invalidInput(missingTimes);
+  const times = alignEndToStart({ startedAt: clampToNow(startedAt, now), endedAt: clampToNow(endedAt, now) });
+  validateTimes(times, now);
   return times;
 }
 
 /** @returns the time, or now for one that is a little ahead */
-function noLater(time: number, now: number): number {
+function clampToNow(time: number, now: number): number {
   return time > now && time <= now + CLOCK_SKEW ? now : time;
 }
 
 /** Times may be given to the second, and a start has milliseconds: an end in its second is not before it, but at it. */
-function sameSecond<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
+function alignEndToStart<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
   const { startedAt, endedAt } = times;
   const isSame = endedAt !== null && endedAt < startedAt && endedAt === startedAt - (startedAt % 1_000);
   return isSame ? { ...times, endedAt: startedAt } : times;
 }
 
 /** @throws Failure `invalid` for a session in the future, one that ends before it starts, and one that is too long */
-function refuseTimes(
+function validateTimes(
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },
   now: number,
 ): void {
   const told = (time: number) => new Date(time).toISOString();
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   if (startedAt > now)
     faults.push({ property: 'startedAt', message: 'must not be in the future', value: told(startedAt) });
   if (endedAt !== null && endedAt > now)
@@ -97,24 +102,24 @@ function refuseTimes(
         value: told(value),
         other: 'startedAt',
       });
-    if (until - startedAt > LONGEST_SESSION)
+    if (until - startedAt > MAX_SESSION_DURATION)
       faults.push({ property, message: 'makes the session longer than 24 hours', value: told(value) });
   }
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 /** @returns whose session it is, who has access to the assessment */
-async function testerOf(
-  db: Reader,
+async function resolveTester(
+  db: ReadConnection,
   caller: Caller,
-  assessment: ReachedAssessment,
+  assessment: VisibleAssessment,
   named: number | undefined,
 ): Promise<{ id: number; uid: string }> {
-  if (named !== undefined && named !== caller.userId && !administers(caller, assessment.organizationId))
-    throw new Failure('forbidden', 'Only admins log the time of others.');
+  if (named !== undefined && named !== caller.userId && !isAdminOf(caller, assessment.organizationId))
+    throw new DomainError('forbidden', 'Only admins log the time of others.');
   const id = named ?? caller.userId;
   if (id === null)
-    throw invalid({
+    throw invalidInput({
       property: 'testerId',
       message: 'is required: the command line has no account of its own',
     });
@@ -153,7 +158,7 @@ async function testerOf(
     })
     .executeTakeFirst();
   if (tester === undefined)
-    throw invalid({
+    throw invalidInput({
       property: 'testerId',
       message: 'is not the id of a user with access to the assessment',
       value: id,
@@ -163,11 +168,11 @@ async function testerOf(
 
 function requireActive({ state }: { state: string }): void {
   if (state !== 'active')
-    throw new Failure('conflict', `Sessions run on active assessments; this one is ${state}.`);
+    throw new DomainError('conflict', `Sessions run on active assessments; this one is ${state}.`);
 }
 
 /** What changes of a session; what is absent stays, and `null` has it run again. */
-export interface SessionChange {
+export interface TestingSessionUpdate {
   startedAt?: number | undefined;
   endedAt?: number | null | undefined;
   note?: string | undefined;
@@ -179,23 +184,23 @@ export interface SessionChange {
  *   tester nor an admin, `changed` for another version than is expected, `invalid` for times that cannot be, `conflict`
  *   where it cannot run again
  */
-export async function correctSession(
+export async function updateTestingSession(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
-  change: SessionChange,
-  expected?: Expected,
+  change: TestingSessionUpdate,
+  expected?: ExpectedVersion,
 ): Promise<TestingSessionView> {
   const { actor: caller, now } = act;
-  const { row, view } = await holdSession(tx, act, id, expected);
+  const { row, view } = await lockSession(tx, act, id, expected);
   const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
   const standing = change.endedAt === null ? null : view.endedAt;
-  const times = sameSecond({
-    startedAt: noLater(change.startedAt ?? view.startedAt, now),
-    endedAt: typeof change.endedAt === 'number' ? noLater(change.endedAt, now) : standing,
+  const times = alignEndToStart({
+    startedAt: clampToNow(change.startedAt ?? view.startedAt, now),
+    endedAt: typeof change.endedAt === 'number' ? clampToNow(change.endedAt, now) : standing,
   });
-  refuseTimes(times, now);
-  if (times.endedAt === null && view.endedAt !== null) await requireRoom(tx, act, row);
+  validateTimes(times, now);
+  if (times.endedAt === null && view.endedAt !== null) await requireNoRunningSession(tx, act, row);
   const after = {
     started_at: times.startedAt,
     ended_at: times.endedAt,
@@ -209,7 +214,7 @@ export async function correctSession(
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((name) => [name, of[name]]));
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'testing-session.update',
     object: ['testing-session', id],
     organizationId: row.organization_id,
@@ -220,15 +225,15 @@ export async function correctSession(
 }
 
 /** Deletes a session (operation 51), for its tester and admins; throws as `correctSession` does. */
-export async function deleteSession(
+export async function deleteTestingSession(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
-  const { row, view } = await holdSession(tx, act, id, expected);
+  const { row, view } = await lockSession(tx, act, id, expected);
   await tx.deleteFrom('testing_sessions').where('id', '=', id).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'testing-session.delete',
     object: ['testing-session', id],
     organizationId: row.organization_id,
@@ -244,40 +249,40 @@ export async function deleteSession(
 }
 
 /** Finds a session that is to be changed, and keeps others from changing it until this unit of work ends. */
-async function holdSession(
+async function lockSession(
   tx: Transaction,
-  { actor: caller, now }: Act<Caller>,
+  { actor: caller, now }: Attribution<Caller>,
   id: number,
-  expected: Expected | undefined,
+  expected: ExpectedVersion | undefined,
 ) {
   const row = await tx
     .selectFrom('testing_sessions')
     .select(['id', 'organization_id', 'assessment_id', 'tester_id', 'version'])
     .where('id', '=', id)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
-  if (row === undefined) throw missing('testing session');
+  if (row === undefined) throw notFound('testing session');
   const view = await readTestingSession(tx, caller, id, now);
-  if (row.tester_id !== caller.userId && !administers(caller, row.organization_id))
-    throw new Failure('forbidden', 'Only its tester and admins change a testing session.');
+  if (row.tester_id !== caller.userId && !isAdminOf(caller, row.organization_id))
+    throw new DomainError('forbidden', 'Only its tester and admins change a testing session.');
   requireVersion(expected, row.version);
   return { row, view };
 }
 
 /** @throws Failure `conflict` where a session cannot run again */
-async function requireRoom(
+async function requireNoRunningSession(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { assessment_id: assessmentId, tester_id: testerId }: { assessment_id: number; tester_id: number },
 ): Promise<void> {
   const assessment = await tx
     .selectFrom('assessments')
     .select('state')
     .where('id', '=', assessmentId)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirstOrThrow();
   requireActive(assessment);
-  await endOverdueSessions(tx, act, { testerId, assessmentId });
+  await endOverdueTestingSessions(tx, act, { testerId, assessmentId });
   const running = await tx
     .selectFrom('testing_sessions')
     .select('id')
@@ -285,5 +290,5 @@ async function requireRoom(
     .where('assessment_id', '=', assessmentId)
     .where('ended_at', 'is', null)
     .executeTakeFirst();
-  if (running !== undefined) throw oneRuns();
+  if (running !== undefined) throw sessionRunningError();
 }

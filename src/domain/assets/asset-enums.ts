@@ -2,4 +2,4 @@
 
 export const ASSET_TYPES = ['host', 'webapp', 'network', 'cloudaccount', 'mobileapp'] as const;
 export const CRITICALITIES = ['high', 'medium', 'low', 'undefined'] as const;
-export const WRITERS = ['client', 'boss', 'any'] as const;
+export const WRITABLE_BY = ['client', 'boss', 'any'] as const;

@@ -1,30 +1,30 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import {
   ASSET_COLUMNS,
-  completeAssets,
-  MAX_LISTED,
+  hydrateAssets,
+  MAX_RELATED,
   openVulnerabilityCount,
-  reachesAllVulnerabilities,
-  readersReach,
+  seesAllVulnerabilities,
+  assetReadVisibility,
 } from './read-asset.ts';
-import { keyRange } from './asset-locations.ts';
+import { addressKeyRange } from './asset-locations.ts';
 import { ASSET_TYPES, CRITICALITIES } from './asset-enums.ts';
-import { type Filter, type Reading, searchIn, since, textsIn } from '../lists/filters.ts';
+import { type Filter, type ListContext, searchFilter, sinceFilter, textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { assetsWithin, listingWithin, reachParameters } from '../shared/visibility.ts';
+import { inVisibleAssets, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
 
 const LISTING_UID = '^[-_0-9a-z]{1,50}$';
 
-const ofListings: Filter<'texts'> = {
+const inListings: Filter<'texts'> = {
   kind: 'texts',
   pattern: LISTING_UID,
   where: ({ db, caller }, uids) => sql<SqlBool>`assets.id in (
     select listing_assets.asset_id from assessments
     join listing_assets on listing_assets.assessment_id = assessments.id
-    where ${isOneOf(db, sql.ref<string>('assessments.uid'), uids)}
-      and ${listingWithin(readersReach(caller), reachParameters(caller))})`,
+    where ${inList(db, sql.ref<string>('assessments.uid'), uids)}
+      and ${assessmentIsVisible(assetReadVisibility(caller), visibilityParameters(caller))})`,
 };
 
 const withTags: Filter<'texts'> = {
@@ -32,29 +32,30 @@ const withTags: Filter<'texts'> = {
   where: ({ db }, uids) => sql<SqlBool>`assets.id in (
     select asset_taggings.asset_id from asset_tags
     join asset_taggings on asset_taggings.tag_id = asset_tags.id
-    where ${isOneOf(db, sql.ref<string>('asset_tags.uid'), uids)})`,
+    where ${inList(db, sql.ref<string>('asset_tags.uid'), uids)})`,
 };
 
 const withOpenPorts: Filter<'integers'> = {
   kind: 'integers',
   where: ({ db }, numbers) => sql<SqlBool>`(assets.type = 'host' and exists (
     select 1 from ports where ports.asset_id = assets.id and ports.observed_state = 'open'
-      and ${isOneOf(db, sql.ref<number>('ports.number'), numbers)}))`,
+      and ${inList(db, sql.ref<number>('ports.number'), numbers)}))`,
 };
 
-const atAddresses: Filter<'texts'> = {
+const inAddressBlocks: Filter<'texts'> = {
   kind: 'texts',
-  form: {
-    isOne: (block) => keyRange(block) !== undefined,
+  custom: {
+    isOne: (block) => addressKeyRange(block) !== undefined,
     message: 'must be an IPv4 or IPv6 address, or a block of them such as 192.0.2.0/24',
     example: '192.0.2.0/24',
   },
-  where: (_reading, blocks) => anyRange(blocks.flatMap((block) => [keyRange(block) ?? []]).filter(isRange)),
+  where: (_reading, blocks) =>
+    inAnyRange(blocks.flatMap((block) => [addressKeyRange(block) ?? []]).filter(isRange)),
 };
 
 const isRange = (range: readonly string[]): range is readonly [string, string] => range.length === 2;
 
-function anyRange(ranges: readonly (readonly [first: string, last: string])[]): RawBuilder<SqlBool> {
+function inAnyRange(ranges: readonly (readonly [first: string, last: string])[]): RawBuilder<SqlBool> {
   if (ranges.length === 0) return sql<SqlBool>`1 = 0`;
   const each = ranges.map(([first, last]) => sql`assets.address_key between ${first} and ${last}`);
   return sql<SqlBool>`(assets.address_key is not null and (${sql.join(each, sql` or `)}))`;
@@ -63,35 +64,37 @@ function anyRange(ranges: readonly (readonly [first: string, last: string])[]): 
 /** The assets that a reader reaches (operation 75). */
 export const assetList = defineList({
   name: 'assets',
-  rows: ({ db, caller }) => reachedAssets(db, { caller }).select(ASSET_COLUMNS),
+  rows: ({ db, caller }) => visibleAssets(db, { caller }).select(ASSET_COLUMNS),
   id: 'assets.id',
   organization: 'assets.organization_id',
   filters: {
-    listingUid: ofListings,
-    assetType: textsIn('assets.type', { oneOf: ASSET_TYPES }),
-    search: searchIn('assets.name_key', 'assets.location_key'),
-    criticality: textsIn('assets.criticality', { oneOf: CRITICALITIES }),
+    listingUid: inListings,
+    assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
+    search: searchFilter('assets.name_key', 'assets.location_key'),
+    criticality: textFilter('assets.criticality', { oneOf: CRITICALITIES }),
     tagUid: withTags,
     portNumber: withOpenPorts,
-    ipRange: atAddresses,
-    createdSince: since('assets.created_at'),
+    ipRange: inAddressBlocks,
+    createdSince: sinceFilter('assets.created_at'),
   },
-  orders: {
-    location: { by: 'assets.location', type: 'text' },
-    createdAt: { by: 'assets.created_at', type: 'integer' },
-    updatedAt: { by: 'assets.updated_at', type: 'integer' },
-    lastSeen: { by: 'assets.last_seen', type: 'integer', nullable: true },
-    criticality: { by: 'assets.criticality_rank', type: 'integer' },
+  sorts: {
+    location: { column: 'assets.location', type: 'text' },
+    createdAt: { column: 'assets.created_at', type: 'integer' },
+    updatedAt: { column: 'assets.updated_at', type: 'integer' },
+    lastSeen: { column: 'assets.last_seen', type: 'integer', nullable: true },
+    criticality: { column: 'assets.criticality_rank', type: 'integer' },
     vulnerabilityCount: {
-      by: 'assets.open_vulnerabilities',
+      column: 'assets.open_vulnerabilities',
       type: 'integer',
-      insteadFor: ({ caller }) =>
-        reachesAllVulnerabilities(caller) ? undefined : openVulnerabilityCount(caller),
+      columnFor: ({ caller }) =>
+        seesAllVulnerabilities(caller) ? undefined : openVulnerabilityCount(caller),
     },
   },
-  items: (reading, rows) => completeAssets(reading, rows, MAX_LISTED),
+  hydrate: (reading, rows) => hydrateAssets(reading, rows, MAX_RELATED),
 });
 
-function reachedAssets(db: Reader, { caller }: Pick<Reading, 'caller'>) {
-  return db.selectFrom('assets').where(assetsWithin(readersReach(caller), reachParameters(caller)));
+function visibleAssets(db: ReadConnection, { caller }: Pick<ListContext, 'caller'>) {
+  return db
+    .selectFrom('assets')
+    .where(inVisibleAssets(assetReadVisibility(caller), visibilityParameters(caller)));
 }

@@ -5,38 +5,39 @@ import type { ASSET_TYPES } from './asset-enums.ts';
 export const MAX_LOCATION_LENGTH = 2_048;
 
 /** What a location is in the one form that it has, or what is wrong with it. */
-export type Location = { location: string } | { wrong: string };
+export type NormalizedLocation = { location: string } | { wrong: string };
 
 /**
  * Brings what names an asset into one form, by which it is known within its organization and type (docs/companions.md,
  * section 6): the address of a host, the URL of a web application; anything else is known by its name.
  */
-export function locationOf(type: (typeof ASSET_TYPES)[number], text: string): Location {
+export function normalizeLocation(type: (typeof ASSET_TYPES)[number], text: string): NormalizedLocation {
   const trimmed = text.trim();
-  if (type === 'host') return hostOf(trimmed);
-  return type === 'webapp' ? webApplicationOf(trimmed) : { location: trimmed };
+  if (type === 'host') return normalizeHost(trimmed);
+  return type === 'webapp' ? normalizeUrl(trimmed) : { location: trimmed };
 }
 
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
-const NO_HOST = /[\s/\\?#@:%[\]]/;
+const INVALID_HOST_CHARACTERS = /[\s/\\?#@:%[\]]/;
 /** What ends so is an address (WHATWG URL, section 3.5), or none. */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
-function hostOf(text: string): Location {
+function normalizeHost(text: string): NormalizedLocation {
   if (isIPv4(text)) return { location: text };
   // RFC 5952. A zone names a network card of the machine that wrote it.
   if (isIPv6(text) && !text.includes('%'))
     return { location: new SocketAddress({ address: text, family: 'ipv6' }).address };
   const bare = text.replace(/\.$/, '');
   // It reads a host out of more than one, and takes numbers for an address.
-  const name = NO_HOST.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
+  const name =
+    INVALID_HOST_CHARACTERS.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
   return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
     ? { location: name }
     : { wrong: 'must be an IPv4 or IPv6 address or a host name' };
 }
 
-function webApplicationOf(text: string): Location {
+function normalizeUrl(text: string): NormalizedLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
     return { wrong: 'must be a URL that begins with http:// or https://' };
@@ -52,7 +53,7 @@ function webApplicationOf(text: string): Location {
 export function addressKey(location: string): string | null {
   if (isIPv4(location))
     return (
-      MAPPED +
+      IPV4_MAPPED_PREFIX +
       location
         .split('.')
         .map((part) => hex(Number(part), 2))
@@ -71,7 +72,7 @@ export function addressKey(location: string): string | null {
 }
 
 /** RFC 4291, section 2.5.5.2. */
-const MAPPED = `${'0'.repeat(20)}ffff`;
+const IPV4_MAPPED_PREFIX = `${'0'.repeat(20)}ffff`;
 
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, '0');
 
@@ -79,7 +80,7 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
  * @param block an address or a CIDR block
  * @returns the keys of its first and its last address; `undefined` for what is no block
  */
-export function keyRange(block: string): readonly [first: string, last: string] | undefined {
+export function addressKeyRange(block: string): readonly [first: string, last: string] | undefined {
   const [address = '', prefix, ...rest] = block.split('/');
   const key = address.includes('%') ? null : addressKey(address);
   if (key === null || rest.length > 0) return undefined;

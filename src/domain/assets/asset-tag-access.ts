@@ -1,61 +1,61 @@
-import type { Act, Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { piecesOf } from '../../db/bulk-insert.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf, unindexed, unpackRows, wide } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { type Fault, invalid } from '../shared/errors.ts';
+import { chunked } from '../../db/bulk-insert.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { type FieldError, invalidInput } from '../shared/errors.ts';
 import {
-  assetWithin,
-  type CallerReach,
-  organizationWithin,
-  perReach,
-  reachParameters,
-  type ReachParameters,
+  assetIsVisible,
+  type Visibility,
+  organizationIsVisible,
+  memoizeByVisibility,
+  visibilityParameters,
+  type VisibilityParameters,
 } from '../shared/visibility.ts';
 
 /** Of organizations, of their groups and of tags. */
-export const UID = /^[0-9a-z]{1,50}$/;
+export const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
 /** More faults than this tell nobody more. */
-const MAX_FAULTS = 1_000;
+const MAX_FIELD_ERRORS = 1_000;
 
 /** An act on tags, with the scopes that the operation accepts. */
-export interface TagAct extends Act<Caller> {
+export interface TagAttribution extends Attribution<Caller> {
   accepted: readonly Scope[];
 }
 
 /** An asset that tags may be attached to. */
-export interface Entity {
+export interface TaggableAsset {
   id: number;
   uid: string;
   organization_id: number;
 }
 
 /** An organization or a group of organizations, under which tags are. */
-export interface Owner {
+export interface TagOwner {
   id: number;
   kind: 'organization' | 'group';
 }
 
-const ownerQuery = perReach((reach) =>
-  prepare<ReachParameters & { uid: string }, Owner>((db, p) =>
+const selectOwner = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { uid: string }, TagOwner>((db, p) =>
     db
       .selectFrom('organizations')
       .select(['id', 'kind'])
       .where('uid', '=', p.uid)
-      .where(organizationWithin(reach, p)),
+      .where(organizationIsVisible(reach, p)),
   ),
 );
 
-const ENTITY_COLUMNS = ['assets.id', 'assets.uid', 'assets.organization_id'] as const;
+const TAGGABLE_ASSET_COLUMNS = ['assets.id', 'assets.uid', 'assets.organization_id'] as const;
 
 /** The assets of an owner that the caller reaches. */
-const reachedAssets = (db: Reader, reach: CallerReach, p: ReachParameters & { owner: number }) =>
+const visibleAssets = (db: ReadConnection, reach: Visibility, p: VisibilityParameters & { owner: number }) =>
   db
     .selectFrom('assets')
     .where((eb) =>
       eb.or([
-        eb(unindexed(eb.ref('assets.organization_id')), '=', p.owner),
+        eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.owner),
         eb.exists(
           eb
             .selectFrom('organization_group_members as member')
@@ -65,67 +65,71 @@ const reachedAssets = (db: Reader, reach: CallerReach, p: ReachParameters & { ow
         ),
       ]),
     )
-    .where(assetWithin(reach, p));
+    .where(assetIsVisible(reach, p));
 
-const assetsQuery = perReach((reach) =>
-  prepare<ReachParameters & { owner: number; uids: readonly string[] }, Entity>((db, p) =>
-    reachedAssets(db, reach, p)
-      .select(wide(db, ENTITY_COLUMNS))
-      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids)),
+const selectAssets = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { owner: number; uids: readonly string[] }, TaggableAsset>((db, p) =>
+    visibleAssets(db, reach, p)
+      .select(packedColumns(db, TAGGABLE_ASSET_COLUMNS))
+      .where((eb) => inList(db, eb.ref('assets.uid'), p.uids)),
   ),
 );
 
-const countQuery = perReach((reach) =>
-  prepare<ReachParameters & { owner: number; ids: readonly number[] }, { count: number }>((db, p) =>
-    reachedAssets(db, reach, p)
+const countQuery = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { owner: number; ids: readonly number[] }, { count: number }>((db, p) =>
+    visibleAssets(db, reach, p)
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where((eb) => isOneOf(db, eb.ref('assets.id'), p.ids)),
+      .where((eb) => inList(db, eb.ref('assets.id'), p.ids)),
   ),
 );
 
 /** @returns the owner of tags with this uid, when the caller reaches it */
-export async function findOwner(
-  db: Reader,
+export async function findTagOwner(
+  db: ReadConnection,
   caller: Caller,
-  reach: CallerReach,
+  reach: Visibility,
   uid: string,
-): Promise<Owner | undefined> {
+): Promise<TagOwner | undefined> {
   // A uid of another form is no row's, and PostgreSQL cannot look up every text.
-  if (!UID.test(uid)) return undefined;
-  return (await ownerQuery(reach)(db, { ...reachParameters(caller), uid }))[0];
+  if (!ORGANIZATION_UID.test(uid)) return undefined;
+  return (await selectOwner(reach)(db, { ...visibilityParameters(caller), uid }))[0];
 }
 
 /** @returns those assets, by uid, that the caller reaches within the owner */
-export async function assetsWithin(
-  db: Reader,
+export async function findTaggableAssets(
+  db: ReadConnection,
   caller: Caller,
-  reach: CallerReach,
-  owner: Owner,
+  reach: Visibility,
+  owner: TagOwner,
   uids: readonly string[],
-): Promise<Map<string, Entity>> {
+): Promise<Map<string, TaggableAsset>> {
   if (uids.length === 0) return new Map();
   // In the order of their index, which is then read in one go: of 20,000 that takes half the time.
   const unique = [...new Set(uids)].sort();
-  const found = new Map<string, Entity>();
-  for (const some of piecesOf(unique)) {
-    const rows = await assetsQuery(reach)(db, { ...reachParameters(caller), owner: owner.id, uids: some });
+  const found = new Map<string, TaggableAsset>();
+  for (const some of chunked(unique)) {
+    const rows = await selectAssets(reach)(db, {
+      ...visibilityParameters(caller),
+      owner: owner.id,
+      uids: some,
+    });
     for (const row of unpackRows(['id', 'uid', 'organization_id'], rows)) found.set(row.uid, row);
   }
   return found;
 }
 
 /** @param ids of assets, ascending. @returns whether the caller reaches all of these within the owner */
-export async function areWithin(
-  db: Reader,
+export async function areTaggable(
+  db: ReadConnection,
   caller: Caller,
-  reach: CallerReach,
-  owner: Owner,
+  reach: Visibility,
+  owner: TagOwner,
   ids: readonly number[],
 ): Promise<boolean> {
   let count = 0;
-  for (const some of piecesOf(ids)) {
+  for (const some of chunked(ids)) {
     const [counted] = await countQuery(reach)(db, {
-      ...reachParameters(caller),
+      ...visibilityParameters(caller),
       owner: owner.id,
       ids: some,
     });
@@ -138,18 +142,18 @@ export async function areWithin(
  * @param lists of entities, and the property that one of them stands at
  * @throws Failure `invalid` when one of them is none of the assets
  */
-export function requireAssets(
-  assets: ReadonlyMap<string, Entity>,
+export function requireTaggableAssets(
+  assets: ReadonlyMap<string, TaggableAsset>,
   lists: readonly { uids: readonly string[]; property(index: number): string }[],
 ): void {
   const faults = lists.flatMap(({ uids, property }) =>
-    uids.flatMap((uid, index) => (assets.has(uid) ? [] : [unknown(property(index), 'asset', uid)])),
+    uids.flatMap((uid, index) => (assets.has(uid) ? [] : [unknownUidError(property(index), 'asset', uid)])),
   );
-  if (faults.length > 0) throw invalid(faults.slice(0, MAX_FAULTS));
+  if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FIELD_ERRORS));
 }
 
 /** @returns the fault of a uid that no tag or asset within reach has */
-export function unknown(property: string, thing: string, value: string): Fault {
+export function unknownUidError(property: string, thing: string, value: string): FieldError {
   return {
     property,
     message: `is not the uid of ${thing === 'asset' ? 'an asset' : 'a tag'} that you can reach here`,

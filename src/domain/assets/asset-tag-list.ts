@@ -1,23 +1,23 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { TAG_SCOPES } from '../../auth/scopes.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { missing } from '../shared/errors.ts';
-import { type Filter, integersIn, type Reading, searchIn } from '../lists/filters.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { notFound } from '../shared/errors.ts';
+import { type Filter, integerFilter, type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import {
-  assetWithin,
-  belongsToOrganization,
-  type CallerReach,
-  reachOfCaller,
-  type ReachParameters,
-  reachParameters,
+  assetIsVisible,
+  inOwnOrganization,
+  type Visibility,
+  visibilityByScopes,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import { findOwner, UID } from './asset-tag-access.ts';
+import { findTagOwner, ORGANIZATION_UID } from './asset-tag-access.ts';
 
 /** A tag on assets, with what the caller reaches of them. */
-export interface ReadAssetTag {
+export interface AssetTagView {
   uid: string;
   name: string;
   orgUid: string;
@@ -38,13 +38,13 @@ interface AssetTagRow {
 /** The most entities of a tag that are told. */
 export const MAX_ENTITIES = 1_000;
 
-const reachOf = (caller: Caller) => reachOfCaller(caller, TAG_SCOPES);
+const tagVisibility = (caller: Caller) => visibilityByScopes(caller, TAG_SCOPES);
 
 /** The tags of one owner, an organization or a group of them (operation 70). */
 export const assetTagList = defineList({
   name: 'asset-tags',
   rows: ({ db, caller }) => {
-    const p = reachParameters(caller);
+    const p = visibilityParameters(caller);
     return db
       .selectFrom((eb) =>
         eb
@@ -58,7 +58,7 @@ export const assetTagList = defineList({
             'tag.name_key',
             'tag.version',
             'owner.uid as org_uid',
-            sql<number>`(select count(*) from ${taggingsWithin(reachOf(caller), p)} and tagging.tag_id = tag.id)`.as(
+            sql<number>`(select count(*) from ${visibleTaggings(tagVisibility(caller), p)} and tagging.tag_id = tag.id)`.as(
               'entity_count',
             ),
           ])
@@ -69,27 +69,27 @@ export const assetTagList = defineList({
   id: 'asset_tags.id',
   organization: 'asset_tags.organization_id',
   filters: {
-    owner: integersIn('asset_tags.organization_id'),
-    search: searchIn('asset_tags.name_key'),
-    entityUid: ofEntities(),
+    owner: integerFilter('asset_tags.organization_id'),
+    search: searchFilter('asset_tags.name_key'),
+    entityUid: onAssets(),
     includeEntities: { kind: 'flag' },
   },
-  orders: {
-    name: { by: 'asset_tags.name', type: 'text' },
-    entityCount: { by: 'asset_tags.entity_count', type: 'integer' },
+  sorts: {
+    name: { column: 'asset_tags.name', type: 'text' },
+    entityCount: { column: 'asset_tags.entity_count', type: 'integer' },
   },
   // With entities, a tag may be a thousand rows.
-  piece: 20,
-  items: ({ db, caller }, rows, { includeEntities = false }) => readTags(db, caller, rows, includeEntities),
+  batchSize: 20,
+  hydrate: ({ db, caller }, rows, { includeEntities = false }) => readTags(db, caller, rows, includeEntities),
 });
 
-function ofEntities(): Filter<'texts'> {
+function onAssets(): Filter<'texts'> {
   return {
     kind: 'texts',
     pattern: '^[0-9a-f]{24}$',
     where: ({ db, caller }, uids) => sql<SqlBool>`asset_tags.id in (
       select tagging.tag_id from asset_taggings as tagging join assets on assets.id = tagging.asset_id
-      where ${isOneOf(db, sql.ref<string>('assets.uid'), uids)} and ${assetWithin(reachOf(caller), reachParameters(caller))})`,
+      where ${inList(db, sql.ref<string>('assets.uid'), uids)} and ${assetIsVisible(tagVisibility(caller), visibilityParameters(caller))})`,
   };
 }
 
@@ -97,9 +97,12 @@ function ofEntities(): Filter<'texts'> {
  * @returns the owner of the tags that a path names, as the list narrows by it
  * @throws Failure `missing` when the caller does not reach it
  */
-export async function tagOwnerOf({ db, caller }: Reading, orgUid: string): Promise<{ owner: number[] }> {
-  const owner = await findOwner(db, caller, reachOf(caller), orgUid);
-  if (owner === undefined) throw missing('organization');
+export async function requireTagOwner(
+  { db, caller }: ListContext,
+  orgUid: string,
+): Promise<{ owner: number[] }> {
+  const owner = await findTagOwner(db, caller, tagVisibility(caller), orgUid);
+  if (owner === undefined) throw notFound('organization');
   return { owner: [owner.id] };
 }
 
@@ -108,35 +111,35 @@ export async function tagOwnerOf({ db, caller }: Reading, orgUid: string): Promi
  * @throws Failure `missing` for the organization and for the tag
  */
 export async function readAssetTag(
-  reading: Reading,
+  reading: ListContext,
   orgUid: string,
   tagUid: string,
   includeEntities: boolean,
-): Promise<ReadAssetTag> {
+): Promise<AssetTagView> {
   const { db, caller } = reading;
-  const [owner = 0] = (await tagOwnerOf(reading, orgUid)).owner;
-  if (!UID.test(tagUid)) throw missing('tag');
+  const [owner = 0] = (await requireTagOwner(reading, orgUid)).owner;
+  if (!ORGANIZATION_UID.test(tagUid)) throw notFound('tag');
   const row = await db
     .selectFrom('asset_tags')
     .select(['id', 'uid', 'name', 'version'])
     .where('organization_id', '=', owner)
     .where('uid', '=', tagUid)
     .executeTakeFirst();
-  if (row === undefined) throw missing('tag');
+  if (row === undefined) throw notFound('tag');
   const [tag] = await readTags(db, caller, [{ ...row, org_uid: orgUid }], includeEntities);
-  return tag as ReadAssetTag;
+  return tag as AssetTagView;
 }
 
 async function readTags(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   rows: readonly AssetTagRow[],
   includeEntities: boolean,
-): Promise<ReadAssetTag[]> {
-  const within = taggingsWithin(reachOf(caller), reachParameters(caller));
+): Promise<AssetTagView[]> {
+  const within = visibleTaggings(tagVisibility(caller), visibilityParameters(caller));
   const ids = rows.map(({ id }) => id);
   const { rows: counted } = await sql<{ tag_id: number; count: number }>`
-    select tagging.tag_id, count(*) as count from ${within} and ${isOneOf(db, sql.ref<number>('tagging.tag_id'), ids)}
+    select tagging.tag_id, count(*) as count from ${within} and ${inList(db, sql.ref<number>('tagging.tag_id'), ids)}
     group by tagging.tag_id`.execute(db);
   const counts = new Map(counted.map(({ tag_id, count }) => [tag_id, count]));
   return Promise.all(
@@ -149,13 +152,13 @@ async function readTags(
   );
 }
 
-async function readEntities(db: Reader, caller: Caller, tag: number): Promise<string[]> {
+async function readEntities(db: ReadConnection, caller: Caller, tag: number): Promise<string[]> {
   const entities = await db
     .selectFrom('asset_taggings as tagging')
     .innerJoin('assets', 'assets.id', 'tagging.asset_id')
     .select('assets.uid')
     .where('tagging.tag_id', '=', tag)
-    .where(assetWithin(reachOf(caller), reachParameters(caller)))
+    .where(assetIsVisible(tagVisibility(caller), visibilityParameters(caller)))
     .orderBy('tagging.asset_id')
     .limit(MAX_ENTITIES)
     .execute();
@@ -163,15 +166,13 @@ async function readEntities(db: Reader, caller: Caller, tag: number): Promise<st
 }
 
 /** The taggings whose assets are within reach, as what stands after `from` and ends in a condition. */
-function taggingsWithin(reach: CallerReach, p: ReachParameters): Expression<unknown> {
+function visibleTaggings(reach: Visibility, p: VisibilityParameters): Expression<unknown> {
   const [rule] = reach.rules;
   // The asset's organization stands in the tagging: where nothing else matters, no asset is looked at.
   if (reach.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
     const within =
-      rule.level === 'global'
-        ? sql`1 = 1`
-        : belongsToOrganization(reach, sql.ref('tagging.organization_id'), p);
+      rule.level === 'global' ? sql`1 = 1` : inOwnOrganization(reach, sql.ref('tagging.organization_id'), p);
     return sql`asset_taggings as tagging where ${within}`;
   }
-  return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetWithin(reach, p)}`;
+  return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetIsVisible(reach, p)}`;
 }

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { prepareInsertGroups } from '../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { eachList, nameKey } from '../../db/dialect-sql.ts';
-import { recordChanges } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
-import { nameFault } from '../shared/names.ts';
-import { digestOf, MAX_PAIRS_TOLD } from './tag-assets.ts';
-import { reachOfCaller } from '../shared/visibility.ts';
+import { prepareGroupedInsert } from '../../db/bulk-insert.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { jsonRowsTable, normalizeName } from '../../db/dialect-sql.ts';
+import { recordEvents } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
+import { digestLines, MAX_AUDITED_PAIRS } from './tag-assets.ts';
+import { visibilityByScopes } from '../shared/visibility.ts';
 import {
-  areWithin,
-  assetsWithin,
-  type Entity,
-  findOwner,
-  type Owner,
-  requireAssets,
-  type TagAct,
+  areTaggable,
+  findTaggableAssets,
+  type TaggableAsset,
+  findTagOwner,
+  type TagOwner,
+  requireTaggableAssets,
+  type TagAttribution,
 } from './asset-tag-access.ts';
 
 export interface NewAssetTag {
@@ -33,7 +33,7 @@ export interface AssetTag {
 }
 
 /** Of new tags, which nothing is attached to yet: a group a tag, and an organization whose assets it gets. */
-const insertTaggings = prepareInsertGroups(
+const insertTaggings = prepareGroupedInsert(
   'asset_taggings',
   { tag_id: 'int', organization_id: 'int', owner_id: 'int', group_id: 'int' },
   { column: 'asset_id', kind: 'int' },
@@ -43,7 +43,7 @@ const newTagUid = () => randomBytes(6).toString('hex');
 
 /** What becomes of a request for new tags, worked out. */
 export interface AssetTagPlan {
-  owner: Owner;
+  owner: TagOwner;
   tags: readonly PlannedTag[];
   /** Of all assets that get one of the tags, ascending. */
   assetIds: readonly number[];
@@ -57,7 +57,7 @@ interface PlannedTag {
   /** The ids of these by their organization, of which a group of organizations has several. */
   ids: ReadonlyMap<number, number[]>;
   /** What the audit log has of it. */
-  told: object;
+  audited: object;
 }
 
 /**
@@ -67,19 +67,19 @@ interface PlannedTag {
  * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
  */
 export async function planAssetTags(
-  db: Reader,
-  { actor: caller, accepted }: TagAct,
+  db: ReadConnection,
+  { actor: caller, accepted }: TagAttribution,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   tagUids: readonly string[] = [],
 ): Promise<AssetTagPlan> {
-  refuseBadNames(newTags);
-  const reach = reachOfCaller(caller, accepted);
-  const owner = await findOwner(db, caller, reach, orgUid);
-  if (owner === undefined) throw missing('organization');
+  validateNames(newTags);
+  const reach = visibilityByScopes(caller, accepted);
+  const owner = await findTagOwner(db, caller, reach, orgUid);
+  if (owner === undefined) throw notFound('organization');
   const wanted = newTags.map(({ assets: uids = [] }) => uids);
-  const assets = await assetsWithin(db, caller, reach, owner, wanted.flat());
-  requireAssets(
+  const assets = await findTaggableAssets(db, caller, reach, owner, wanted.flat());
+  requireTaggableAssets(
     assets,
     wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
   );
@@ -93,8 +93,8 @@ export async function planAssetTags(
         uid: tagUids[index] ?? newTagUid(),
         name: name.trim(),
         assets: uids,
-        ids: byOrganization(uids, assets),
-        told: { name: name.trim(), ...entitiesTold(uids, pairs) },
+        ids: groupByOrganization(uids, assets),
+        audited: { name: name.trim(), ...auditedAssets(uids, pairs) },
       };
     }),
     assetIds: Array.from(assets.values(), ({ id }) => id).sort((one, other) => one - other),
@@ -102,15 +102,15 @@ export async function planAssetTags(
 }
 
 /** @returns whether the caller reaches all that was planned with, still */
-async function holds(
+async function isStillVisible(
   tx: Transaction,
-  { actor: caller, accepted }: TagAct,
+  { actor: caller, accepted }: TagAttribution,
   orgUid: string,
   { owner, assetIds }: AssetTagPlan,
 ): Promise<boolean> {
-  const reach = reachOfCaller(caller, accepted);
-  const found = await findOwner(tx, caller, reach, orgUid);
-  return found?.id === owner.id && (await areWithin(tx, caller, reach, owner, assetIds));
+  const reach = visibilityByScopes(caller, accepted);
+  const found = await findTagOwner(tx, caller, reach, orgUid);
+  return found?.id === owner.id && (await areTaggable(tx, caller, reach, owner, assetIds));
 }
 
 /**
@@ -121,24 +121,24 @@ async function holds(
  */
 export async function createAssetTags(
   tx: Transaction,
-  act: TagAct,
+  act: TagAttribution,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   plan?: AssetTagPlan,
 ): Promise<AssetTag[]> {
   const { owner, tags } =
-    plan !== undefined && (await holds(tx, act, orgUid, plan))
+    plan !== undefined && (await isStillVisible(tx, act, orgUid, plan))
       ? plan
       : await planAssetTags(tx, act, orgUid, newTags);
   const created = await insertTags(
     tx,
-    tags.map(({ uid, name }) => ({ uid, organization_id: owner.id, name, name_key: nameKey(name) })),
+    tags.map(({ uid, name }) => ({ uid, organization_id: owner.id, name, name_key: normalizeName(name) })),
   );
   const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
   const taken = tags.findIndex(({ uid }) => !ids.has(uid));
   const name = tags[taken]?.name;
   if (name !== undefined) {
-    throw new Failure('conflict', `A tag named "${name}" exists already in this organization.`, [
+    throw new DomainError('conflict', `A tag named "${name}" exists already in this organization.`, [
       { property: `tags.${taken}.name`, message: 'exists already', value: name },
     ]);
   }
@@ -157,23 +157,23 @@ export async function createAssetTags(
       })),
     ),
   );
-  await recordChanges(
+  await recordEvents(
     tx,
-    tags.map(({ uid, told }) => ({
-      act,
+    tags.map(({ uid, audited }) => ({
+      by: act,
       change: {
         action: 'asset-tag.create',
         object: ['asset-tag', uid],
         organizationId: owner.id,
         before: null,
-        after: told,
+        after: audited,
       },
     })),
   );
   return tags.map((tag) => ({ uid: tag.uid, name: tag.name, orgUid, assets: tag.assets }));
 }
 
-interface NewRow {
+interface NewTagRow {
   uid: string;
   organization_id: number;
   name: string;
@@ -181,23 +181,26 @@ interface NewRow {
 }
 
 /** @returns the tags whose names nobody has */
-async function insertTags(tx: Transaction, rows: readonly NewRow[]): Promise<{ id: number; uid: string }[]> {
+async function insertTags(
+  tx: Transaction,
+  rows: readonly NewTagRow[],
+): Promise<{ id: number; uid: string }[]> {
   const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.name_key]);
   const inserted = await sql<{ id: number; uid: string }>`
     insert into asset_tags (uid, organization_id, name, name_key)
-    select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${eachList(tx, values)} where true
+    select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${jsonRowsTable(tx, values)} where true
     on conflict (organization_id, name_key) do nothing returning id, uid`.execute(tx);
   return inserted.rows;
 }
 
 /** @returns the ids of assets by their organization, of which a group of organizations has several */
-function byOrganization(
+function groupByOrganization(
   uids: readonly string[],
-  assets: ReadonlyMap<string, Entity>,
+  assets: ReadonlyMap<string, TaggableAsset>,
 ): ReadonlyMap<number, number[]> {
   const organizations = new Map<number, number[]>();
   for (const uid of uids) {
-    const { id, organization_id: organization } = assets.get(uid) as Entity;
+    const { id, organization_id: organization } = assets.get(uid) as TaggableAsset;
     const ids = organizations.get(organization);
     if (ids === undefined) organizations.set(organization, [id]);
     else ids.push(id);
@@ -206,21 +209,21 @@ function byOrganization(
 }
 
 /** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */
-function entitiesTold(uids: readonly string[], pairs: number): object {
-  if (pairs <= MAX_PAIRS_TOLD || uids.length === 0) return { entities: uids };
-  return { entities: digestOf(uids.map((uid) => `${uid}\n`)) };
+function auditedAssets(uids: readonly string[], pairs: number): object {
+  if (pairs <= MAX_AUDITED_PAIRS || uids.length === 0) return { entities: uids };
+  return { entities: digestLines(uids.map((uid) => `${uid}\n`)) };
 }
 
-function refuseBadNames(tags: readonly NewAssetTag[]): void {
+function validateNames(tags: readonly NewAssetTag[]): void {
   const seen = new Set<string>();
-  const faults = tags.flatMap(({ name }, index): Fault[] => {
+  const faults = tags.flatMap(({ name }, index): FieldError[] => {
     const property = `tags.${index}.name`;
-    const fault = nameFault(property, name);
+    const fault = validateName(property, name);
     if (fault !== undefined) return [fault];
-    const key = nameKey(name);
+    const key = normalizeName(name);
     if (seen.has(key)) return [{ property, message: 'is in the request more than once', value: name }];
     seen.add(key);
     return [];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }

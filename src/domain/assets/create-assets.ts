@@ -1,32 +1,37 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { ASSET_WRITE_SCOPES, type Reach } from '../../auth/scopes.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { ASSET_WRITE_SCOPES, type ScopeAccess } from '../../auth/scopes.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { locationOf } from './asset-locations.ts';
-import { ASSET_COLUMNS, type Asset, completeAssets } from './read-asset.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { normalizeLocation } from './asset-locations.ts';
+import { ASSET_COLUMNS, type Asset, hydrateAssets } from './read-asset.ts';
 import {
-  addAssets,
-  type AssetToAdd,
+  insertAssets,
+  type AssetInsert,
   type AssetValues,
   hasLocation,
-  looseNameFault,
+  validateOptionalName,
   newAssetUids,
   type NewAsset,
-  takenLocation,
+  locationConflict,
 } from './insert-assets.ts';
-import { listNewAssets } from '../assessments/update-listing.ts';
-import { type Fault, invalid } from '../shared/errors.ts';
-import { nameFault } from '../shared/names.ts';
-import { listingWithin, organizationWithin, reachOfCaller, reachParameters } from '../shared/visibility.ts';
+import { addNewAssetsToListing } from '../assessments/update-listing.ts';
+import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
+import {
+  assessmentIsVisible,
+  organizationIsVisible,
+  visibilityByScopes,
+  visibilityParameters,
+} from '../shared/visibility.ts';
 
 /** An asset that a caller wants. */
-export interface AssetWish extends Omit<NewAsset, 'name'> {
+export interface AssetInput extends Omit<NewAsset, 'name'> {
   name?: string | undefined;
   /** A listing that it is to be in. */
   listing?: string | undefined;
 }
 
-interface Placed {
+interface ResolvedAsset {
   uid: string;
   organizationId: number;
   listing: { id: number; uid: string } | undefined;
@@ -43,34 +48,34 @@ interface Placed {
  */
 export async function createAssets(
   tx: Transaction,
-  act: Act<Caller>,
-  wishes: readonly AssetWish[],
+  act: Attribution<Caller>,
+  wishes: readonly AssetInput[],
   at: (index: number) => string,
 ): Promise<Asset[]> {
-  const values = valuesOf(wishes, at);
-  const places = await findPlaces(tx, act.actor, wishes);
+  const values = validateInputs(wishes, at);
+  const places = await findTargets(tx, act.actor, wishes);
   const uids = newAssetUids(wishes.length, act.now);
-  const faults: Fault[] = [];
-  const placed = wishes.flatMap((wish, index): Placed[] => {
-    const found = placeOf(places, wish, (property) => at(index) + property);
+  const faults: FieldError[] = [];
+  const placed = wishes.flatMap((wish, index): ResolvedAsset[] => {
+    const found = resolveTarget(places, wish, (property) => at(index) + property);
     if ('message' in found) {
       faults.push(found);
       return [];
     }
     return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
   });
-  if (faults.length > 0) throw invalid(faults);
-  refuseDoubles(placed, at);
+  if (faults.length > 0) throw invalidInput(faults);
+  rejectDuplicates(placed, at);
 
-  const ids = await addAssets(
+  const ids = await insertAssets(
     tx,
     act,
-    placed.map(({ uid, organizationId, values: own }): AssetToAdd => ({ uid, organizationId, values: own })),
+    placed.map(({ uid, organizationId, values: own }): AssetInsert => ({ uid, organizationId, values: own })),
   );
   const taken = placed.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
   const [first] = taken;
   if (first !== undefined)
-    throw takenLocation(
+    throw locationConflict(
       first.asset.values,
       taken.map(({ asset, index }) => ({
         property: `${at(index)}${hasLocation(asset.values.type) ? 'location' : 'name'}`,
@@ -85,13 +90,13 @@ export async function createAssets(
     listed.set(listing.uid, assets);
     assets.push({ id: ids.get(uid) as number, uid });
   }
-  for (const [uid, assets] of listed) await listNewAssets(tx, act, uid, assets);
+  for (const [uid, assets] of listed) await addNewAssetsToListing(tx, act, uid, assets);
   return readCreated(tx, act.actor, uids);
 }
 
 /** @throws Failure `invalid` for what no asset may have */
-function valuesOf(wishes: readonly AssetWish[], at: (index: number) => string): AssetValues[] {
-  const faults: Fault[] = [];
+function validateInputs(wishes: readonly AssetInput[], at: (index: number) => string): AssetValues[] {
+  const faults: FieldError[] = [];
   const values = wishes.map((wish, index) => {
     const {
       type,
@@ -101,7 +106,7 @@ function valuesOf(wishes: readonly AssetWish[], at: (index: number) => string): 
       criticality = 'undefined',
       writableBy = 'any',
     } = wish;
-    const made = describeAsset({ type, name, location }, (property) => at(index) + property);
+    const made = validateNameAndLocation({ type, name, location }, (property) => at(index) + property);
     faults.push(...made.faults);
     return {
       type,
@@ -112,7 +117,7 @@ function valuesOf(wishes: readonly AssetWish[], at: (index: number) => string): 
       writable_by: writableBy,
     };
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   return values;
 }
 
@@ -120,12 +125,12 @@ function valuesOf(wishes: readonly AssetWish[], at: (index: number) => string): 
  * @param path of a property of the asset, for its fault
  * @returns the one form of what an asset is known by, and what is wrong with its name and its location
  */
-export function describeAsset(
+export function validateNameAndLocation(
   { type, name, location }: { type: AssetValues['type']; name: string; location: string | undefined },
   path: (property: string) => string,
-): { location: string; faults: Fault[] } {
+): { location: string; faults: FieldError[] } {
   if (!hasLocation(type)) {
-    const faults = [nameFault(path('name'), name)].filter((fault) => fault !== undefined);
+    const faults = [validateName(path('name'), name)].filter((fault) => fault !== undefined);
     const clean = name.trim();
     if (location !== undefined && location.trim() !== clean) {
       const message = 'is the name of an asset of this type, and may be left out';
@@ -133,44 +138,48 @@ export function describeAsset(
     }
     return { location: clean, faults };
   }
-  const faults = [looseNameFault(path('name'), name)].filter((fault) => fault !== undefined);
+  const faults = [validateOptionalName(path('name'), name)].filter((fault) => fault !== undefined);
   if (location === undefined) {
     faults.push({ property: path('location'), message: 'is required' });
     return { location: '', faults };
   }
-  const placed = locationOf(type, location);
+  const placed = normalizeLocation(type, location);
   if ('location' in placed) return { location: placed.location, faults };
   faults.push({ property: path('location'), message: placed.wrong, value: location });
   return { location: '', faults };
 }
 
-interface Places {
-  rules: readonly Reach[];
+interface VisibleTargets {
+  rules: readonly ScopeAccess[];
   /** By uid, those within reach. */
   organizations: ReadonlyMap<string, number>;
   listings: ReadonlyMap<string, { id: number; uid: string; organization_id: number }>;
 }
 
-async function findPlaces(tx: Transaction, caller: Caller, wishes: readonly AssetWish[]): Promise<Places> {
-  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
-  const p = reachParameters(caller);
+async function findTargets(
+  tx: Transaction,
+  caller: Caller,
+  wishes: readonly AssetInput[],
+): Promise<VisibleTargets> {
+  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const p = visibilityParameters(caller);
   const organizationUids = [...new Set(wishes.map(({ organization }) => organization))];
   const listingUids = [...new Set(wishes.flatMap(({ listing }) => listing ?? []))];
   const [organizations, listings] = await Promise.all([
     tx
       .selectFrom('organizations')
       .select(['id', 'uid'])
-      .where((eb) => isOneOf(tx, eb.ref('uid'), organizationUids))
+      .where((eb) => inList(tx, eb.ref('uid'), organizationUids))
       .where('kind', '=', 'organization')
-      .where(organizationWithin(reach, p))
+      .where(organizationIsVisible(reach, p))
       .execute(),
     listingUids.length === 0
       ? []
       : tx
           .selectFrom('assessments')
           .select(['id', 'uid', 'organization_id'])
-          .where((eb) => isOneOf(tx, eb.ref('uid'), listingUids))
-          .where(listingWithin(reach, p))
+          .where((eb) => inList(tx, eb.ref('uid'), listingUids))
+          .where(assessmentIsVisible(reach, p))
           .execute(),
   ]);
   return {
@@ -181,11 +190,11 @@ async function findPlaces(tx: Transaction, caller: Caller, wishes: readonly Asse
 }
 
 /** @returns where the asset comes to be, or what is wrong with that */
-function placeOf(
-  { rules, organizations, listings }: Places,
-  { organization, listing: listingUid, writableBy = 'any' }: AssetWish,
+function resolveTarget(
+  { rules, organizations, listings }: VisibleTargets,
+  { organization, listing: listingUid, writableBy = 'any' }: AssetInput,
   path: (property: string) => string,
-): Fault | Pick<Placed, 'organizationId' | 'listing'> {
+): FieldError | Pick<ResolvedAsset, 'organizationId' | 'listing'> {
   const organizationId = organizations.get(organization);
   if (organizationId === undefined) {
     const message = 'is not the uid of an organization that you can reach';
@@ -200,7 +209,7 @@ function placeOf(
   if (wide.length === 0 && listing === undefined)
     return { property: path('listing'), message: 'is required: your token has scopes for listings alone' };
   const covering = listing === undefined ? wide : rules;
-  if (!covering.some((rule) => mayWrite(rule, writableBy))) {
+  if (!covering.some((rule) => canWrite(rule, writableBy))) {
     const message = 'would leave you an asset that you cannot change';
     return { property: path('writableBy'), message, value: writableBy };
   }
@@ -208,14 +217,14 @@ function placeOf(
 }
 
 /** @returns whether what the rule reaches may be changed by it when it is writable so */
-export function mayWrite({ writableBy }: Reach, asset: AssetValues['writable_by']): boolean {
+export function canWrite({ writableBy }: ScopeAccess, asset: AssetValues['writable_by']): boolean {
   return writableBy === null || writableBy.includes(asset);
 }
 
 /** @throws Failure `invalid` for what is in the request twice */
-function refuseDoubles(assets: readonly Placed[], at: (index: number) => string): void {
+function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) => string): void {
   const seen = new Set<string>();
-  const faults = assets.flatMap(({ organizationId, values: { type, location } }, index): Fault[] => {
+  const faults = assets.flatMap(({ organizationId, values: { type, location } }, index): FieldError[] => {
     const key = `${organizationId} ${type} ${location}`;
     if (!seen.has(key)) {
       seen.add(key);
@@ -224,16 +233,16 @@ function refuseDoubles(assets: readonly Placed[], at: (index: number) => string)
     const property = `${at(index)}${hasLocation(type) ? 'location' : 'name'}`;
     return [{ property, message: 'is in the request more than once', value: location }];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 async function readCreated(tx: Transaction, caller: Caller, uids: readonly string[]): Promise<Asset[]> {
   const rows = await tx
     .selectFrom('assets')
     .select(ASSET_COLUMNS)
-    .where((eb) => isOneOf(tx, eb.ref('uid'), uids))
+    .where((eb) => inList(tx, eb.ref('uid'), uids))
     .execute();
-  const assets = await completeAssets({ db: tx, caller }, rows);
+  const assets = await hydrateAssets({ db: tx, caller }, rows);
   const byUid = new Map(assets.map((asset) => [asset.uid, asset]));
   return uids.map((uid) => byUid.get(uid) as Asset);
 }

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
-import { prepareInsert, type Row } from '../../db/bulk-insert.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { addressKey, locationOf } from './asset-locations.ts';
-import { recordChanges } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { cleanName, MAX_NAME_LENGTH } from '../shared/names.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { addressKey, normalizeLocation } from './asset-locations.ts';
+import { recordEvents } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { requireName, MAX_NAME_LENGTH } from '../shared/names.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
-import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './asset-enums.ts';
+import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 
 export interface NewAsset {
   organization: string;
@@ -21,7 +21,7 @@ export interface NewAsset {
   description?: string | undefined;
   criticality?: (typeof CRITICALITIES)[number] | undefined;
   /** Which users may modify it; `any` unless told. */
-  writableBy?: (typeof WRITERS)[number] | undefined;
+  writableBy?: (typeof WRITABLE_BY)[number] | undefined;
 }
 
 /** What an asset is created with, in its one form. */
@@ -31,7 +31,7 @@ export interface AssetValues {
   name: string;
   description: string;
   criticality: (typeof CRITICALITIES)[number];
-  writable_by: (typeof WRITERS)[number];
+  writable_by: (typeof WRITABLE_BY)[number];
 }
 
 /**
@@ -49,7 +49,7 @@ export function newAssetUids(count: number, now: number): string[] {
 }
 
 /** @returns what is wrong with the name of an asset that is known by something else, and so may have none */
-export function looseNameFault(property: string, name: string): Fault | undefined {
+export function validateOptionalName(property: string, name: string): FieldError | undefined {
   return [...name.trim()].length > MAX_NAME_LENGTH
     ? { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name }
     : undefined;
@@ -67,20 +67,20 @@ export function hasLocation(type: string): boolean {
  */
 export async function createAsset(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: NewAsset,
   uid = newAssetUids(1, act.now)[0] ?? '',
 ): Promise<{ id: number; uid: string }> {
   const located = hasLocation(input.type);
-  const name = located ? input.name.trim() : cleanName('name', input.name);
-  const placed = locationOf(input.type, located ? (input.location ?? '') : name);
-  const nameFault = looseNameFault('name', name);
-  if (nameFault !== undefined) throw invalid(nameFault);
+  const name = located ? input.name.trim() : requireName('name', input.name);
+  const placed = normalizeLocation(input.type, located ? (input.location ?? '') : name);
+  const nameFault = validateOptionalName('name', name);
+  if (nameFault !== undefined) throw invalidInput(nameFault);
   if ('wrong' in placed)
-    throw invalid({ property: 'location', message: placed.wrong, value: input.location });
+    throw invalidInput({ property: 'location', message: placed.wrong, value: input.location });
   const organization = await organizationByUid(tx, input.organization);
   if (organization === undefined) {
-    throw invalid({
+    throw invalidInput({
       property: 'organization',
       message: 'is not the uid of an organization',
       value: input.organization,
@@ -94,20 +94,23 @@ export async function createAsset(
     criticality: input.criticality ?? 'undefined',
     writable_by: input.writableBy ?? 'any',
   };
-  const ids = await addAssets(tx, act, [{ uid, organizationId: organization.id, values }]);
+  const ids = await insertAssets(tx, act, [{ uid, organizationId: organization.id, values }]);
   const id = ids.get(uid);
-  if (id === undefined) throw takenLocation(values);
+  if (id === undefined) throw locationConflict(values);
   return { id, uid };
 }
 
 /** @returns the failure that an organization has an asset of this type there already */
-export function takenLocation({ type, location }: AssetValues, faults: readonly Fault[] = []): Failure {
+export function locationConflict(
+  { type, location }: AssetValues,
+  faults: readonly FieldError[] = [],
+): DomainError {
   const what =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new Failure('conflict', `The organization has a ${what} at ${location} already.`, faults);
+  return new DomainError('conflict', `The organization has a ${what} at ${location} already.`, faults);
 }
 
-export interface AssetToAdd {
+export interface AssetInsert {
   uid: string;
   organizationId: number;
   values: AssetValues;
@@ -120,21 +123,21 @@ export interface AssetToAdd {
  * Writes assets and the events of their creation; those whose location is taken are left out.
  * @returns the ids, by uid, of those that were written
  */
-export async function addAssets(
+export async function insertAssets(
   tx: Transaction,
-  act: Act,
-  assets: readonly AssetToAdd[],
+  act: Attribution,
+  assets: readonly AssetInsert[],
 ): Promise<ReadonlyMap<string, number>> {
-  await insertAssets(
+  await insertAssetRows(
     tx,
-    assets.map(({ uid, organizationId, values, importId = null, seenAt = null }): Row => [
+    assets.map(({ uid, organizationId, values, importId = null, seenAt = null }): InsertRow => [
       uid,
       organizationId,
       values.type,
       values.location,
       values.name,
-      searchKey(values.location),
-      searchKey(values.name),
+      normalizeForSearch(values.location),
+      normalizeForSearch(values.name),
       values.type === 'host' ? addressKey(values.location) : null,
       values.description,
       values.criticality,
@@ -146,15 +149,15 @@ export async function addAssets(
       seenAt,
     ]),
   );
-  const rows = await idsByUid(tx, { uids: assets.map(({ uid }) => uid) });
+  const rows = await selectIdsByUid(tx, { uids: assets.map(({ uid }) => uid) });
   const ids = new Map(rows.map(({ id, uid }) => [uid, id]));
-  await recordChanges(
+  await recordEvents(
     tx,
     assets.flatMap(({ uid, organizationId, values }) =>
       ids.has(uid)
         ? [
             {
-              act,
+              by: act,
               change: {
                 action: 'asset.create' as const,
                 object: ['asset', uid] as const,
@@ -170,7 +173,7 @@ export async function addAssets(
   return ids;
 }
 
-const insertAssets = prepareInsert(
+const insertAssetRows = prepareInsert(
   'assets',
   {
     uid: 'text',
@@ -193,9 +196,9 @@ const insertAssets = prepareInsert(
   'on conflict (organization_id, type, location) do nothing',
 );
 
-const idsByUid = prepare<{ uids: readonly string[] }, { id: number; uid: string }>((db, p) =>
+const selectIdsByUid = prepareQuery<{ uids: readonly string[] }, { id: number; uid: string }>((db, p) =>
   db
     .selectFrom('assets')
     .select(['id', 'uid'])
-    .where((eb) => isOneOf(db, eb.ref('uid'), p.uids)),
+    .where((eb) => inList(db, eb.ref('uid'), p.uids)),
 );

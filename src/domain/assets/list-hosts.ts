@@ -1,5 +1,5 @@
-import type { Reader } from '../../db/engine.ts';
-import { hostsByAddress, openPortCounts } from './scans/queries.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { selectHostsByAddress, selectPortCounts } from './scans/queries.ts';
 
 /** A host asset, as a command lists it after a scan. */
 export interface ListedHost {
@@ -13,12 +13,12 @@ export interface ListedHost {
  * @returns those that are assets of the organization, as they are now, in the order of their addresses
  */
 export async function listHosts(
-  db: Reader,
+  db: ReadConnection,
   organizationId: number,
   addresses: readonly string[],
 ): Promise<ListedHost[]> {
-  const found = await hostsByAddress(db, { organization: organizationId, addresses });
-  const counted = await openPortCounts(db, { ids: found.map(({ id }) => id), state: 'open' });
+  const found = await selectHostsByAddress(db, { organization: organizationId, addresses });
+  const counted = await selectPortCounts(db, { ids: found.map(({ id }) => id), state: 'open' });
   const counts = new Map(counted.map(({ id, ports }) => [id, ports]));
   const hosts = new Map(found.map((host) => [host.address, host]));
   return addresses.flatMap((address) => {

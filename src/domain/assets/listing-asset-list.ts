@@ -1,12 +1,12 @@
 import { ASSET_TYPES, type CRITICALITIES } from './asset-enums.ts';
-import { readersReach } from './read-asset.ts';
-import { integersIn, type Reading, searchIn, textsIn } from '../lists/filters.ts';
-import { missing } from '../shared/errors.ts';
+import { assetReadVisibility } from './read-asset.ts';
+import { integerFilter, type ListContext, searchFilter, textFilter } from '../lists/filters.ts';
+import { notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { assetWithin, listingWithin, reachParameters } from '../shared/visibility.ts';
+import { assetIsVisible, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
 
 /** An asset of a listing. */
-export interface ListedAsset {
+export interface ListingAsset {
   uid: string;
   location: string;
   type: (typeof ASSET_TYPES)[number];
@@ -31,22 +31,22 @@ export const listingAssetList = defineList({
         'assets.created_at',
         'listing_assets.scope_rules',
       ])
-      .where(assetWithin(readersReach(caller), reachParameters(caller))),
+      .where(assetIsVisible(assetReadVisibility(caller), visibilityParameters(caller))),
   id: 'assets.id',
   organization: 'assets.organization_id',
   filters: {
-    listing: integersIn('listing_assets.assessment_id'),
-    assetType: textsIn('assets.type', { oneOf: ASSET_TYPES }),
-    search: searchIn('assets.name_key', 'assets.location_key'),
+    listing: integerFilter('listing_assets.assessment_id'),
+    assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
+    search: searchFilter('assets.name_key', 'assets.location_key'),
   },
-  orders: { location: { by: 'assets.location', type: 'text' } },
-  items: (_reading, rows) =>
-    rows.map((row): ListedAsset => ({
+  sorts: { location: { column: 'assets.location', type: 'text' } },
+  hydrate: (_reading, rows) =>
+    rows.map((row): ListingAsset => ({
       uid: row.uid,
       location: row.location,
       // The table holds no others.
-      type: row.type as ListedAsset['type'],
-      criticality: row.criticality as ListedAsset['criticality'],
+      type: row.type as ListingAsset['type'],
+      criticality: row.criticality as ListingAsset['criticality'],
       scopeRules: JSON.parse(row.scope_rules) as string[],
       createdAt: row.created_at,
     })),
@@ -58,15 +58,15 @@ const LISTING_UID = /^[-_0-9a-z]{1,50}$/;
  * @returns the id of a listing that a reader reaches
  * @throws Failure `missing`
  */
-export async function findListing({ db, caller }: Reading, uid: string): Promise<number> {
+export async function requireListing({ db, caller }: ListContext, uid: string): Promise<number> {
   const row = LISTING_UID.test(uid)
     ? await db
         .selectFrom('assessments')
         .select('id')
         .where('uid', '=', uid)
-        .where(listingWithin(readersReach(caller), reachParameters(caller)))
+        .where(assessmentIsVisible(assetReadVisibility(caller), visibilityParameters(caller)))
         .executeTakeFirst()
     : undefined;
-  if (row === undefined) throw missing('listing');
+  if (row === undefined) throw notFound('listing');
   return row.id;
 }

@@ -1,22 +1,22 @@
 import { sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import type { PortStep } from './scans/diff-ports.ts';
-import { LISTED_STATES, portTally } from './ports.ts';
-import { missing } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import type { Page } from '../lists/reverse-paging.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { PortChange } from './scans/diff-ports.ts';
+import { LISTED_STATES, portDelta } from './ports.ts';
+import { notFound } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import type { PageRequest } from '../lists/reverse-paging.ts';
 import {
-  assetsWithin,
-  belongsToOrganization,
-  type CallerReach,
-  listingWithin,
-  reachOfAccount,
-  reachParameters,
-  type ReachParameters,
+  inVisibleAssets,
+  inOwnOrganization,
+  type Visibility,
+  assessmentIsVisible,
+  visibilityOf,
+  visibilityParameters,
+  type VisibilityParameters,
 } from '../shared/visibility.ts';
-import type { TallyDifference } from '../shared/counters.ts';
+import type { CounterDelta } from '../shared/counters.ts';
 
 export interface OrganizationPort {
   number: number;
@@ -26,7 +26,7 @@ export interface OrganizationPort {
   assetUids?: string[];
 }
 
-export interface OrganizationPortQuery extends Page {
+export interface OrganizationPortQuery extends PageRequest {
   state: (typeof LISTED_STATES)[number];
   number?: number | undefined;
   /** Whole, without regard to case. */
@@ -39,17 +39,17 @@ export interface OrganizationPortQuery extends Page {
 }
 
 const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
-const MAX_ASSETS = 100;
+const MAX_ASSETS_PER_PORT = 100;
 /** Hosts looked at in one statement, so that nothing holds the event loop. */
-const HOSTS_AT_ONCE = 500;
+const HOSTS_PER_QUERY = 500;
 
 /** @returns what became of ports, as the counts of their organization have it */
-export function portTallies(organizationId: number, steps: readonly PortStep[]): TallyDifference[] {
+export function portDeltas(organizationId: number, steps: readonly PortChange[]): CounterDelta[] {
   return steps.flatMap(({ before, after }) => {
     if (before?.observed_state === after.observed_state) return [];
     return [
-      ...(before !== null && isListed(before) ? [portTally(organizationId, before, -1)] : []),
-      ...(isListed(after) ? [portTally(organizationId, after, 1)] : []),
+      ...(before !== null && isListed(before) ? [portDelta(organizationId, before, -1)] : []),
+      ...(isListed(after) ? [portDelta(organizationId, after, 1)] : []),
     ];
   });
 }
@@ -57,11 +57,11 @@ export function portTallies(organizationId: number, steps: readonly PortStep[]):
 const isListed = ({ observed_state }: { observed_state: string }) =>
   (LISTED_STATES as readonly string[]).includes(observed_state);
 
-interface Asked {
-  db: Reader;
+interface PortQueryContext {
+  db: ReadConnection;
   organizationId: number;
-  reach: CallerReach;
-  p: ReachParameters;
+  reach: Visibility;
+  p: VisibilityParameters;
   query: OrganizationPortQuery;
 }
 
@@ -71,42 +71,45 @@ interface Asked {
  * @throws Failure `missing` when the caller does not belong to the organization
  */
 export async function readOrganizationPorts(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   organizationUid: string,
   query: OrganizationPortQuery,
 ): Promise<{ ports: OrganizationPort[]; total: number }> {
-  const reach = reachOfAccount(caller);
-  const p = reachParameters(caller);
+  const reach = visibilityOf(caller);
+  const p = visibilityParameters(caller);
   const organization = ORGANIZATION_UID.test(organizationUid)
     ? await db
         .selectFrom('organizations')
         .select('id')
         .where('uid', '=', organizationUid)
         .where('kind', '=', 'organization')
-        .where((eb) => belongsToOrganization(reach, eb.ref('organizations.id'), p))
+        .where((eb) => inOwnOrganization(reach, eb.ref('organizations.id'), p))
         .executeTakeFirst()
     : undefined;
-  if (organization === undefined) throw missing('organization');
-  const asked: Asked = { db, organizationId: organization.id, reach, p, query };
+  if (organization === undefined) throw notFound('organization');
+  const asked: PortQueryContext = { db, organizationId: organization.id, reach, p, query };
   // An admin's whole organization is counted as scans write it.
   const isCounted =
     (caller.staff || caller.admin) &&
     query.service === undefined &&
     query.product === undefined &&
     query.listing === undefined;
-  const { ports, total } = await (isCounted ? readCounts(asked) : countPorts(asked));
-  if (query.withAssets) await addAssets(asked, ports);
+  const { ports, total } = await (isCounted ? readFromCounters(asked) : countFromPorts(asked));
+  if (query.withAssets) await addAssetUids(asked, ports);
   return { ports, total };
 }
 
-function pageOf({ page, perPage, limit = Number.MAX_SAFE_INTEGER }: OrganizationPortQuery, found: number) {
+function pageBounds(
+  { page, perPage, limit = Number.MAX_SAFE_INTEGER }: OrganizationPortQuery,
+  found: number,
+) {
   const total = Math.min(found, limit);
   const offset = (page - 1) * perPage;
   return { total, offset, size: Math.max(0, Math.min(perPage, total - offset)) };
 }
 
-async function readCounts({ db, organizationId, query }: Asked) {
+async function readFromCounters({ db, organizationId, query }: PortQueryContext) {
   const { state, number } = query;
   const digits = number === undefined ? '' : String(number).padStart(5, '0');
   // Behind a slash comes a 0, behind a colon a semicolon.
@@ -117,7 +120,7 @@ async function readCounts({ db, organizationId, query }: Asked) {
   const counts = sql`select bucket, cast(sum(amount) as bigint) as assets
     from (${of('tallies')} union all ${of('tally_differences')}) as amounts group by bucket having sum(amount) > 0`;
   const found = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
-  const { total, offset, size } = pageOf(query, found.rows[0]?.count ?? 0);
+  const { total, offset, size } = pageBounds(query, found.rows[0]?.count ?? 0);
   if (size === 0) return { ports: [], total };
   const { rows } = await sql<{ bucket: string; assets: number }>`
     select bucket, assets from (${counts}) as counts order by assets desc, bucket limit ${size} offset ${offset}`.execute(
@@ -140,10 +143,10 @@ interface CountRow {
   assets: number;
 }
 
-async function countPorts(asked: Asked) {
+async function countFromPorts(asked: PortQueryContext) {
   const { db, query } = asked;
   const fits = (wanted: string | undefined, name: string | null) =>
-    wanted === undefined || (name !== null && searchKey(name) === searchKey(wanted));
+    wanted === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(wanted));
   const names = [
     ...(query.service === undefined ? [] : (['service_name'] as const)),
     ...(query.product === undefined ? [] : (['product_name'] as const)),
@@ -154,7 +157,7 @@ async function countPorts(asked: Asked) {
       .selectFrom('ports')
       .select(['number', 'protocol', ...names])
       .select(sql<number>`count(*)`.as('assets'))
-      .where((eb) => isOneOf(db, eb.ref('asset_id'), hosts))
+      .where((eb) => inList(db, eb.ref('asset_id'), hosts))
       .where('observed_state', '=', query.state)
       .$if(query.number !== undefined, (some) => some.where('number', '=', query.number ?? 0))
       .groupBy(['number', 'protocol', ...names])
@@ -173,12 +176,12 @@ async function countPorts(asked: Asked) {
       one.number - other.number ||
       (one.protocol < other.protocol ? -1 : 1),
   );
-  const { total, offset, size } = pageOf(query, sorted.length);
+  const { total, offset, size } = pageBounds(query, sorted.length);
   return { total, ports: sorted.slice(offset, offset + size) };
 }
 
 /** The ids of the hosts that are asked about, some at a time, in their order. */
-async function* hostsOf({ db, organizationId, reach, p, query }: Asked): AsyncGenerator<number[]> {
+async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContext): AsyncGenerator<number[]> {
   for (let last = 0; ;) {
     const after = last;
     const rows = await db
@@ -187,35 +190,37 @@ async function* hostsOf({ db, organizationId, reach, p, query }: Asked): AsyncGe
       .where('organization_id', '=', organizationId)
       .where('type', '=', 'host')
       .where('id', '>', after)
-      .where(assetsWithin(reach, p))
+      .where(inVisibleAssets(reach, p))
       .$if(query.listing !== undefined, (some) =>
         some.where(
           sql<boolean>`assets.id in (
             select listing_assets.asset_id from assessments
             join listing_assets on listing_assets.assessment_id = assessments.id
-            where assessments.uid = ${query.listing} and ${listingWithin(reach, p)})`,
+            where assessments.uid = ${query.listing} and ${assessmentIsVisible(reach, p)})`,
         ),
       )
       .orderBy('id')
-      .limit(HOSTS_AT_ONCE)
+      .limit(HOSTS_PER_QUERY)
       .execute();
     if (rows.length > 0) yield rows.map(({ id }) => id);
     last = rows.at(-1)?.id ?? last;
-    if (rows.length < HOSTS_AT_ONCE) return;
+    if (rows.length < HOSTS_PER_QUERY) return;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 /** Gives the ports the uids of the first hosts that have them. */
-async function addAssets(asked: Asked, ports: readonly OrganizationPort[]): Promise<void> {
+async function addAssetUids(asked: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
   const { db, query } = asked;
   const fits = (wanted: string | undefined, name: string | null) =>
-    wanted === undefined || (name !== null && searchKey(name) === searchKey(wanted));
+    wanted === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(wanted));
   const open = new Map<string, string[]>();
   for (const port of ports) open.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
   const numbers = new Set(ports.map(({ number }) => number));
   const missingOnes = () =>
-    ports.filter(({ assetCount, assetUids = [] }) => assetUids.length < Math.min(assetCount, MAX_ASSETS));
+    ports.filter(
+      ({ assetCount, assetUids = [] }) => assetUids.length < Math.min(assetCount, MAX_ASSETS_PER_PORT),
+    );
   for await (const hosts of hostsOf(asked)) {
     const wanted = missingOnes();
     if (wanted.length === 0) return;
@@ -223,14 +228,14 @@ async function addAssets(asked: Asked, ports: readonly OrganizationPort[]): Prom
       .selectFrom('ports')
       .innerJoin('assets', 'assets.id', 'ports.asset_id')
       .select(['assets.uid', 'ports.number', 'ports.protocol', 'ports.service_name', 'ports.product_name'])
-      .where((eb) => isOneOf(db, eb.ref('ports.asset_id'), hosts))
-      .where((eb) => isOneOf(db, eb.ref('ports.number'), [...numbers]))
+      .where((eb) => inList(db, eb.ref('ports.asset_id'), hosts))
+      .where((eb) => inList(db, eb.ref('ports.number'), [...numbers]))
       .where('ports.observed_state', '=', query.state)
       .orderBy('assets.id')
       .execute();
     for (const row of rows) {
       const uids = open.get(`${row.number}/${row.protocol}`);
-      if (uids === undefined || uids.length >= MAX_ASSETS) continue;
+      if (uids === undefined || uids.length >= MAX_ASSETS_PER_PORT) continue;
       if (fits(query.service, row.service_name) && fits(query.product, row.product_name)) uids.push(row.uid);
     }
     numbers.clear();

@@ -1,15 +1,15 @@
-import { prepareInsert, type Row } from '../../db/bulk-insert.ts';
-import type { Reader } from '../../db/engine.ts';
+import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
+import type { ReadConnection } from '../../db/engine.ts';
 import type { Caller } from '../../auth/callers.ts';
-import type { PortStep } from './scans/diff-ports.ts';
-import { findReadableAsset, type Port } from './ports.ts';
-import { missing } from '../shared/errors.ts';
-import type { Page } from '../lists/reverse-paging.ts';
+import type { PortChange } from './scans/diff-ports.ts';
+import { findVisibleAsset, type Port } from './ports.ts';
+import { notFound } from '../shared/errors.ts';
+import type { PageRequest } from '../lists/reverse-paging.ts';
 
 export const PORT_EVENT_KINDS = ['opened', 'closed', 'changed'] as const;
 
 /** What is known of a port beside its number, its protocol and when it was seen. */
-export type PortFacts = Pick<
+export type PortFields = Pick<
   Port,
   'observed_state' | 'service_name' | 'service_banner' | 'product_name' | 'product_version' | 'cpe'
 >;
@@ -21,14 +21,14 @@ export interface PortEvent {
   number: number;
   protocol: string;
   kind: (typeof PORT_EVENT_KINDS)[number];
-  before: PortFacts | null;
-  after: PortFacts;
+  before: PortFields | null;
+  after: PortFields;
   /** Which import it came with, where one is known. */
   importId: number | null;
 }
 
-type Facts = (string | null)[];
-type StoredChange = [number: number, protocol: string, before: Facts | null, after: Facts];
+type PackedFields = (string | null)[];
+type StoredChange = [number: number, protocol: string, before: PackedFields | null, after: PackedFields];
 
 export const insertPortEvents = prepareInsert('port_events', {
   asset_id: 'int',
@@ -39,30 +39,30 @@ export const insertPortEvents = prepareInsert('port_events', {
 });
 
 /** @returns the row that tells what became of a host's ports; nothing when there is nothing to tell */
-export function eventRowOf(
+export function toPortEventRow(
   assetId: number,
   at: number,
-  steps: readonly PortStep[],
+  steps: readonly PortChange[],
   importId?: number,
-): Row | undefined {
+): InsertRow | undefined {
   const told = steps
     // A port that is first seen in another state than open was never there.
     .filter(({ before, after }) => before !== null || after.observed_state === 'open')
-    .sort((one, other) => compareNames(one.after, other.after))
+    .sort((one, other) => comparePorts(one.after, other.after))
     .map(({ before, after }): StoredChange => [
       after.number,
       after.protocol,
-      before && factsOf(before),
-      factsOf(after),
+      before && packFields(before),
+      packFields(after),
     ]);
   return told.length === 0 ? undefined : [assetId, at, importId ?? null, told.length, JSON.stringify(told)];
 }
 
-function compareNames(one: Port, other: Port): number {
+function comparePorts(one: Port, other: Port): number {
   return one.number - other.number || (one.protocol < other.protocol ? -1 : 1);
 }
 
-function factsOf(port: PortFacts): Facts {
+function packFields(port: PortFields): PackedFields {
   return [
     port.observed_state,
     port.service_name,
@@ -73,7 +73,7 @@ function factsOf(port: PortFacts): Facts {
   ];
 }
 
-function namedFacts([state, service, banner, product, version, cpe]: Facts): PortFacts {
+function unpackFields([state, service, banner, product, version, cpe]: PackedFields): PortFields {
   return {
     observed_state: state ?? '',
     service_name: service ?? null,
@@ -89,7 +89,7 @@ function kindOf(before: string | undefined, after: string): PortEvent['kind'] {
   return after === 'open' ? 'opened' : after === 'closed' ? 'closed' : 'changed';
 }
 
-export interface PortHistoryQuery extends Page {
+export interface PortHistoryQuery extends PageRequest {
   /** Milliseconds since 1970. */
   since?: number | undefined;
   number?: number | undefined;
@@ -98,21 +98,21 @@ export interface PortHistoryQuery extends Page {
 }
 
 /** Rows read at a time, so that nothing holds the event loop. */
-const ROWS_AT_ONCE = 100;
+const ROWS_PER_QUERY = 100;
 
 /**
  * What scans found out of the ports of a host, newest first (operation 81).
  * @throws Failure `missing` as `readPorts`
  */
 export async function readPortHistory(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   organizationUid: string,
   assetUid: string,
   { since = Number.MIN_SAFE_INTEGER, number, limit = Infinity, page, perPage }: PortHistoryQuery,
 ): Promise<{ events: PortEvent[]; total: number }> {
-  const asset = await findReadableAsset(db, caller, organizationUid, assetUid);
-  if (asset === undefined) throw missing('asset');
+  const asset = await findVisibleAsset(db, caller, organizationUid, assetUid);
+  if (asset === undefined) throw notFound('asset');
   const start = (page - 1) * perPage;
   const end = Math.min(start + perPage, limit);
   const events: PortEvent[] = [];
@@ -133,7 +133,7 @@ export async function readPortHistory(
       }
     }
     last = rows.at(-1);
-    if (rows.length < ROWS_AT_ONCE) break;
+    if (rows.length < ROWS_PER_QUERY) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
   return { events, total: Math.min(total, limit) };
@@ -148,7 +148,7 @@ interface EventRow {
 }
 
 function readRows(
-  db: Reader,
+  db: ReadConnection,
   assetId: number,
   since: number,
   last: { at: number; id: number } | undefined,
@@ -165,7 +165,7 @@ function readRows(
     )
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
-    .limit(ROWS_AT_ONCE)
+    .limit(ROWS_PER_QUERY)
     .execute();
 }
 
@@ -175,8 +175,8 @@ function eventsOf({ at, import_id, changes }: EventRow): PortEvent[] {
     number,
     protocol,
     kind: kindOf(before?.[0] ?? undefined, after[0] ?? ''),
-    before: before && namedFacts(before),
-    after: namedFacts(after),
+    before: before && unpackFields(before),
+    after: unpackFields(after),
     importId: import_id,
   }));
 }

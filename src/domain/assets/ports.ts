@@ -1,30 +1,30 @@
 import { type OrderByItemBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../db/dialect-sql.ts';
-import { prepare, prepareUnread } from '../../db/prepared-queries.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 import type { PortTable } from '../../db/schema/assets.ts';
-import { missing } from '../shared/errors.ts';
+import { notFound } from '../shared/errors.ts';
 import {
-  assetWithin,
-  perReach,
-  reachOfAccount,
-  type ReachParameters,
-  reachParameters,
+  assetIsVisible,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import { addTallies, type TallyDifference } from '../shared/counters.ts';
-import { inOrder, type Page, type Window, windowOf } from '../lists/reverse-paging.ts';
+import { addDeltas, type CounterDelta } from '../shared/counters.ts';
+import { restoreOrder, type PageRequest, type PageWindow, pageWindow } from '../lists/reverse-paging.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
-export const PORT_ORDERS = ['number', 'service_name', 'service_banner'] as const;
+export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as const;
 export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 
 /** A port as it is stored; times are milliseconds since 1970, `null` stands for what is unknown. */
 export type Port = Omit<PortTable, 'asset_id'>;
 
-export interface PortQuery extends Page {
+export interface PortQuery extends PageRequest {
   state: (typeof LISTED_STATES)[number];
-  orderBy: (typeof PORT_ORDERS)[number];
+  orderBy: (typeof PORT_SORT_FIELDS)[number];
   descending: boolean;
   /** The most ports that all pages have together. */
   limit?: number | undefined;
@@ -48,7 +48,7 @@ const ROWS_PER_STATEMENT = 500;
  *   (`reachOfAccount`)
  */
 export async function readPorts(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   organizationUid: string,
   assetUid: string,
@@ -57,18 +57,18 @@ export async function readPorts(
   const found =
     ORGANIZATION_UID.test(organizationUid) && ASSET_UID.test(assetUid)
       ? (
-          await countedAsset(reachOfAccount(caller))(db, {
-            ...reachParameters(caller),
+          await selectAssetWithCount(visibilityOf(caller))(db, {
+            ...visibilityParameters(caller),
             organization: organizationUid,
             asset: assetUid,
             state,
           })
         )[0]
       : undefined;
-  if (found === undefined) throw missing('asset');
+  if (found === undefined) throw notFound('asset');
   const total = Math.min(found.ports, limit ?? found.ports);
   const offset = (page - 1) * perPage;
-  const window = windowOf(found.ports, offset, Math.min(perPage, total - offset));
+  const window = pageWindow(found.ports, offset, Math.min(perPage, total - offset));
   if (window === undefined) return { ports: [], total };
   const query = pageQueries[orderBy][descending === window.reversed ? 'ascending' : 'descending'];
   const rows = await query[window.reversed ? 'backward' : 'forward'](db, {
@@ -77,12 +77,12 @@ export async function readPorts(
     limit: window.limit,
     offset: window.offset,
   });
-  return { ports: inOrder(rows, window), total };
+  return { ports: restoreOrder(rows, window), total };
 }
 
 /** @returns an asset of the organization whose ports the caller may read, if it is one */
-export async function findReadableAsset(
-  db: Reader,
+export async function findVisibleAsset(
+  db: ReadConnection,
   caller: Caller,
   organizationUid: string,
   assetUid: string,
@@ -94,14 +94,14 @@ export async function findReadableAsset(
     .select(['assets.id', 'assets.type'])
     .where('assets.uid', '=', assetUid)
     .where('organizations.uid', '=', organizationUid)
-    .where(assetWithin(reachOfAccount(caller), reachParameters(caller)))
+    .where(assetIsVisible(visibilityOf(caller), visibilityParameters(caller)))
     .executeTakeFirst();
 }
 
 /** The asset, if a caller of this kind reaches it, and how many ports it has in a state. */
-const countedAsset = perReach((reach) =>
-  prepare<
-    ReachParameters & { organization: string; asset: string; state: string },
+const selectAssetWithCount = memoizeByVisibility((reach) =>
+  prepareQuery<
+    VisibilityParameters & { organization: string; asset: string; state: string },
     { id: number; ports: number }
   >((db, p) =>
     db
@@ -116,7 +116,7 @@ const countedAsset = perReach((reach) =>
       .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('ports')])
       .where('assets.uid', '=', p.asset)
       .where('organizations.uid', '=', p.organization)
-      .where(assetWithin(reach, p)),
+      .where(assetIsVisible(reach, p)),
   ),
 );
 
@@ -128,12 +128,12 @@ interface PageParameters {
 }
 
 const pageQueries = {
-  number: pagesBy('number'),
-  service_name: pagesBy('service_name'),
-  service_banner: pagesBy('service_banner'),
+  number: pageQueriesFor('number'),
+  service_name: pageQueriesFor('service_name'),
+  service_banner: pageQueriesFor('service_banner'),
 };
 
-function pagesBy(field: PortQuery['orderBy']) {
+function pageQueriesFor(field: PortQuery['orderBy']) {
   const ways = (descending: boolean) => ({
     forward: pageQuery(field, descending, false),
     backward: pageQuery(field, descending, true),
@@ -142,9 +142,9 @@ function pagesBy(field: PortQuery['orderBy']) {
 }
 
 /** What is unknown comes last, and ties go by number and protocol, whichever way the field runs. */
-function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: Window['reversed']) {
+function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: PageWindow['reversed']) {
   const ties = (item: OrderByItemBuilder) => (backward ? item.desc() : item.asc());
-  return prepare<PageParameters, Port>((db, p) => {
+  return prepareQuery<PageParameters, Port>((db, p) => {
     const found = db
       .selectFrom('ports')
       .select([
@@ -182,37 +182,37 @@ export async function putPorts(tx: Transaction, assetId: number, ports: readonly
   // One statement may not meet the same row twice.
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
   if (unique.length === 0) return;
-  await holdAssets(tx, { ids: [assetId] });
-  const countBefore = await countedPorts(tx, assetId, -1);
+  await lockAssets(tx, { ids: [assetId] });
+  const countBefore = await portDeltasOf(tx, assetId, -1);
   for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
     await tx
       .insertInto('ports')
       .values(unique.slice(start, start + ROWS_PER_STATEMENT).map((port) => ({ ...port, asset_id: assetId })))
       .onConflict((conflict) =>
         conflict.columns(['asset_id', 'number', 'protocol']).doUpdateSet({
-          observed_state: later('observed_state'),
-          service_name: later('service_name'),
-          service_banner: later('service_banner'),
-          product_name: later('product_name'),
-          product_version: later('product_version'),
-          cpe: later('cpe'),
+          observed_state: laterOf('observed_state'),
+          service_name: laterOf('service_name'),
+          service_banner: laterOf('service_banner'),
+          product_name: laterOf('product_name'),
+          product_version: laterOf('product_version'),
+          cpe: laterOf('cpe'),
           first_seen: sql`case when excluded.first_seen < ports.first_seen
               then excluded.first_seen else ports.first_seen end`,
-          last_seen: later('last_seen'),
+          last_seen: laterOf('last_seen'),
         }),
       )
       .execute();
   }
-  await recountPorts(tx, [assetId]);
-  await addTallies(tx, [...countBefore, ...(await countedPorts(tx, assetId, 1))]);
+  await refreshPortCounts(tx, [assetId]);
+  await addDeltas(tx, [...countBefore, ...(await portDeltasOf(tx, assetId, 1))]);
 }
 
 /** @returns what the ports of an asset, which only a host has, add to the counts of its organization, times `amount` */
-export async function countedPorts(
+export async function portDeltasOf(
   tx: Transaction,
   assetId: number,
   amount: number,
-): Promise<TallyDifference[]> {
+): Promise<CounterDelta[]> {
   const rows = await tx
     .selectFrom('ports')
     .innerJoin('assets', 'assets.id', 'ports.asset_id')
@@ -221,44 +221,44 @@ export async function countedPorts(
     .where('assets.type', '=', 'host')
     .where('ports.observed_state', 'in', LISTED_STATES)
     .execute();
-  return rows.map((row) => portTally(row.organization_id, row, amount));
+  return rows.map((row) => portDelta(row.organization_id, row, amount));
 }
 
 /** @returns what a port adds to the hosts of an organization that have it */
-export function portTally(
+export function portDelta(
   organizationId: number,
   { number, protocol, observed_state }: Pick<Port, 'number' | 'protocol' | 'observed_state'>,
   amount: number,
-): TallyDifference {
+): CounterDelta {
   const bucket = `${observed_state}:${String(number).padStart(5, '0')}/${protocol}`;
   return { kind: 'organization-ports', subject: organizationId, bucket, amount };
 }
 
-function later<F extends keyof Port>(field: F) {
+function laterOf<F extends keyof Port>(field: F) {
   return sql<Port[F]>`case when excluded.last_seen >= ports.last_seen
     then excluded.${sql.ref(field)} else ${sql.ref(`ports.${field}`)} end`;
 }
 
-interface Assets {
+interface AssetIds {
   ids: readonly number[];
 }
 
 /** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
-export const holdAssets = prepareUnread<Assets>((tx, p) =>
+export const lockAssets = preparePipelined<AssetIds>((tx, p) =>
   tx
     .selectFrom('assets')
     .select('id')
-    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
     // In one order everywhere, so that two units of work do not wait for each other's rows.
     .orderBy('id')
-    .modifyEnd(holdingRows(tx)),
+    .modifyEnd(forNoKeyUpdate(tx)),
 );
 
-const deleteCounts = prepareUnread<Assets>((tx, p) =>
-  tx.deleteFrom('port_counts').where((eb) => isOneOf(tx, eb.ref('asset_id'), p.ids)),
+const deleteCounts = preparePipelined<AssetIds>((tx, p) =>
+  tx.deleteFrom('port_counts').where((eb) => inList(tx, eb.ref('asset_id'), p.ids)),
 );
 
-const insertCounts = prepareUnread<Assets>((tx, p) =>
+const insertCounts = preparePipelined<AssetIds>((tx, p) =>
   tx
     .insertInto('port_counts')
     .columns(['asset_id', 'observed_state', 'ports'])
@@ -266,7 +266,7 @@ const insertCounts = prepareUnread<Assets>((tx, p) =>
       eb
         .selectFrom('ports')
         .select(({ fn }) => ['asset_id', 'observed_state', fn.countAll<number>().as('ports')])
-        .where((where) => isOneOf(tx, where.ref('asset_id'), p.ids))
+        .where((where) => inList(tx, where.ref('asset_id'), p.ids))
         .groupBy(['asset_id', 'observed_state']),
     ),
 );
@@ -275,10 +275,10 @@ const insertCounts = prepareUnread<Assets>((tx, p) =>
  * Sets the number of ports by state of these assets to what `ports` holds. To be called once in every unit of work
  * that writes ports, after it has written them.
  */
-export async function recountPorts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
+export async function refreshPortCounts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
   if (assetIds.length === 0) return;
   const ids = [...new Set(assetIds)];
-  await holdAssets(tx, { ids });
+  await lockAssets(tx, { ids });
   await deleteCounts(tx, { ids });
   await insertCounts(tx, { ids });
 }

@@ -1,20 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import { ASSET_READ_SCOPES } from '../../auth/scopes.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import type { ASSET_TYPES, CRITICALITIES, WRITERS } from './asset-enums.ts';
-import { grouped } from '../shared/group-by.ts';
-import type { Reading } from '../lists/filters.ts';
-import { missing } from '../shared/errors.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
+import { groupBy } from '../shared/group-by.ts';
+import type { ListContext } from '../lists/filters.ts';
+import { notFound } from '../shared/errors.ts';
 import {
-  assetWithin,
-  type CallerReach,
-  listingWithin,
-  reachOfAccount,
-  reachOfCaller,
-  type ReachParameters,
-  reachParameters,
+  assetIsVisible,
+  type Visibility,
+  assessmentIsVisible,
+  visibilityOf,
+  visibilityByScopes,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
 
 /** A listing that an asset is in. */
@@ -33,7 +33,7 @@ export interface Asset {
   location: string;
   description: string;
   criticality: (typeof CRITICALITIES)[number];
-  writableBy: (typeof WRITERS)[number];
+  writableBy: (typeof WRITABLE_BY)[number];
   /** Those that the reader reaches. */
   listings: AssetListing[];
   tags: { uid: string; name: string }[];
@@ -49,7 +49,7 @@ export interface Asset {
 }
 
 /** What a list of assets holds of each one's listings and tags. */
-export const MAX_LISTED = 100;
+export const MAX_RELATED = 100;
 
 /** The columns that `completeAssets` makes assets of. */
 export const ASSET_COLUMNS = [
@@ -89,24 +89,25 @@ export interface AssetRow {
 }
 
 /** @returns what the scopes of a reader open */
-export const readersReach = (caller: Caller): CallerReach => reachOfCaller(caller, ASSET_READ_SCOPES);
+export const assetReadVisibility = (caller: Caller): Visibility =>
+  visibilityByScopes(caller, ASSET_READ_SCOPES);
 
 /**
  * Operation 76.
  * @throws Failure `missing` for one that the reader does not reach
  */
-export async function readAsset(reading: Reading, uid: string): Promise<Asset> {
+export async function readAsset(reading: ListContext, uid: string): Promise<Asset> {
   const { db, caller } = reading;
   const row = ASSET_UID.test(uid)
     ? await db
         .selectFrom('assets')
         .select(ASSET_COLUMNS)
         .where('assets.uid', '=', uid)
-        .where(assetWithin(readersReach(caller), reachParameters(caller)))
+        .where(assetIsVisible(assetReadVisibility(caller), visibilityParameters(caller)))
         .executeTakeFirst()
     : undefined;
-  if (row === undefined) throw missing('asset');
-  const [asset] = await completeAssets(reading, [row]);
+  if (row === undefined) throw notFound('asset');
+  const [asset] = await hydrateAssets(reading, [row]);
   return asset as Asset;
 }
 
@@ -116,21 +117,21 @@ export const ASSET_UID = /^[0-9a-f]{24}$/;
  * Reads what belongs to assets, for all of them at once.
  * @param most how many listings and tags of each are told; absent, all
  */
-export async function completeAssets(
-  { db, caller }: Pick<Reading, 'db' | 'caller'>,
+export async function hydrateAssets(
+  { db, caller }: Pick<ListContext, 'db' | 'caller'>,
   rows: readonly AssetRow[],
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<Asset[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const reach = readersReach(caller);
-  const p = reachParameters(caller);
+  const reach = assetReadVisibility(caller);
+  const p = visibilityParameters(caller);
   const [organizations, listings, tags, ports, vulnerabilities] = await Promise.all([
     organizationUids(db, [...new Set(rows.map((row) => row.organization_id))]),
     listingsOf(db, ids, most, reach, p),
     tagsOf(db, ids, most),
     openPortsOf(db, ids),
-    reachesAllVulnerabilities(caller) ? undefined : openVulnerabilitiesOf(db, caller, ids),
+    seesAllVulnerabilities(caller) ? undefined : openVulnerabilitiesOf(db, caller, ids),
   ]);
   return rows.map((row): Asset => ({
     id: row.id,
@@ -156,63 +157,66 @@ export async function completeAssets(
   }));
 }
 
-async function organizationUids(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+async function organizationUids(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
   const rows = await db
     .selectFrom('organizations')
     .select(['id', 'uid'])
-    .where((eb) => isOneOf(db, eb.ref('id'), ids))
+    .where((eb) => inList(db, eb.ref('id'), ids))
     .execute();
   return new Map(rows.map(({ id, uid }) => [id, uid]));
 }
 
 async function listingsOf(
-  db: Reader,
+  db: ReadConnection,
   ids: readonly number[],
   most: number,
-  reach: CallerReach,
-  p: ReachParameters,
+  reach: Visibility,
+  p: VisibilityParameters,
 ): Promise<ReadonlyMap<number, AssetListing[]>> {
   const found = sql<ListingRow>`select listing_assets.asset_id, assessments.uid, listing_assets.scope_rules,
       row_number() over (partition by listing_assets.asset_id order by assessments.uid) as place
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
-    where ${isOneOf(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${listingWithin(reach, p)}`;
-  const rows = await firstOfEach(db, found, most);
-  return grouped(rows, assetOf, ({ uid, scope_rules }) => ({
+    where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(reach, p)}`;
+  const rows = await firstPerAsset(db, found, most);
+  return groupBy(rows, assetIdOf, ({ uid, scope_rules }) => ({
     uid,
     scopeRules: JSON.parse(scope_rules) as string[],
   }));
 }
 
-const assetOf = (row: OfAsset): number => row.asset_id;
+const assetIdOf = (row: WithAssetId): number => row.asset_id;
 
-interface OfAsset {
+interface WithAssetId {
   asset_id: number;
 }
 
-interface ListingRow extends OfAsset {
+interface ListingRow extends WithAssetId {
   uid: string;
   scope_rules: string;
 }
 
-interface TagRow extends OfAsset {
+interface TagRow extends WithAssetId {
   uid: string;
   name: string;
 }
 
 async function tagsOf(
-  db: Reader,
+  db: ReadConnection,
   ids: readonly number[],
   most: number,
 ): Promise<ReadonlyMap<number, { uid: string; name: string }[]>> {
   const found = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
       row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as place
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
-    where ${isOneOf(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
-  return grouped(await firstOfEach(db, found, most), assetOf, ({ uid, name }) => ({ uid, name }));
+    where ${inList(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
+  return groupBy(await firstPerAsset(db, found, most), assetIdOf, ({ uid, name }) => ({ uid, name }));
 }
 
-async function firstOfEach<R>(
-  db: Reader,
+async function firstPerAsset<R>(
+  db: ReadConnection,
   found: RawBuilder<R>,
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<R[]> {
@@ -221,18 +225,18 @@ async function firstOfEach<R>(
   return rows;
 }
 
-async function openPortsOf(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+async function openPortsOf(db: ReadConnection, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('port_counts')
     .select(['asset_id', 'ports'])
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), ids))
+    .where((eb) => inList(db, eb.ref('asset_id'), ids))
     .where('observed_state', '=', 'open')
     .execute();
   return new Map(rows.map(({ asset_id, ports }) => [asset_id, ports]));
 }
 
 /** Whether a reader reaches every vulnerability of the assets that they reach. */
-export function reachesAllVulnerabilities(caller: Caller): boolean {
+export function seesAllVulnerabilities(caller: Caller): boolean {
   return caller.staff || caller.admin;
 }
 
@@ -242,7 +246,7 @@ function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
     join vulnerabilities on vulnerabilities.id = vulnerability_assets.vulnerability_id
     join assessments on assessments.id = vulnerabilities.assessment_id
     where vulnerabilities.closed_at is null
-      and ${listingWithin(reachOfAccount(caller), reachParameters(caller))}`;
+      and ${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`;
 }
 
 /** @returns the number of those of the row of `assets` that stands around it */
@@ -251,13 +255,13 @@ export function openVulnerabilityCount(caller: Caller): RawBuilder<number> {
 }
 
 async function openVulnerabilitiesOf(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const { rows } = await sql<{ asset_id: number; count: number }>`
     select vulnerability_assets.asset_id, count(*) as count ${openVulnerabilities(caller)}
-      and ${isOneOf(db, sql.ref<number>('vulnerability_assets.asset_id'), ids)}
+      and ${inList(db, sql.ref<number>('vulnerability_assets.asset_id'), ids)}
     group by vulnerability_assets.asset_id`.execute(db);
   return new Map(rows.map(({ asset_id, count }) => [asset_id, count]));
 }

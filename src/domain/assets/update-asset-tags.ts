@@ -1,25 +1,31 @@
 import type { Caller } from '../../auth/callers.ts';
-import { piecesOf } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows, isOneOf, nameKey } from '../../db/dialect-sql.ts';
-import { prepare, prepareChange, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange, recordChanges } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { cleanName } from '../shared/names.ts';
+import { forNoKeyUpdate, inList, normalizeName } from '../../db/dialect-sql.ts';
+import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent, recordEvents } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { requireName } from '../shared/names.ts';
 import {
-  assetWithin,
-  type CallerReach,
-  organizationWithin,
-  perReach,
-  reachOfCaller,
-  type ReachParameters,
-  reachParameters,
+  assetIsVisible,
+  type Visibility,
+  organizationIsVisible,
+  memoizeByVisibility,
+  visibilityByScopes,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { MAX_PAIRS_TOLD } from './tag-assets.ts';
-import { findOwner, type Owner, type TagAct, UID, unknown } from './asset-tag-access.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { MAX_AUDITED_PAIRS } from './tag-assets.ts';
+import {
+  findTagOwner,
+  type TagOwner,
+  type TagAttribution,
+  ORGANIZATION_UID,
+  unknownUidError,
+} from './asset-tag-access.ts';
 
-interface HeldTag {
+interface LockedTag {
   id: number;
   uid: string;
   name: string;
@@ -27,35 +33,35 @@ interface HeldTag {
 }
 
 /** Finds tags, and keeps others from changing them until this unit of work ends. */
-const holdTags = prepareWrite<{ owner: number; uids: readonly string[] }, HeldTag>((tx, p) =>
+const lockTags = prepareWrite<{ owner: number; uids: readonly string[] }, LockedTag>((tx, p) =>
   tx
     .selectFrom('asset_tags')
     .select(['id', 'uid', 'name', 'version'])
     .where('organization_id', '=', p.owner)
-    .where((eb) => isOneOf(tx, eb.ref('uid'), p.uids))
+    .where((eb) => inList(tx, eb.ref('uid'), p.uids))
     .orderBy('id')
-    .modifyEnd(holdingRows(tx)),
+    .modifyEnd(forNoKeyUpdate(tx)),
 );
 
-const unreachedMembers = perReach((reach) =>
-  prepare<ReachParameters & { group: number }, { id: number }>((db, p) =>
+const selectInvisibleMembers = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { group: number }, { id: number }>((db, p) =>
     db
       .selectFrom('organizations')
       .innerJoin('organization_group_members as member', 'member.organization_id', 'organizations.id')
       .select('organizations.id')
       .where('member.group_id', '=', p.group)
-      .where(({ not }) => not(organizationWithin(reach, p)))
+      .where(({ not }) => not(organizationIsVisible(reach, p)))
       .limit(1),
   ),
 );
 
 /** Tags without entities, or with some that are out of reach. */
-const tagsOfOthers = perReach((reach) =>
-  prepare<ReachParameters & { tags: readonly number[] }, { id: number }>((db, p) =>
+const selectUnchangeableTags = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { tags: readonly number[] }, { id: number }>((db, p) =>
     db
       .selectFrom('asset_tags as tag')
       .select('tag.id')
-      .where(({ ref }) => isOneOf(db, ref('tag.id'), p.tags))
+      .where(({ ref }) => inList(db, ref('tag.id'), p.tags))
       .where(({ exists, not, or, selectFrom }) =>
         or([
           not(
@@ -68,7 +74,7 @@ const tagsOfOthers = perReach((reach) =>
               .innerJoin('assets', 'assets.id', 'tagging.asset_id')
               .select('tagging.tag_id')
               .whereRef('tagging.tag_id', '=', 'tag.id')
-              .where((eb) => eb.not(assetWithin(reach, p))),
+              .where((eb) => eb.not(assetIsVisible(reach, p))),
           ),
         ]),
       )
@@ -77,7 +83,7 @@ const tagsOfOthers = perReach((reach) =>
 );
 
 /** Renames unless another tag of the owner has the name. */
-const setName = prepareChange<{ id: number; owner: number; name: string; key: string }>((tx, p) =>
+const updateName = prepareRowCount<{ id: number; owner: number; name: string; key: string }>((tx, p) =>
   tx
     .updateTable('asset_tags')
     .set((eb) => ({ name: p.name, name_key: p.key, version: eb('version', '+', eb.lit(1)) }))
@@ -95,27 +101,27 @@ const setName = prepareChange<{ id: number; owner: number; name: string; key: st
     ),
 );
 
-const countEntities = prepare<{ tags: readonly number[] }, { tag_id: number; count: number }>((db, p) =>
+const countEntities = prepareQuery<{ tags: readonly number[] }, { tag_id: number; count: number }>((db, p) =>
   db
     .selectFrom('asset_taggings')
     .select((eb) => ['tag_id', eb.fn.countAll<number>().as('count')])
-    .where(({ ref }) => isOneOf(db, ref('tag_id'), p.tags))
+    .where(({ ref }) => inList(db, ref('tag_id'), p.tags))
     .groupBy('tag_id'),
 );
 
-const entitiesOf = prepare<{ tags: readonly number[] }, { tag_id: number; uid: string }>((db, p) =>
+const entitiesOf = prepareQuery<{ tags: readonly number[] }, { tag_id: number; uid: string }>((db, p) =>
   db
     .selectFrom('asset_taggings')
     .innerJoin('assets', 'assets.id', 'asset_taggings.asset_id')
     .select(['asset_taggings.tag_id', 'assets.uid'])
-    .where(({ ref }) => isOneOf(db, ref('asset_taggings.tag_id'), p.tags))
+    .where(({ ref }) => inList(db, ref('asset_taggings.tag_id'), p.tags))
     .orderBy('assets.id'),
 );
 
-const TAGS_AT_ONCE = 50;
+const TAGS_PER_DELETE = 50;
 
-const deleteTags = prepareUnread<{ tags: readonly number[] }>((tx, p) =>
-  tx.deleteFrom('asset_tags').where(({ ref }) => isOneOf(tx, ref('id'), p.tags)),
+const deleteTags = preparePipelined<{ tags: readonly number[] }>((tx, p) =>
+  tx.deleteFrom('asset_tags').where(({ ref }) => inList(tx, ref('id'), p.tags)),
 );
 
 /**
@@ -125,23 +131,23 @@ const deleteTags = prepareUnread<{ tags: readonly number[] }>((tx, p) =>
  */
 export async function renameAssetTag(
   tx: Transaction,
-  act: TagAct,
+  act: TagAttribution,
   orgUid: string,
-  { uid, name: newName, expected }: { uid: string; name: string; expected?: Expected | undefined },
+  { uid, name: newName, expected }: { uid: string; name: string; expected?: ExpectedVersion | undefined },
 ): Promise<void> {
-  const name = cleanName('name', newName);
-  const { owner, reach, mayChange } = await ownerToChange(tx, act, orgUid);
-  const [tag] = UID.test(uid) ? await holdTags(tx, { owner: owner.id, uids: [uid] }) : [];
-  if (tag === undefined) throw missing('tag');
+  const name = requireName('name', newName);
+  const { owner, reach, mayChange } = await findOwnerToChange(tx, act, orgUid);
+  const [tag] = ORGANIZATION_UID.test(uid) ? await lockTags(tx, { owner: owner.id, uids: [uid] }) : [];
+  if (tag === undefined) throw notFound('tag');
   mayChange();
-  await requireOwnEntities(tx, act.actor, reach, [tag.id]);
+  await requireVisibleAssets(tx, act.actor, reach, [tag.id]);
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
-  if ((await setName(tx, { id: tag.id, owner: owner.id, name, key: nameKey(name) })) === 0)
-    throw new Failure('conflict', `A tag named "${name}" exists already in this organization.`, [
+  if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: normalizeName(name) })) === 0)
+    throw new DomainError('conflict', `A tag named "${name}" exists already in this organization.`, [
       { property: 'name', message: 'exists already', value: name },
     ]);
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'asset-tag.rename',
     object: ['asset-tag', uid],
     organizationId: owner.id,
@@ -158,37 +164,39 @@ export async function renameAssetTag(
  */
 export async function deleteAssetTags(
   tx: Transaction,
-  act: TagAct,
+  act: TagAttribution,
   orgUid: string,
   uids: readonly string[],
 ): Promise<void> {
-  const { owner, reach, mayChange } = await ownerToChange(tx, act, orgUid);
+  const { owner, reach, mayChange } = await findOwnerToChange(tx, act, orgUid);
   mayChange();
-  const tags = await holdTags(tx, { owner: owner.id, uids });
+  const tags = await lockTags(tx, { owner: owner.id, uids });
   const found = new Set(tags.map((tag) => tag.uid));
-  const faults = uids.flatMap((uid, index) => (found.has(uid) ? [] : [unknown(`tags.${index}`, 'tag', uid)]));
-  if (faults.length > 0) throw invalid(faults);
+  const faults = uids.flatMap((uid, index) =>
+    found.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],
+  );
+  if (faults.length > 0) throw invalidInput(faults);
   const ids = tags.map(({ id }) => id);
-  await requireOwnEntities(tx, act.actor, reach, ids);
+  await requireVisibleAssets(tx, act.actor, reach, ids);
 
   const counts = new Map((await countEntities(tx, { tags: ids })).map((row) => [row.tag_id, row.count]));
   const pairs = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const entities = new Map<number, string[]>(ids.map((id) => [id, []]));
-  if (pairs <= MAX_PAIRS_TOLD)
+  if (pairs <= MAX_AUDITED_PAIRS)
     for (const row of await entitiesOf(tx, { tags: ids })) entities.get(row.tag_id)?.push(row.uid);
   // With them goes what is tagged.
-  for (const some of piecesOf(ids, TAGS_AT_ONCE)) await deleteTags(tx, { tags: some });
-  await recordChanges(
+  for (const some of chunked(ids, TAGS_PER_DELETE)) await deleteTags(tx, { tags: some });
+  await recordEvents(
     tx,
     tags.map(({ id, uid, name }) => ({
-      act,
+      by: act,
       change: {
         action: 'asset-tag.delete',
         object: ['asset-tag', uid],
         organizationId: owner.id,
         before: {
           name,
-          entities: pairs <= MAX_PAIRS_TOLD ? entities.get(id) : { count: counts.get(id) ?? 0 },
+          entities: pairs <= MAX_AUDITED_PAIRS ? entities.get(id) : { count: counts.get(id) ?? 0 },
         },
         after: null,
       },
@@ -201,24 +209,24 @@ export async function deleteAssetTags(
  *   organization
  * @throws Failure `missing` when the caller does not reach the owner
  */
-async function ownerToChange(
+async function findOwnerToChange(
   tx: Transaction,
-  { actor: caller, accepted }: TagAct,
+  { actor: caller, accepted }: TagAttribution,
   orgUid: string,
-): Promise<{ owner: Owner; reach: CallerReach; mayChange: () => void }> {
-  const reach = reachOfCaller(caller, accepted);
-  const owner = await findOwner(tx, caller, reach, orgUid);
-  if (owner === undefined) throw missing('organization');
+): Promise<{ owner: TagOwner; reach: Visibility; mayChange: () => void }> {
+  const reach = visibilityByScopes(caller, accepted);
+  const owner = await findTagOwner(tx, caller, reach, orgUid);
+  if (owner === undefined) throw notFound('organization');
   const unreached =
     owner.kind === 'group'
-      ? await unreachedMembers(reach)(tx, { ...reachParameters(caller), group: owner.id })
+      ? await selectInvisibleMembers(reach)(tx, { ...visibilityParameters(caller), group: owner.id })
       : [];
   return {
     owner,
     reach,
     mayChange() {
       if (unreached.length > 0)
-        throw new Failure(
+        throw new DomainError(
           'forbidden',
           'A tag of a group is changed by those who reach every organization of the group.',
         );
@@ -227,16 +235,16 @@ async function ownerToChange(
 }
 
 /** @throws Failure `forbidden` with listing scopes alone, for a tag that has entities elsewhere or none */
-async function requireOwnEntities(
+async function requireVisibleAssets(
   tx: Transaction,
   caller: Caller,
-  reach: CallerReach,
+  reach: Visibility,
   tags: readonly number[],
 ): Promise<void> {
   if (reach.rules.some(({ level }) => level !== 'listing')) return;
-  const others = await tagsOfOthers(reach)(tx, { ...reachParameters(caller), tags });
+  const others = await selectUnchangeableTags(reach)(tx, { ...visibilityParameters(caller), tags });
   if (others.length > 0)
-    throw new Failure(
+    throw new DomainError(
       'forbidden',
       'With the scopes of listings alone, tags are changed that have assets, all of them in those listings.',
     );

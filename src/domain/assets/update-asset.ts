@@ -1,18 +1,18 @@
-import type { Act, Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_DELETE_SCOPES, ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
 import { type Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { describeAsset, mayWrite } from './create-assets.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { validateNameAndLocation, canWrite } from './create-assets.ts';
 import { addressKey } from './asset-locations.ts';
-import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, completeAssets } from './read-asset.ts';
-import { type AssetValues, hasLocation, takenLocation } from './insert-assets.ts';
-import { countedPorts } from './ports.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { searchKey } from '../lists/filters.ts';
-import { assetWithin, reachOfCaller, reachParameters } from '../shared/visibility.ts';
-import { addTallies, forgetTallies } from '../shared/counters.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
+import { ASSET_COLUMNS, ASSET_UID, type Asset, type AssetRow, hydrateAssets } from './read-asset.ts';
+import { type AssetValues, hasLocation, locationConflict } from './insert-assets.ts';
+import { portDeltasOf } from './ports.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../shared/visibility.ts';
+import { addDeltas, deleteCounters } from '../shared/counters.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 
 /** What a merge patch changes; `null` sets back to what a new asset has. */
 export interface AssetPatch {
@@ -28,22 +28,25 @@ export interface AssetPatch {
  * @throws Failure `missing` for an asset that the caller may not change, `changed`, `invalid`, `conflict` for a location
  *   that another asset has
  */
-export async function changeAsset(
+export async function updateAsset(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   uid: string,
   patch: AssetPatch,
-  expected: Expected | undefined,
+  expected: ExpectedVersion | undefined,
 ): Promise<Asset> {
   const { actor: caller, now } = act;
-  const row = await holdAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
+  const row = await lockAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
   requireVersion(expected, row.version);
   // The table holds no others.
   const type = row.type as AssetValues['type'];
   const name = (patch.name === undefined ? row.name : (patch.name ?? '')).trim();
   const located = hasLocation(type);
   const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
-  const { location, faults } = describeAsset({ type, name, location: wanted ?? undefined }, (path) => path);
+  const { location, faults } = validateNameAndLocation(
+    { type, name, location: wanted ?? undefined },
+    (path) => path,
+  );
   const writable_by =
     patch.writableBy === undefined
       ? (row.writable_by as AssetValues['writable_by'])
@@ -54,7 +57,7 @@ export async function changeAsset(
       message: 'would leave you an asset that you cannot change',
       value: writable_by,
     });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   const after = {
     location,
     name,
@@ -77,22 +80,22 @@ export async function changeAsset(
         .where('location', '=', location)
         .executeTakeFirst()) !== undefined;
     if (taken)
-      throw takenLocation({ ...after, type }, [
+      throw locationConflict({ ...after, type }, [
         { property: located ? 'location' : 'name', message: 'is taken already', value: location },
       ]);
     await tx
       .updateTable('assets')
       .set({
         ...after,
-        location_key: searchKey(location),
-        name_key: searchKey(name),
+        location_key: normalizeForSearch(location),
+        name_key: normalizeForSearch(name),
         address_key: type === 'host' ? addressKey(location) : null,
         updated_at: now,
         version: row.version + 1,
       })
       .where('id', '=', row.id)
       .execute();
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'asset.update',
       object: ['asset', uid],
       organizationId: row.organization_id,
@@ -105,12 +108,12 @@ export async function changeAsset(
     .select(ASSET_COLUMNS)
     .where('id', '=', row.id)
     .executeTakeFirstOrThrow();
-  const [asset] = await completeAssets({ db: tx, caller }, [changedRow]);
+  const [asset] = await hydrateAssets({ db: tx, caller }, [changedRow]);
   return asset as Asset;
 }
 
 /** Finds an asset that the caller may write by these scopes, and keeps others from changing it. */
-async function holdAsset(
+async function lockAsset(
   tx: Transaction,
   caller: Caller,
   uid: string,
@@ -121,11 +124,11 @@ async function holdAsset(
         .selectFrom('assets')
         .select(ASSET_COLUMNS)
         .where('assets.uid', '=', uid)
-        .where(assetWithin(reachOfCaller(caller, scopes), reachParameters(caller)))
-        .modifyEnd(holdingRows(tx))
+        .where(assetIsVisible(visibilityByScopes(caller, scopes), visibilityParameters(caller)))
+        .modifyEnd(forNoKeyUpdate(tx))
         .executeTakeFirst()
     : undefined;
-  if (row === undefined) throw missing('asset');
+  if (row === undefined) throw notFound('asset');
   return row;
 }
 
@@ -136,15 +139,15 @@ async function staysWritable(
   id: number,
   writableBy: AssetValues['writable_by'],
 ): Promise<boolean> {
-  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
+  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const rules = reach.rules
-    .filter((rule) => mayWrite(rule, writableBy))
+    .filter((rule) => canWrite(rule, writableBy))
     .map(({ level }) => ({ level, writableBy: null }));
   const row = await tx
     .selectFrom('assets')
     .select('id')
     .where('id', '=', id)
-    .where(assetWithin({ ...reach, rules }, reachParameters(caller)))
+    .where(assetIsVisible({ ...reach, rules }, visibilityParameters(caller)))
     .executeTakeFirst();
   return row !== undefined;
 }
@@ -155,12 +158,12 @@ async function staysWritable(
  */
 export async function deleteAsset(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   uid: string,
-  expected: Expected | undefined,
+  expected: ExpectedVersion | undefined,
 ): Promise<void> {
   const { actor: caller } = act;
-  const row = await holdAsset(tx, caller, uid, ASSET_DELETE_SCOPES);
+  const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES);
   requireVersion(expected, row.version);
   const listing = await tx
     .selectFrom('listing_assets')
@@ -172,15 +175,15 @@ export async function deleteAsset(
     .limit(1)
     .executeTakeFirst();
   if (listing !== undefined)
-    throw new Failure(
+    throw new DomainError(
       'conflict',
       `The assessment ${listing.uid}, which is active, lists the asset. Take it off the listing first.`,
     );
-  const [asset] = await completeAssets({ db: tx, caller }, [row]);
-  await forgetTallies(tx, 'asset', row.id);
-  await addTallies(tx, await countedPorts(tx, row.id, -1));
+  const [asset] = await hydrateAssets({ db: tx, caller }, [row]);
+  await deleteCounters(tx, 'asset', row.id);
+  await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
   await tx.deleteFrom('assets').where('id', '=', row.id).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'asset.delete',
     object: ['asset', uid],
     organizationId: row.organization_id,

@@ -1,50 +1,50 @@
-import type { Act, Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { piecesOf } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/bulk-insert.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
-import { isOneOf, unindexed } from '../../db/dialect-sql.ts';
-import { prepare, prepareChange } from '../../db/prepared-queries.ts';
+import { inList, withoutIndex } from '../../db/dialect-sql.ts';
+import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import type { CRITICALITIES } from './asset-enums.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { invalid } from '../shared/errors.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { invalidInput } from '../shared/errors.ts';
 import {
-  assetWithin,
-  organizationWithin,
-  perReach,
-  reachOfCaller,
-  reachParameters,
-  type ReachParameters,
+  assetIsVisible,
+  organizationIsVisible,
+  memoizeByVisibility,
+  visibilityByScopes,
+  visibilityParameters,
+  type VisibilityParameters,
 } from '../shared/visibility.ts';
 
 export type Criticality = (typeof CRITICALITIES)[number];
 
-const reachableOrganization = perReach((reach) =>
-  prepare<ReachParameters & { uid: string }, { id: number }>((db, p) =>
+const selectVisibleOrganization = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { uid: string }, { id: number }>((db, p) =>
     db
       .selectFrom('organizations')
       .select('id')
       .where('uid', '=', p.uid)
       .where('kind', '=', 'organization')
-      .where(organizationWithin(reach, p)),
+      .where(organizationIsVisible(reach, p)),
   ),
 );
 
-const assetsToChange = perReach((reach) =>
-  prepare<
-    ReachParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
+const selectAssetsToUpdate = memoizeByVisibility((reach) =>
+  prepareQuery<
+    VisibilityParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
     { id: number; uid: string; criticality: string }
   >((db, p) =>
     db
       .selectFrom('assets')
       .select(['assets.id', 'assets.uid', 'assets.criticality'])
-      .where((eb) => isOneOf(db, eb.ref('assets.uid'), p.uids))
-      .where((eb) => eb(unindexed(eb.ref('assets.organization_id')), '=', p.organization))
+      .where((eb) => inList(db, eb.ref('assets.uid'), p.uids))
+      .where((eb) => eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.organization))
       .where('assets.criticality', '<>', p.criticality)
-      .where(assetWithin(reach, p)),
+      .where(assetIsVisible(reach, p)),
   ),
 );
 
-const setCriticality = prepareChange<{
+const setCriticality = prepareRowCount<{
   ids: readonly number[];
   previous: string;
   criticality: Criticality;
@@ -53,7 +53,7 @@ const setCriticality = prepareChange<{
   tx
     .updateTable('assets')
     .set((eb) => ({ criticality: p.criticality, updated_at: p.now, version: eb('version', '+', 1) }))
-    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
     .where('criticality', '=', p.previous),
 );
 
@@ -66,7 +66,7 @@ const setCriticality = prepareChange<{
  */
 export async function updateCriticality(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   {
     organizationUid,
     criticality,
@@ -74,20 +74,20 @@ export async function updateCriticality(
   }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
 ): Promise<number> {
   const { actor: caller, now } = act;
-  const reach = reachOfCaller(caller, ASSET_WRITE_SCOPES);
-  const parameters = reachParameters(caller);
-  const [organization] = await reachableOrganization(reach)(tx, { ...parameters, uid: organizationUid });
+  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const parameters = visibilityParameters(caller);
+  const [organization] = await selectVisibleOrganization(reach)(tx, { ...parameters, uid: organizationUid });
   if (organization === undefined) {
-    throw invalid({
+    throw invalidInput({
       property: 'organizationUid',
       message: 'is not the uid of an organization that you can reach',
       value: organizationUid,
     });
   }
   const assets = [];
-  for (const uids of piecesOf([...new Set(assetUids)]))
+  for (const uids of chunked([...new Set(assetUids)]))
     assets.push(
-      ...(await assetsToChange(reach)(tx, {
+      ...(await selectAssetsToUpdate(reach)(tx, {
         ...parameters,
         organization: organization.id,
         uids,
@@ -105,12 +105,12 @@ export async function updateCriticality(
   }
   for (const [previous, { ids }] of byPrevious) {
     let changed = 0;
-    for (const some of piecesOf(ids))
+    for (const some of chunked(ids))
       changed += await setCriticality(tx, { ids: some, previous, criticality, now });
     // Only what the audit log tells may be replaced.
     if (changed !== ids.length) throw new WriteConflict('The assets are being changed by someone else.');
   }
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'asset.criticality',
     object: ['organization', organizationUid],
     organizationId: organization.id,

@@ -106,7 +106,7 @@ const EXPORTS = {
 } as const;
 
 /** What may be refused to somebody who did not prove who they are, and the type of the thing that they were after. */
-const REFUSALS = {
+const DENIALS = {
   'client.refuse': 'client',
   'identity-provider.refuse': 'identity-provider',
   'passkey.refuse': 'passkey',
@@ -117,12 +117,12 @@ const REFUSALS = {
 } as const;
 
 /** What stands for the refusals of a minute that are too many to be told one by one. */
-export const MORE_REFUSALS = 'refusal.more';
+export const OVERFLOW_ACTION = 'refusal.more';
 
 /** Every action that an event may have. */
 export const ACTIONS: readonly string[] = [
-  ...Object.keys({ ...CHANGES, ...EXPORTS, ...REFUSALS }),
-  MORE_REFUSALS,
+  ...Object.keys({ ...CHANGES, ...EXPORTS, ...DENIALS }),
+  OVERFLOW_ACTION,
 ];
 
 /** Types of objects whose events are told to staff alone, wherever they stand. */
@@ -130,7 +130,7 @@ export const STAFF_OBJECT_TYPES: readonly string[] = ['internal-comment'];
 
 type Changes = typeof CHANGES;
 type Exports = typeof EXPORTS;
-type Refusals = typeof REFUSALS;
+type Denials = typeof DENIALS;
 
 /** A change that may be recorded, with an object of the type that it is done to. */
 export type ChangedObject = {
@@ -151,6 +151,6 @@ export function exportedBy(action: ExportAction): ExportedObject {
 }
 
 /** The same for a refusal; the object has no id where nothing is known by what they named. */
-export type RefusedObject = {
-  [A in keyof Refusals]: { action: A; object: readonly [type: Refusals[A], id: string | number | null] };
-}[keyof Refusals];
+export type DeniedObject = {
+  [A in keyof Denials]: { action: A; object: readonly [type: Denials[A], id: string | number | null] };
+}[keyof Denials];

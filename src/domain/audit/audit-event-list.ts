@@ -1,12 +1,12 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import { STAFF_OBJECT_TYPES } from './actions.ts';
-import { Failure } from '../shared/errors.ts';
-import { type Filter, since, textsIn, until } from '../lists/filters.ts';
+import { DomainError } from '../shared/errors.ts';
+import { type Filter, sinceFilter, textFilter, untilFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** What was changed or refused, as the API tells of it. */
 export interface AuditEvent {
@@ -29,9 +29,9 @@ export interface AuditEvent {
 }
 
 /** Events of a piece: what is told of a change may be long. */
-const PIECE = 50;
+const BATCH_SIZE = 50;
 /** Bytes of `before` and `after` that are read at once. */
-const BYTES_AT_ONCE = 256 * 1024;
+const MAX_BATCH_BYTES = 256 * 1024;
 
 /**
  * The audit log of the organizations that the caller administers (operation 60). What is of no organization, and what
@@ -63,12 +63,12 @@ export const auditEventList = defineList({
       ])
       .where((eb) =>
         eb.and([
-          belongsToOrganization(
-            reachOfAccount(caller),
+          inOwnOrganization(
+            visibilityOf(caller),
             eb.ref('events.organization_id'),
-            reachParameters(caller),
+            visibilityParameters(caller),
           ),
-          ...(reachesAll(caller)
+          ...(seesEveryOrganization(caller)
             ? []
             : [eb('events.organization_id', 'is not', null), eb('events.actor_kind', '<>', 'stranger')]),
           ...(caller.staff ? [] : [eb('events.object_type', 'not in', STAFF_OBJECT_TYPES)]),
@@ -77,22 +77,22 @@ export const auditEventList = defineList({
   id: 'events.id',
   organization: 'events.organization_id',
   filters: {
-    action: textsIn('events.action'),
-    objectType: is('events.object_type'),
-    objectId: is('events.object_id'),
+    action: textFilter('events.action'),
+    objectType: equals('events.object_type'),
+    objectId: equals('events.object_id'),
     userId: {
       kind: 'integers',
       where: (_reading, [id = -1]) => sql<SqlBool>`events.user_id = ${id}`,
     },
-    requestId: is('events.request_id'),
-    since: since('events.at'),
-    until: until('events.at'),
+    requestId: equals('events.request_id'),
+    since: sinceFilter('events.at'),
+    until: untilFilter('events.at'),
   },
-  orders: { at: { by: 'events.at', type: 'integer' } },
+  sorts: { at: { column: 'events.at', type: 'integer' } },
   descendingIds: true,
-  piece: PIECE,
-  async items({ db }, rows): Promise<AuditEvent[]> {
-    const details = await detailsOf(db, rows);
+  batchSize: BATCH_SIZE,
+  async hydrate({ db }, rows): Promise<AuditEvent[]> {
+    const details = await loadDetails(db, rows);
     return rows.map((row) => ({
       id: row.id,
       at: row.at,
@@ -113,7 +113,7 @@ export const auditEventList = defineList({
 });
 
 /** One value, which an index finds where a list of one would be walked to. */
-function is(column: string): Filter<'texts'> {
+function equals(column: string): Filter<'texts'> {
   return {
     kind: 'texts',
     where: (_reading, [value]) =>
@@ -121,13 +121,13 @@ function is(column: string): Filter<'texts'> {
   };
 }
 
-function reachesAll({ staff, assigned }: Caller): boolean {
-  return staff && assigned === null;
+function seesEveryOrganization({ staff, assignedOrganizations }: Caller): boolean {
+  return staff && assignedOrganizations === null;
 }
 
 /** @throws Failure `forbidden` for who is no admin */
-export function requireAuditor({ admin }: Caller): void {
-  if (!admin) throw new Failure('forbidden', 'Only admins read the audit log.');
+export function requireAuditAccess({ admin }: Caller): void {
+  if (!admin) throw new DomainError('forbidden', 'Only admins read the audit log.');
 }
 
 interface Details {
@@ -136,33 +136,33 @@ interface Details {
 }
 
 /** Reads what events tell, so few at once that nothing else waits for long. */
-async function detailsOf(
-  db: Reader,
+async function loadDetails(
+  db: ReadConnection,
   rows: readonly { id: number; bytes: number }[],
 ): Promise<ReadonlyMap<number, Details>> {
   const details = new Map<number, Details>();
-  for (const ids of batchesOf(rows)) {
+  for (const ids of splitByBytes(rows)) {
     // What waits in the event loop goes first.
     if (details.size > 0) await new Promise((resolve) => setImmediate(resolve));
     const found = await db
       .selectFrom('events')
       .select(['id', 'before', 'after'])
-      .where(({ ref }) => isOneOf(db, ref('id'), ids))
+      .where(({ ref }) => inList(db, ref('id'), ids))
       .execute();
     for (const { id, before, after } of found)
-      details.set(id, { before: parsed(before), after: parsed(after) });
+      details.set(id, { before: parseJson(before), after: parseJson(after) });
   }
   return details;
 }
 
-function batchesOf(rows: readonly { id: number; bytes: number }[]): number[][] {
+function splitByBytes(rows: readonly { id: number; bytes: number }[]): number[][] {
   const batches: number[][] = [];
   let room = 0;
   for (const { id, bytes } of rows) {
     if (bytes === 0) continue;
     if (bytes > room || batches.length === 0) {
       batches.push([]);
-      room = BYTES_AT_ONCE;
+      room = MAX_BATCH_BYTES;
     }
     batches.at(-1)?.push(id);
     room -= bytes;
@@ -170,4 +170,4 @@ function batchesOf(rows: readonly { id: number; bytes: number }[]): number[][] {
   return batches;
 }
 
-const parsed = (text: string | null): unknown => (text === null ? null : (JSON.parse(text) as unknown));
+const parseJson = (text: string | null): unknown => (text === null ? null : (JSON.parse(text) as unknown));

@@ -1,35 +1,35 @@
-import { networkOf } from '../../auth/ip-addresses.ts';
-import type { Act } from '../../auth/callers.ts';
+import { networkPrefix } from '../../auth/ip-addresses.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Database, Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare, prepareChange, prepareWrite } from '../../db/prepared-queries.ts';
-import { MORE_REFUSALS, type RefusedObject } from './actions.ts';
-import { EVENT_COLUMNS, eventText } from './record-event.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery, prepareRowCount, prepareWrite } from '../../db/prepared-queries.ts';
+import { OVERFLOW_ACTION, type DeniedObject } from './actions.ts';
+import { EVENT_COLUMNS, auditJson } from './record-event.ts';
 
 const MINUTE = 60_000;
 /** How long refusals wait in memory, so that a flood costs one unit of work in a while. */
 const FLUSH_MILLISECONDS = 1_000;
 /** Rows a minute, of all instances together; what is more is counted in one further row. */
-const MAX_ROWS = 999;
+const MAX_ROWS_PER_MINUTE = 999;
 /** Minutes that wait while the database is away; what is older is dropped. */
-const MAX_MINUTES = 5;
+const MAX_BUFFERED_MINUTES = 5;
 
 /** What was refused, and what else there is to tell. */
-export type Refusal = RefusedObject & {
+export type DeniedAttempt = DeniedObject & {
   /** Of a stranger `null`: what organization they were after is told to its admins no more than who they are. */
   organizationId: number | null;
   details: unknown;
 };
 
 /** A database, and where what is refused is counted. */
-export interface RefusingDatabase {
+export interface DatabaseWithDenials {
   db: Database;
-  refusals: Refusals;
+  deniedAttempts: DeniedAttempts;
 }
 
 /** What is told of the refusals that share a row: of what differs, `null`. */
-interface Told {
+interface SharedColumns {
   object_id: string | null;
   organization_id: number | null;
   user_id: number | null;
@@ -38,7 +38,7 @@ interface Told {
   after: string | null;
 }
 
-interface Waiting extends Told {
+interface PendingRow extends SharedColumns {
   at: number;
   action: string;
   object_type: string;
@@ -48,20 +48,27 @@ interface Waiting extends Told {
 }
 
 /** The refusals of a minute that wait. */
-interface Minute {
-  byKey: Map<string, Waiting>;
+interface MinuteBuffer {
+  byKey: Map<string, PendingRow>;
   /** How many there were beyond what is told one by one. */
-  more: number;
+  overflow: number;
 }
 
-const TOLD = ['object_id', 'organization_id', 'user_id', 'credential_id', 'request_id', 'after'] as const;
+const SHARED_COLUMNS = [
+  'object_id',
+  'organization_id',
+  'user_id',
+  'credential_id',
+  'request_id',
+  'after',
+] as const;
 
 const COLUMNS = { ...EVENT_COLUMNS, refusal: 'text', count: 'int' } as const;
 
-const addRefusals = prepareInsert(
+const upsertDenials = prepareInsert(
   'events',
   COLUMNS,
-  `on conflict (refusal) where refusal is not null do update set count = events.count + excluded.count, ${TOLD.map(
+  `on conflict (refusal) where refusal is not null do update set count = events.count + excluded.count, ${SHARED_COLUMNS.map(
     (column) => `${column} = case when events.${column} = excluded.${column} then events.${column} end`,
   ).join(
     ', ',
@@ -69,7 +76,7 @@ const addRefusals = prepareInsert(
 );
 
 /** Whoever touches the row of the minute keeps other instances out until this unit of work is done. */
-const claimMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
+const lockMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
   tx
     .insertInto('refusal_minutes')
     .values({ minute: p.minute, events: p.none })
@@ -77,16 +84,17 @@ const claimMinute = prepareWrite<{ minute: number; none: number }, { events: num
     .returning('events'),
 );
 
-const setEvents = prepareChange<{ minute: number; events: number }>((tx, p) =>
+const setRowCount = prepareRowCount<{ minute: number; events: number }>((tx, p) =>
   tx.updateTable('refusal_minutes').set({ events: p.events }).where('minute', '=', p.minute),
 );
 
-const storedRefusals = prepare<{ keys: readonly string[] }, { refusal: string | null }>((db: Reader, p) =>
-  db
-    .selectFrom('events')
-    .select('refusal')
-    .where('refusal', 'is not', null)
-    .where((eb) => isOneOf(db, eb.ref('refusal'), p.keys)),
+const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { refusal: string | null }>(
+  (db: ReadConnection, p) =>
+    db
+      .selectFrom('events')
+      .select('refusal')
+      .where('refusal', 'is not', null)
+      .where((eb) => inList(db, eb.ref('refusal'), p.keys)),
 );
 
 /**
@@ -94,9 +102,9 @@ const storedRefusals = prepare<{ keys: readonly string[] }, { refusal: string | 
  * number of rows a minute, however many instances there are (ADR 18). Refusals wait a second in memory, so whoever
  * sends many costs the database no more than whoever sends one; a process that is killed forgets those of that second.
  */
-export class Refusals {
+export class DeniedAttempts {
   readonly #db: Database;
-  readonly #minutes = new Map<number, Minute>();
+  readonly #minutes = new Map<number, MinuteBuffer>();
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
 
@@ -105,9 +113,9 @@ export class Refusals {
   }
 
   /** Counts a refusal, and returns at once. */
-  record({ actor, now }: Act, { action, object, organizationId, details }: Refusal): void {
-    const address = actor.address === null ? null : networkOf(actor.address);
-    const waiting: Waiting = {
+  record({ actor, now }: Attribution, { action, object, organizationId, details }: DeniedAttempt): void {
+    const address = actor.address === null ? null : networkPrefix(actor.address);
+    const waiting: PendingRow = {
       at: now,
       action,
       object_type: object[0],
@@ -118,10 +126,10 @@ export class Refusals {
       credential_id: actor.credentialId,
       address,
       request_id: actor.requestId,
-      after: eventText(details),
+      after: auditJson(details),
       count: 1,
     };
-    add(this.#minute(Math.floor(now / MINUTE)), `${action} ${address ?? ''}`, waiting);
+    addToMinute(this.#minute(Math.floor(now / MINUTE)), `${action} ${address ?? ''}`, waiting);
     this.#flushLater();
   }
 
@@ -138,12 +146,12 @@ export class Refusals {
     clearTimeout(this.#timer);
   }
 
-  #minute(number: number): Minute {
+  #minute(number: number): MinuteBuffer {
     let minute = this.#minutes.get(number);
     if (minute === undefined) {
-      this.#minutes.set(number, (minute = { byKey: new Map(), more: 0 }));
+      this.#minutes.set(number, (minute = { byKey: new Map(), overflow: 0 }));
       const [oldest] = this.#minutes.keys();
-      if (this.#minutes.size > MAX_MINUTES && oldest !== undefined) this.#minutes.delete(oldest);
+      if (this.#minutes.size > MAX_BUFFERED_MINUTES && oldest !== undefined) this.#minutes.delete(oldest);
     }
     return minute;
   }
@@ -166,8 +174,8 @@ export class Refusals {
         const since = this.#minutes.get(number);
         this.#minutes.set(number, minute);
         if (since !== undefined) {
-          for (const [key, waiting] of since.byKey) add(minute, key, waiting);
-          minute.more += since.more;
+          for (const [key, waiting] of since.byKey) addToMinute(minute, key, waiting);
+          minute.overflow += since.overflow;
         }
         throw error;
       }
@@ -176,39 +184,45 @@ export class Refusals {
 }
 
 /** Adds a refusal to those of its minute; of those that share a row, what differs is not told. */
-function add(minute: Minute, key: string, refusal: Waiting): void {
+function addToMinute(minute: MinuteBuffer, key: string, refusal: PendingRow): void {
   const before = minute.byKey.get(key);
   if (before !== undefined) {
     before.count += refusal.count;
-    for (const column of TOLD) if (before[column] !== refusal[column]) before[column] = null;
+    for (const column of SHARED_COLUMNS) if (before[column] !== refusal[column]) before[column] = null;
     if (before.actor_kind !== refusal.actor_kind) before.actor_kind = 'stranger';
-  } else if (minute.byKey.size < MAX_ROWS) minute.byKey.set(key, refusal);
-  else minute.more += refusal.count;
+  } else if (minute.byKey.size < MAX_ROWS_PER_MINUTE) minute.byKey.set(key, refusal);
+  else minute.overflow += refusal.count;
 }
 
-async function writeMinute(tx: Transaction, number: number, { byKey, more }: Minute): Promise<void> {
-  const [claimed] = await claimMinute(tx, { minute: number, none: 0 });
+async function writeMinute(
+  tx: Transaction,
+  number: number,
+  { byKey, overflow }: MinuteBuffer,
+): Promise<void> {
+  const [claimed] = await lockMinute(tx, { minute: number, none: 0 });
   const events = claimed?.events ?? 0;
   const keyed = [...byKey].map(([key, waiting]) => ({ ...waiting, refusal: `${number} ${key}` }));
-  const found = await storedRefusals(tx, { keys: keyed.map(({ refusal }) => refusal) });
+  const found = await findStoredKeys(tx, { keys: keyed.map(({ refusal }) => refusal) });
   const stored = new Set(found.map(({ refusal }) => refusal));
   const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
-  const told = fresh.slice(0, MAX_ROWS - events);
-  const rest = fresh.slice(told.length).reduce((sum, { count }) => sum + count, more);
+  const told = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
+  const rest = fresh.slice(told.length).reduce((sum, { count }) => sum + count, overflow);
   const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...told];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
-  await addRefusals(
+  await upsertDenials(
     tx,
-    [...rows, ...(rest === 0 ? [] : [remainder(number, rest)])].map((row) => names.map((name) => row[name])),
+    [...rows, ...(rest === 0 ? [] : [overflowRow(number, rest)])].map((row) =>
+      names.map((name) => row[name]),
+    ),
   );
-  await setEvents(tx, { minute: number, events: events + told.length });
+  await setRowCount(tx, { minute: number, events: events + told.length });
 }
 
-function remainder(minute: number, count: number) {
+function overflowRow(minute: number, count: number) {
   return {
-    refusal: `${minute} ${MORE_REFUSALS}`,
+    refusal: `${minute} ${OVERFLOW_ACTION}`,
     at: minute * MINUTE,
-    action: MORE_REFUSALS,
+    action: OVERFLOW_ACTION,
     object_type: 'refusal',
     object_id: null,
     organization_id: null,

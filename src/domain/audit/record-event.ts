@@ -1,14 +1,14 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { type ColumnKind, prepareInsert, prepareInsertAlike } from '../../db/bulk-insert.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { type ColumnKind, prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepareUnread } from '../../db/prepared-queries.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
 
 /** The most characters of a text within what an event tells. */
-const MAX_TEXT = 4_096;
+const MAX_TEXT_LENGTH = 4_096;
 
 /** What was done to what, and what it replaced. */
-export type Change = (ChangedObject | ExportedObject) & {
+export type AuditedChange = (ChangedObject | ExportedObject) & {
   organizationId: number | null;
   /** What the change replaced; `null` where there was nothing. */
   before: unknown;
@@ -16,7 +16,7 @@ export type Change = (ChangedObject | ExportedObject) & {
   after: unknown;
 };
 
-interface ChangeRow {
+interface EventRow {
   at: number;
   action: string;
   object_type: string;
@@ -31,7 +31,7 @@ interface ChangeRow {
   after: string | null;
 }
 
-const insertEvent = prepareUnread<ChangeRow>((tx, p) =>
+const insertEvent = preparePipelined<EventRow>((tx, p) =>
   tx.insertInto('events').values({
     at: p.at,
     action: p.action,
@@ -63,16 +63,16 @@ export const EVENT_COLUMNS = {
   after: 'text',
 } as const;
 
-const COLUMNS = { ...EVENT_COLUMNS, before: 'text' } as const satisfies Record<keyof ChangeRow, ColumnKind>;
-const NAMES = Object.keys(COLUMNS) as (keyof ChangeRow)[];
+const COLUMNS = { ...EVENT_COLUMNS, before: 'text' } as const satisfies Record<keyof EventRow, ColumnKind>;
+const NAMES = Object.keys(COLUMNS) as (keyof EventRow)[];
 const insertEvents = prepareInsert('events', COLUMNS);
 
 /**
  * Writes a change to the audit log, in the transaction that makes it and after the change itself (ADR 17). Neither side
  * may hold a secret.
  */
-export async function recordChange(tx: Transaction, act: Act, change: Change): Promise<void> {
-  await insertEvent(tx, rowOf({ act, change }));
+export async function recordEvent(tx: Transaction, by: Attribution, change: AuditedChange): Promise<void> {
+  await insertEvent(tx, toRow({ by, change }));
 }
 
 /**
@@ -81,26 +81,26 @@ export async function recordChange(tx: Transaction, act: Act, change: Change): P
  */
 export function recordExport(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   action: ExportAction,
   after: object,
 ): Promise<void> {
   const { organizationId } = act.actor;
-  return recordChange(tx, act, { ...exportedBy(action), organizationId, before: null, after });
+  return recordEvent(tx, act, { ...exportedBy(action), organizationId, before: null, after });
 }
 
 /** A change and who made it. */
-export interface ChangeBy {
-  act: Act;
-  change: Change;
+export interface AttributedChange {
+  by: Attribution;
+  change: AuditedChange;
 }
 
 /** The same for many changes of one unit of work. */
-export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[]): Promise<void> {
+export async function recordEvents(tx: Transaction, changes: readonly AttributedChange[]): Promise<void> {
   await insertEvents(
     tx,
     changes.map((change) => {
-      const row = rowOf(change);
+      const row = toRow(change);
       return NAMES.map((name) => row[name]);
     }),
   );
@@ -108,28 +108,28 @@ export async function recordChanges(tx: Transaction, changes: readonly ChangeBy[
 
 const { object_id: _each, ...COMMON } = COLUMNS;
 const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
-const insertAlike = prepareInsertAlike('events', COMMON, { column: 'object_id', kind: 'text' });
+const insertEventForEach = prepareInsertVarying('events', COMMON, { column: 'object_id', kind: 'text' });
 
 /**
  * The same for one change that was made to many: an event each.
  * @param change whose object is one of them
  * @param ids of all of them
  */
-export async function recordChangeOfEach(
+export async function recordEventForEach(
   tx: Transaction,
-  act: Act,
-  change: Change,
+  by: Attribution,
+  change: AuditedChange,
   ids: readonly number[],
 ): Promise<void> {
-  const row = rowOf({ act, change });
-  await insertAlike(
+  const row = toRow({ by, change });
+  await insertEventForEach(
     tx,
     COMMON_NAMES.map((name) => row[name]),
     ids,
   );
 }
 
-function rowOf({ act: { actor, now }, change }: ChangeBy): ChangeRow {
+function toRow({ by: { actor, now }, change }: AttributedChange): EventRow {
   const { action, object, organizationId, before, after } = change;
   return {
     at: now,
@@ -142,21 +142,21 @@ function rowOf({ act: { actor, now }, change }: ChangeBy): ChangeRow {
     credential_id: actor.credentialId,
     address: actor.address,
     request_id: actor.requestId,
-    before: eventText(before),
-    after: eventText(after),
+    before: auditJson(before),
+    after: auditJson(after),
   };
 }
 
 /** @returns what an event tells, as JSON whose texts are cut; `null` for nothing */
-export function eventText(value: unknown): string | null {
+export function auditJson(value: unknown): string | null {
   if (value === null) return null;
   const text = JSON.stringify(value);
   // No text in it can be longer than the whole.
-  return text.length <= MAX_TEXT ? text : JSON.stringify(value, cut);
+  return text.length <= MAX_TEXT_LENGTH ? text : JSON.stringify(value, truncate);
 }
 
-function cut(_key: string, value: unknown): unknown {
-  if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
+function truncate(_key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= MAX_TEXT_LENGTH) return value;
   // Half of a character outside the first plane is none.
-  return value.slice(0, MAX_TEXT).replace(/[\uD800-\uDBFF]$/, '');
+  return value.slice(0, MAX_TEXT_LENGTH).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Engine, Transaction } from '../../db/engine.ts';
-import { noteGrowth } from '../../db/postgres/analyze.ts';
+import { analyzeGrownTables } from '../../db/postgres/analyze.ts';
 
 /** What a unit of work is to take, in milliseconds; on PostgreSQL only who wants the same rows waits for it. */
-const WANTED: Readonly<Record<Engine, number>> = { sqlite: 50, postgres: 100 };
+const TARGET_MILLISECONDS: Readonly<Record<Engine, number>> = { sqlite: 50, postgres: 100 };
 /** What others have between two. */
-const PAUSE = 4;
+const PAUSE_BETWEEN = 4;
 
 /** What imports fill, and look up for each row that they write. */
-const GROWING = [
+const GROWING_TABLES = [
   'assets',
   'listing_assets',
   'ports',
@@ -20,10 +20,10 @@ const GROWING = [
   'import_coverage',
 ];
 /** After so many things it is first seen whether those have grown, then each time that it is twice as many. */
-const FIRST_LOOK = 500;
+const FIRST_ANALYZE = 500;
 
 /** Undoes a unit of work that tells what it would have done. */
-class RolledBack extends Error {
+class DryRunRollback extends Error {
   readonly value: unknown;
   constructor(value: unknown) {
     super('rolled back');
@@ -32,14 +32,14 @@ class RolledBack extends Error {
 }
 
 /** Writes what an import applies in units that leave room for others: as many things a unit as take some 50 ms. */
-export class Units {
+export class AdaptiveWriter {
   readonly #db: Database;
   readonly #signal: AbortSignal;
   readonly #dryRun: boolean;
   readonly #most: number;
   #size: number;
   #written = 0;
-  #look = FIRST_LOOK;
+  #look = FIRST_ANALYZE;
   /** Others have the time until then. */
   #pause: Promise<unknown> = Promise.resolve();
 
@@ -53,7 +53,7 @@ export class Units {
   }
 
   /** How many things the next unit is to have. */
-  get size(): number {
+  get batchSize(): number {
     return this.#size;
   }
 
@@ -74,25 +74,25 @@ export class Units {
     };
     const value = await (this.#dryRun ? this.#rolledBack(timed) : this.#db.write(timed));
     if (things >= this.#size / 2 && taken > 0) {
-      const fitting = (things * WANTED[this.#db.engine]) / taken;
+      const fitting = (things * TARGET_MILLISECONDS[this.#db.engine]) / taken;
       this.#size = Math.round(Math.min(Math.max(fitting, this.#size / 2, 10), this.#size * 2, this.#most));
     }
     this.#written += things;
     if (this.#written >= this.#look && !this.#dryRun) {
       this.#look = this.#written * 2;
-      await this.#db.write((tx) => noteGrowth(tx, GROWING));
+      await this.#db.write((tx) => analyzeGrownTables(tx, GROWING_TABLES));
     }
-    this.#pause = delay(PAUSE);
+    this.#pause = delay(PAUSE_BETWEEN);
     return value;
   }
 
   async #rolledBack<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.#db.write(async (tx) => {
-        throw new RolledBack(await unit(tx));
+        throw new DryRunRollback(await unit(tx));
       });
     } catch (error) {
-      if (error instanceof RolledBack) return error.value as T;
+      if (error instanceof DryRunRollback) return error.value as T;
       throw error;
     }
   }

@@ -1,25 +1,25 @@
-import { administers } from '../../auth/callers.ts';
+import { isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { listNewAssets } from '../assessments/update-listing.ts';
-import type { ScannedHost, ScanOrigin } from '../assets/scans/apply-scans.ts';
-import { putHostScans } from '../assets/scans/upsert-hosts.ts';
+import { addNewAssetsToListing } from '../assessments/update-listing.ts';
+import type { ScannedHost, ScanSource } from '../assets/scans/apply-scans.ts';
+import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
 import type { PortCoverage } from '../assets/scans/diff-ports.ts';
 import type { ImportJob } from './import-types.ts';
 
 /** What a unit of work did to hosts. */
-export interface HostsDone {
+export interface AppliedHosts {
   /** Addresses of the assets that were made. */
   created: string[];
   updated: number;
   portsOpened: number;
   portsClosed: number;
   /** Hosts that the caller may not change. */
-  refused: number;
+  denied: number;
 }
 
 /** @returns whether only what the assessment lists may be changed */
-export function isConfined({ caller, organizationId, assessment }: ImportJob): boolean {
-  return assessment !== null && !administers(caller, organizationId);
+export function isLimitedToListedAssets({ caller, organizationId, assessment }: ImportJob): boolean {
+  return assessment !== null && !isAdminOf(caller, organizationId);
 }
 
 /**
@@ -28,26 +28,28 @@ export function isConfined({ caller, organizationId, assessment }: ImportJob): b
  * @param hosts each address once
  * @param now milliseconds since 1970
  */
-export async function putReportedHosts(
+export async function applyReportedHosts(
   tx: Transaction,
   job: ImportJob,
   coverage: PortCoverage,
   hosts: readonly ScannedHost[],
   now: number,
-): Promise<HostsDone> {
+): Promise<AppliedHosts> {
   const act = { actor: job.caller, now };
-  const origin: ScanOrigin = {
+  const origin: ScanSource = {
     importId: job.id,
-    ...(isConfined(job) && job.assessment !== null ? { listedBy: job.assessment.id } : {}),
+    ...(isLimitedToListedAssets(job) && job.assessment !== null
+      ? { limitedToAssessment: job.assessment.id }
+      : {}),
   };
-  const done = await putHostScans(tx, act, job.organizationId, coverage, hosts, origin);
-  if (job.assessment !== null && done.made.length > 0)
-    await listNewAssets(tx, act, job.assessment.uid, done.made);
+  const done = await upsertScannedHosts(tx, act, job.organizationId, coverage, hosts, origin);
+  if (job.assessment !== null && done.createdHosts.length > 0)
+    await addNewAssetsToListing(tx, act, job.assessment.uid, done.createdHosts);
   return {
-    created: done.made.map(({ address }) => address),
+    created: done.createdHosts.map(({ address }) => address),
     updated: done.updated,
     portsOpened: done.openedPorts,
     portsClosed: done.closedPorts,
-    refused: done.refused,
+    denied: done.skipped,
   };
 }

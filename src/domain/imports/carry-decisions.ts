@@ -1,18 +1,18 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { listingWithin, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import type { FindingsJob } from './import-types.ts';
 import type { Sighting } from './sighting.ts';
 
 /** Accepted Risk, Not Valid and Out Of Scope: what Duplicate means is of one assessment. */
-const CARRIED = [6, 7, 9];
+const CARRIED_STATUSES = [6, 7, 9];
 
 /**
  * Finds what people decided on the same findings in other assessments of the organization that whoever imports reaches.
  * @returns statuses by identity, the latest of several
  */
-export async function carriedDecisions(
+export async function findCarriedDecisions(
   tx: Transaction,
   { organizationId, assessment, caller }: FindingsJob,
   sightings: readonly Sighting[],
@@ -23,11 +23,11 @@ export async function carriedDecisions(
     .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
     .innerJoin('assessments', 'assessments.id', 'finding.assessment_id')
     .select(['finding.identity', 'vulnerabilities.status_id'])
-    .where((eb) => isOneOf(tx, eb.ref('finding.identity'), identities))
+    .where((eb) => inList(tx, eb.ref('finding.identity'), identities))
     .where('finding.organization_id', '=', organizationId)
     .where('finding.assessment_id', '<>', assessment.id)
-    .where('vulnerabilities.status_id', 'in', CARRIED)
-    .where(sql<SqlBool>`${listingWithin(reachOfAccount(caller), reachParameters(caller))}`)
+    .where('vulnerabilities.status_id', 'in', CARRIED_STATUSES)
+    .where(sql<SqlBool>`${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`)
     .orderBy('vulnerabilities.status_set_at')
     .orderBy('vulnerabilities.id')
     .execute();

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { FindingsJob } from './import-types.ts';
-import { coversPorts, keepPortSets, nameOfPorts, portsNamed } from './port-sets.ts';
-import type { Cover } from './sighting.ts';
+import { coversPorts, storePortSets, portSetKey, loadPortSets } from './port-sets.ts';
+import type { CoverageKey } from './sighting.ts';
 
 /** What a report covers of one tool. */
-export interface Covered {
+export interface ReportCoverage {
   source: string;
-  covers: readonly Cover[];
+  keys: readonly CoverageKey[];
   /** Which ports of the hosts among them it looked at, as `textOfPorts` has them; empty for all. */
   ports: string;
   /** Whether hosts among them cover their sites as well. */
@@ -17,16 +17,16 @@ export interface Covered {
 }
 
 /** A finding that a report may have covered. */
-export interface Coverable<Id> {
+export interface CoverableFinding<Id> {
   id: Id;
   source: string;
-  cover: Cover | null;
+  coverage: CoverageKey | null;
   /** Milliseconds since 1970. */
   seenAt: number;
 }
 
 /** A whole report that covered a finding. */
-export interface Covering {
+export interface CoveringReport {
   importId: number;
   /** Its time, in milliseconds since 1970. */
   coveredAt: number;
@@ -37,25 +37,25 @@ export interface Covering {
  * @param importId of the report whose own coverage does not count
  * @returns the newest by the id of the finding
  */
-export async function coveredSince<Id>(
+export async function findNewerCoverage<Id>(
   tx: Transaction,
   { organizationId, assessment }: Pick<FindingsJob, 'organizationId'> & { assessment: { id: number } },
   importId: number,
-  findings: readonly Coverable<Id>[],
-): Promise<ReadonlyMap<Id, Covering>> {
+  findings: readonly CoverableFinding<Id>[],
+): Promise<ReadonlyMap<Id, CoveringReport>> {
   const keys = new Set<string>();
-  for (const { cover } of findings) for (const key of keysCovering(cover)) keys.add(key);
-  const covering = new Map<Id, Covering>();
+  for (const { coverage: cover } of findings) for (const key of coveringKeysOf(cover)) keys.add(key);
+  const covering = new Map<Id, CoveringReport>();
   if (keys.size === 0) return covering;
   const rows = await tx
     .selectFrom('import_coverage')
     .select(['source', 'cover_key', 'ports', 'covered_at as coveredAt', 'import_id as importId'])
     .where('assessment_id', '=', assessment.id)
-    .where((eb) => isOneOf(tx, eb.ref('cover_key'), [...keys]))
+    .where((eb) => inList(tx, eb.ref('cover_key'), [...keys]))
     .where('import_id', '<>', importId)
     .execute();
   if (rows.length === 0) return covering;
-  const texts = await portsNamed(
+  const texts = await loadPortSets(
     tx,
     organizationId,
     rows.map((row) => row.ports),
@@ -65,8 +65,8 @@ export async function coveredSince<Id>(
     const key = `${row.source} ${row.cover_key}`;
     coverage.set(key, [...(coverage.get(key) ?? []), row]);
   }
-  for (const { id, source, cover, seenAt } of findings) {
-    for (const key of keysCovering(cover)) {
+  for (const { id, source, coverage: cover, seenAt } of findings) {
+    for (const key of coveringKeysOf(cover)) {
       for (const { ports, coveredAt, importId: by } of coverage.get(`${source} ${key}`) ?? []) {
         if (coveredAt <= Math.max(seenAt, covering.get(id)?.coveredAt ?? 0)) continue;
         if (coversPorts(texts.get(ports) ?? ports, cover?.ports ?? ''))
@@ -78,16 +78,16 @@ export async function coveredSince<Id>(
 }
 
 /** A target that is a host covers its sites as well, and is remembered as such. */
-function keysCovering(cover: Cover | null): string[] {
+function coveringKeysOf(cover: CoverageKey | null): string[] {
   if (cover === null) return [];
-  return cover.host === null ? [cover.key] : [cover.key, targetKey(cover.host)];
+  return cover.host === null ? [cover.key] : [cover.key, hostWithSitesKey(cover.host)];
 }
 
 /** What is remembered of a host that was covered with its sites. */
-const targetKey = (host: string): string => `target:${host}`;
+const hostWithSitesKey = (host: string): string => `target:${host}`;
 
 /** A column of the first when what comes is newer than what stands, else of the other. */
-const ofNewer = (column: string, first: string, other: string) =>
+const whicheverIsNewer = (column: string, first: string, other: string) =>
   `case when excluded.covered_at > import_coverage.covered_at then ${first}.${column} else ${other}.${column} end`;
 
 const insertCoverage = prepareInsert(
@@ -102,26 +102,26 @@ const insertCoverage = prepareInsert(
     import_id: 'int',
   },
   `on conflict (assessment_id, source, cover_key, ports) do update
-    set covered_at = ${ofNewer('covered_at', 'excluded', 'import_coverage')},
-      import_id = ${ofNewer('import_id', 'excluded', 'import_coverage')},
-      prior_covered_at = ${ofNewer('covered_at', 'import_coverage', 'excluded')},
-      prior_import_id = ${ofNewer('import_id', 'import_coverage', 'excluded')}
+    set covered_at = ${whicheverIsNewer('covered_at', 'excluded', 'import_coverage')},
+      import_id = ${whicheverIsNewer('import_id', 'excluded', 'import_coverage')},
+      prior_covered_at = ${whicheverIsNewer('covered_at', 'import_coverage', 'excluded')},
+      prior_import_id = ${whicheverIsNewer('import_id', 'import_coverage', 'excluded')}
     where excluded.import_id <> import_coverage.import_id
       and (excluded.covered_at > import_coverage.covered_at or import_coverage.prior_covered_at is null
         or excluded.covered_at > import_coverage.prior_covered_at)`,
 );
 
 /** Remembers what a whole report covered, so that an older one brings back nothing that this one did not have. */
-export async function noteCoverage(
+export async function recordCoverage(
   tx: Transaction,
   job: FindingsJob,
-  { source, covers, ports, withSites }: Covered,
+  { source, keys: covers, ports, withSites }: ReportCoverage,
   reportAt: number,
 ): Promise<void> {
-  await keepPortSets(tx, job.organizationId, [ports]);
+  await storePortSets(tx, job.organizationId, [ports]);
   const keys = new Set(
     covers.flatMap(({ key, host }) =>
-      withSites && host !== null && key.startsWith('host:') ? [key, targetKey(host)] : [key],
+      withSites && host !== null && key.startsWith('host:') ? [key, hostWithSitesKey(host)] : [key],
     ),
   );
   await insertCoverage(
@@ -131,7 +131,7 @@ export async function noteCoverage(
       job.assessment.id,
       source,
       key,
-      nameOfPorts(ports),
+      portSetKey(ports),
       reportAt,
       job.id,
     ]),

@@ -1,15 +1,15 @@
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { ImportJob } from './import-types.ts';
-import type { SightedColumns } from './sighting.ts';
+import type { ScannerColumns } from './sighting.ts';
 
 /** For how long, in milliseconds, it is known what an import overwrote: an undo gives it back until then. */
-export const CHANGES_KEPT_FOR = 30 * 86_400_000;
+export const SNAPSHOT_RETENTION = 30 * 86_400_000;
 
 /** What an import changed of a finding that stood, as it was before; what it did not change is absent. */
-export interface FindingBefore {
-  columns?: Partial<SightedColumns>;
+export interface FindingSnapshot {
+  columns?: Partial<ScannerColumns>;
   /** The digest of what the scanner said. */
   content?: string;
   /** When it was gone, in milliseconds since 1970, and by which import. */
@@ -19,23 +19,23 @@ export interface FindingBefore {
   linked?: number;
 }
 
-const insertChanges = prepareInsert(
+const insertSnapshots = prepareInsert(
   'import_changes',
   { import_id: 'int', vulnerability_id: 'int', organization_id: 'int', changed_at: 'int', before: 'text' },
   'on conflict (import_id, vulnerability_id) do nothing',
 );
 
 /** What an import changes of findings, collected to be remembered in one statement. */
-export class FindingsBefore {
-  readonly #before = new Map<number, FindingBefore>();
+export class SnapshotRecorder {
+  readonly #before = new Map<number, FindingSnapshot>();
 
   /** @param id of the vulnerability */
-  note(id: number, before: FindingBefore): void {
+  add(id: number, before: FindingSnapshot): void {
     this.#before.set(id, { ...this.#before.get(id), ...before });
   }
 
-  async keep(tx: Transaction, job: ImportJob, now: number): Promise<void> {
-    await insertChanges(
+  async save(tx: Transaction, job: ImportJob, now: number): Promise<void> {
+    await insertSnapshots(
       tx,
       [...this.#before].map(([id, before]) => [job.id, id, job.organizationId, now, JSON.stringify(before)]),
     );
@@ -43,31 +43,31 @@ export class FindingsBefore {
 }
 
 /** What an import changed of a finding, as its row has it. */
-export interface KeptChange {
+export interface StoredSnapshot {
   importId: number;
-  before: FindingBefore;
+  before: FindingSnapshot;
 }
 
 /**
  * Reads what the next import after one changed of findings.
  * @param ids of vulnerabilities, by which the answer is
  */
-export async function nextChanges(
+export async function nextSnapshots(
   tx: Transaction,
   importId: number,
   ids: readonly number[],
-): Promise<Map<number, KeptChange>> {
+): Promise<Map<number, StoredSnapshot>> {
   const rows = await tx
     .selectFrom('import_changes')
     .select(['import_id', 'vulnerability_id', 'before'])
     .where('import_id', '>', importId)
-    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
     .orderBy('import_id', 'desc')
     .execute();
   return new Map(
     rows.map((row) => [
       row.vulnerability_id,
-      { importId: row.import_id, before: JSON.parse(row.before) as FindingBefore },
+      { importId: row.import_id, before: JSON.parse(row.before) as FindingSnapshot },
     ]),
   );
 }

@@ -1,36 +1,36 @@
 import { sql, type SqlBool } from 'kysely';
-import type { Act, Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES, type Scope } from '../../auth/scopes.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
 import { releaseContents } from '../shared/files.ts';
-import { holdJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
+import { lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
-import type { ImportUndone, KeptProgress } from './import-list.ts';
+import type { ImportUndone, ImportProgress } from './import-list.ts';
 
 /** What imports and their undoing are called in the queue. */
 export const IMPORT_JOB = 'import';
 
-const PREFIX = 'import:';
+const KEY_PREFIX = 'import:';
 
 /** Of an import there is one job at a time: it, or what undoes it. */
 export function importJobKey(id: number): string {
-  return PREFIX + String(id);
+  return KEY_PREFIX + String(id);
 }
 
 /** Who imports, as the row keeps it: with what they reached when they started it. */
-export function textOfCaller(caller: Caller): string {
+export function serializeCaller(caller: Caller): string {
   return JSON.stringify({ ...caller, scopes: [...caller.scopes] });
 }
 
-export function callerOfText(text: string): Caller {
+export function deserializeCaller(text: string): Caller {
   const kept = JSON.parse(text) as Caller & { scopes: Scope[] };
   return { ...kept, scopes: new Set(kept.scopes) };
 }
 
 /** @returns whether an import runs, in whichever instance */
-export async function isImporting(read: Reader): Promise<boolean> {
+export async function isImportRunning(read: ReadConnection): Promise<boolean> {
   const held = read
     .selectFrom('jobs')
     .select('id')
@@ -40,17 +40,17 @@ export async function isImporting(read: Reader): Promise<boolean> {
 }
 
 /** The id of the import that a job is about. */
-const importOf = (jobs: string) =>
-  sql<number>`cast(substr(${sql.ref(`${jobs}.key`)}, ${sql.lit(PREFIX.length + 1)}) as bigint)`;
+const importIdOf = (jobs: string) =>
+  sql<number>`cast(substr(${sql.ref(`${jobs}.key`)}, ${sql.lit(KEY_PREFIX.length + 1)}) as bigint)`;
 
 /**
  * Takes the next import: at most so many run at once whatever the instance, one an assessment and without one on an
  * organization, and organizations take turns, the one that was served longest ago first.
  */
-export const takeImport =
+export const claimNextImport =
   (atOnce: number): TakeJob =>
   async (tx, { holder, now, until }): Promise<Job | undefined> => {
-    await holdJobKind(tx, IMPORT_JOB);
+    await lockJobKind(tx, IMPORT_JOB);
     const { running } = await tx
       .selectFrom('jobs')
       .select(({ fn }) => fn.countAll<number>().as('running'))
@@ -60,7 +60,7 @@ export const takeImport =
       .executeTakeFirstOrThrow();
     if (running >= atOnce) return undefined;
     const isTaken = sql<SqlBool>`exists (
-      select 1 from jobs as other join imports as theirs on theirs.id = ${importOf('other')}
+      select 1 from jobs as other join imports as theirs on theirs.id = ${importIdOf('other')}
       where other.kind = ${IMPORT_JOB} and other.holder is not null and other.due_at > ${now}
         and theirs.organization_id = imports.organization_id
         and coalesce(theirs.assessment_id, 0) = coalesce(imports.assessment_id, 0))`;
@@ -68,7 +68,7 @@ export const takeImport =
       where earlier.organization_id = imports.organization_id)`;
     const next = await tx
       .selectFrom('jobs')
-      .innerJoin('imports', (join) => join.on('imports.id', '=', importOf('jobs')))
+      .innerJoin('imports', (join) => join.on('imports.id', '=', importIdOf('jobs')))
       .select('jobs.id')
       .where('jobs.kind', '=', IMPORT_JOB)
       .where('jobs.due_at', '<=', now)
@@ -93,7 +93,7 @@ export interface RunnableImport extends ImportJob {
   /** Bytes of the file. */
   size: number;
   /** In the store. */
-  key: string;
+  contentKey: string;
   isCancelled: boolean;
 }
 
@@ -101,7 +101,7 @@ export interface RunnableImport extends ImportJob {
  * Says that an import runs.
  * @returns nothing when it has ended: a process may die between that and the end of its job
  */
-export async function beginImport(
+export async function startRun(
   tx: Transaction,
   id: number,
   now: number,
@@ -133,25 +133,25 @@ export async function beginImport(
           .select(['id', 'uid'])
           .where('id', '=', begun.assessment_id)
           .executeTakeFirstOrThrow();
-  const caller = callerOfText(begun.rights);
+  const caller = deserializeCaller(begun.rights);
   return {
     id,
     organizationId: begun.organization_id,
     assessment,
     caller,
-    writesAssets: ASSET_WRITE_SCOPES.some((scope) => caller.scopes.has(scope)),
+    canWriteAssets: ASSET_WRITE_SCOPES.some((scope) => caller.scopes.has(scope)),
     options: JSON.parse(begun.options) as ImportOptions,
     sha256: begun.sha256,
     createdAt: begun.created_at,
     format: begun.format,
     size: begun.size,
-    key: begun.blob_key,
+    contentKey: begun.blob_key,
     isCancelled: begun.cancel_requested === 1,
   };
 }
 
 /** Tells how far an import is that runs; whoever calls this does so at most twice a second. */
-export async function keepProgress(tx: Transaction, id: number, progress: KeptProgress): Promise<void> {
+export async function saveProgress(tx: Transaction, id: number, progress: ImportProgress): Promise<void> {
   await tx
     .updateTable('imports')
     .set({ progress: JSON.stringify(progress) })
@@ -161,7 +161,7 @@ export async function keepProgress(tx: Transaction, id: number, progress: KeptPr
 }
 
 /** @returns whether somebody has asked for the end of an import */
-export async function isCancelRequested(db: Reader, id: number): Promise<boolean> {
+export async function isCancelRequested(db: ReadConnection, id: number): Promise<boolean> {
   const row = await db
     .selectFrom('imports')
     .select('cancel_requested')
@@ -171,21 +171,26 @@ export async function isCancelRequested(db: Reader, id: number): Promise<boolean
 }
 
 /** How an import ended; what never began has counted nothing. */
-export type ImportEnd = Pick<ImportOutcome, 'state' | 'error'> &
-  Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: KeptProgress };
+export type FinishedRun = Pick<ImportOutcome, 'state' | 'error'> &
+  Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: ImportProgress };
 
 /**
  * Writes down how an import ended; its file is nobody's then, and its job is out of the queue.
  * @returns the content that nobody needs any more; nothing where it had ended before
  */
-export async function endImport(tx: Transaction, id: number, now: number, end: ImportEnd): Promise<string[]> {
+export async function finishRun(
+  tx: Transaction,
+  id: number,
+  now: number,
+  end: FinishedRun,
+): Promise<string[]> {
   const { state, result, skips, preview, error, progress, reportAt } = end;
   const row = await tx
     .selectFrom('imports')
     .select(['organization_id', 'blob_key', 'rights'])
     .where('id', '=', id)
     .where('state', 'in', ['queued', 'running'])
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
   if (row === undefined) return [];
   await tx
@@ -207,9 +212,9 @@ export async function endImport(tx: Transaction, id: number, now: number, end: I
   await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
   const unused = row.blob_key === null ? [] : [row.blob_key];
   await releaseContents(tx, unused);
-  await recordChange(
+  await recordEvent(
     tx,
-    { actor: callerOfText(row.rights), now },
+    { actor: deserializeCaller(row.rights), now },
     {
       action: 'import.end',
       object: ['import', id],
@@ -222,9 +227,9 @@ export async function endImport(tx: Transaction, id: number, now: number, end: I
 }
 
 /** Writes down what an undo has done. */
-export async function endUndo(
+export async function finishUndo(
   tx: Transaction,
-  { actor, now }: Act<Caller>,
+  { actor, now }: Attribution<Caller>,
   id: number,
   counts: Omit<ImportUndone, 'at'>,
 ): Promise<void> {
@@ -237,7 +242,7 @@ export async function endUndo(
     .returning('organization_id')
     .executeTakeFirst();
   if (row === undefined) return;
-  await recordChange(
+  await recordEvent(
     tx,
     { actor, now },
     {

@@ -1,19 +1,25 @@
 import { sql, type SqlBool } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/engine.ts';
 import type { ImportState } from '../../db/schema/imports.ts';
-import { containsText } from '../../db/dialect-sql.ts';
-import { missing } from '../shared/errors.ts';
-import { textsIn } from '../lists/filters.ts';
+import { containsSubstring } from '../../db/dialect-sql.ts';
+import { notFound } from '../shared/errors.ts';
+import { textFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { type NamedUser, nameUsers } from '../users/user-refs.ts';
+import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import {
-  belongsToOrganization,
-  listingWithin,
-  reachOfAccount,
-  reachParameters,
+  inOwnOrganization,
+  assessmentIsVisible,
+  visibilityOf,
+  visibilityParameters,
 } from '../shared/visibility.ts';
-import type { ImportFault, ImportOptions, ImportPreview, ImportResult, ImportSkip } from './import-types.ts';
+import type {
+  ImportError,
+  ImportOptions,
+  ImportPreview,
+  ImportResult,
+  SkippedRecords,
+} from './import-types.ts';
 
 export const IMPORT_STATES = [
   'queued',
@@ -24,7 +30,7 @@ export const IMPORT_STATES = [
 ] as const satisfies readonly ImportState[];
 
 /** How far a run is, as its row tells it. */
-export interface KeptProgress {
+export interface ImportProgress {
   /** Of the file as it was sent. */
   bytesRead: number;
   bytesTotal: number;
@@ -62,22 +68,22 @@ export interface ImportView {
   /** The uid; `null` of a report of hosts alone. */
   assessment: string | null;
   options: ImportOptions;
-  progress: KeptProgress;
-  skips: readonly ImportSkip[];
+  progress: ImportProgress;
+  skips: readonly SkippedRecords[];
   result: ImportResult | null;
   /** Of a dry run. */
   preview: ImportPreview | null;
-  error: ImportFault | null;
+  error: ImportError | null;
   undone: ImportUndone | null;
-  createdBy: NamedUser | null;
+  createdBy: UserRef | null;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
 }
 
 /** Whoever has access to its assessment reaches an import; one without an assessment is the admins'. */
-const reachableImports = (db: Reader, caller: Caller) => {
-  const [reach, parameters] = [reachOfAccount(caller), reachParameters(caller)];
+const visibleImports = (db: ReadConnection, caller: Caller) => {
+  const [reach, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
   return db
     .selectFrom('imports')
     .innerJoin('organizations', 'organizations.id', 'imports.organization_id')
@@ -106,43 +112,43 @@ const reachableImports = (db: Reader, caller: Caller) => {
     ])
     .where(({ ref }) =>
       caller.admin || caller.staff
-        ? belongsToOrganization(reach, ref('imports.organization_id'), parameters)
-        : listingWithin(reach, parameters),
+        ? inOwnOrganization(reach, ref('imports.organization_id'), parameters)
+        : assessmentIsVisible(reach, parameters),
     );
 };
 
-type ImportRow = Awaited<ReturnType<ReturnType<typeof reachableImports>['executeTakeFirstOrThrow']>>;
+type ImportRow = Awaited<ReturnType<ReturnType<typeof visibleImports>['executeTakeFirstOrThrow']>>;
 
 /** By what is kept of the options: no text in them can hold this, as its quotes would be escaped. */
-const IS_DRY = containsText(sql.ref<string>('imports.options'), '"dryRun":true');
+const IS_DRY = containsSubstring(sql.ref<string>('imports.options'), '"dryRun":true');
 
 /** The imports that the caller reaches (operation 66). */
 export const importList = defineList({
   name: 'imports',
-  rows: ({ db, caller }) => reachableImports(db, caller),
+  rows: ({ db, caller }) => visibleImports(db, caller),
   id: 'imports.id',
   organization: 'imports.organization_id',
   filters: {
-    state: textsIn('imports.state', { oneOf: IMPORT_STATES }),
-    assessmentId: textsIn('assessments.uid'),
+    state: textFilter('imports.state', { oneOf: IMPORT_STATES }),
+    assessmentId: textFilter('assessments.uid'),
     dryRun: { kind: 'flag', where: (_reading, dryRun) => (dryRun ? IS_DRY : sql<SqlBool>`not (${IS_DRY})`) },
   },
-  orders: { createdAt: { by: 'imports.created_at', type: 'integer' } },
+  sorts: { createdAt: { column: 'imports.created_at', type: 'integer' } },
   // What was skipped, and a preview, may be long.
-  piece: 50,
-  items: ({ db }, rows) => viewsOf(db, rows),
+  batchSize: 50,
+  hydrate: ({ db }, rows) => toViews(db, rows),
 });
 
 /** @throws Failure `missing` for an import that the caller does not reach */
-export async function readImport(db: Reader, caller: Caller, id: number): Promise<ImportView> {
-  const row = await reachableImports(db, caller).where('imports.id', '=', id).executeTakeFirst();
-  const [view] = row === undefined ? [] : await viewsOf(db, [row]);
-  if (view === undefined) throw missing('import');
+export async function readImport(db: ReadConnection, caller: Caller, id: number): Promise<ImportView> {
+  const row = await visibleImports(db, caller).where('imports.id', '=', id).executeTakeFirst();
+  const [view] = row === undefined ? [] : await toViews(db, [row]);
+  if (view === undefined) throw notFound('import');
   return view;
 }
 
-async function viewsOf(db: Reader, rows: readonly ImportRow[]): Promise<ImportView[]> {
-  const userOf = await nameUsers(
+async function toViews(db: ReadConnection, rows: readonly ImportRow[]): Promise<ImportView[]> {
+  const userOf = await loadUserRefs(
     db,
     rows.map((row) => row.created_by),
   );
@@ -157,12 +163,12 @@ async function viewsOf(db: Reader, rows: readonly ImportRow[]): Promise<ImportVi
     organizationUid: row.organization_uid,
     assessment: row.assessment,
     options: JSON.parse(row.options) as ImportOptions,
-    progress: { ...beforeRun(row.size), ...(JSON.parse(row.progress) as Partial<KeptProgress>) },
-    skips: JSON.parse(row.skips) as ImportSkip[],
-    result: parsed(row.result) as ImportResult | null,
-    preview: parsed(row.preview) as ImportPreview | null,
-    error: parsed(row.error) as ImportFault | null,
-    undone: parsed(row.undone) as ImportUndone | null,
+    progress: { ...initialProgress(row.size), ...(JSON.parse(row.progress) as Partial<ImportProgress>) },
+    skips: JSON.parse(row.skips) as SkippedRecords[],
+    result: parseNullable(row.result) as ImportResult | null,
+    preview: parseNullable(row.preview) as ImportPreview | null,
+    error: parseNullable(row.error) as ImportError | null,
+    undone: parseNullable(row.undone) as ImportUndone | null,
     createdBy: userOf(row.created_by),
     createdAt: row.created_at,
     startedAt: row.started_at,
@@ -170,7 +176,7 @@ async function viewsOf(db: Reader, rows: readonly ImportRow[]): Promise<ImportVi
   }));
 }
 
-const beforeRun = (size: number): KeptProgress => ({
+const initialProgress = (size: number): ImportProgress => ({
   bytesRead: 0,
   bytesTotal: size,
   hosts: 0,
@@ -180,6 +186,6 @@ const beforeRun = (size: number): KeptProgress => ({
   secondsLeft: null,
 });
 
-function parsed(text: string | null): unknown {
+function parseNullable(text: string | null): unknown {
   return text === null ? null : JSON.parse(text);
 }

@@ -1,12 +1,12 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { statusTold } from '../vulnerabilities/lock-vulnerability.ts';
+import { statusSnapshot } from '../vulnerabilities/lock-vulnerability.ts';
 import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
 import type { ImportJob } from './import-types.ts';
 
 /** A status that an import sets. */
-export interface SetStatus {
+export interface StatusChange {
   /** Of the vulnerability. */
   id: number;
   before: number;
@@ -32,11 +32,11 @@ const insertRows = prepareInsert(
 );
 
 /** Remembers statuses that an import sets, so that it can be undone. */
-export async function insertStatuses(
+export async function recordStatusChanges(
   tx: Transaction,
   job: ImportJob,
   now: number,
-  statuses: readonly SetStatus[],
+  statuses: readonly StatusChange[],
 ): Promise<void> {
   await insertRows(
     tx,
@@ -54,7 +54,7 @@ export async function insertStatuses(
 }
 
 /** What an import does to a vulnerability is told without a person, with the import instead. */
-export function statusEntry(
+export function statusTimelineEntry(
   of: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId'>,
   job: ImportJob,
   before: number,
@@ -63,12 +63,12 @@ export function statusEntry(
   return {
     ...of,
     kind: 'status',
-    before: statusTold(before),
-    after: { ...statusTold(after), import_id: job.id },
+    before: statusSnapshot(before),
+    after: { ...statusSnapshot(after), import_id: job.id },
   };
 }
 
 /** @returns the act of an import as timelines have it: nobody decided it */
-export function unnamed({ caller }: ImportJob, now: number): Act {
+export function systemAttribution({ caller }: ImportJob, now: number): Attribution {
   return { actor: { ...caller, userId: null }, now };
 }

@@ -28,7 +28,7 @@ export interface ImportJob {
   /** Who started it, with what they reach: an admin of the organization may change every asset, others those of the assessment. */
   caller: Caller;
   /** Whether the credential had a scope that writes assets: without one nothing is made or written of them. */
-  writesAssets: boolean;
+  canWriteAssets: boolean;
   options: ImportOptions;
   /** SHA-256 of the file as it was sent, in hexadecimal. */
   sha256: string;
@@ -40,7 +40,7 @@ export interface ImportJob {
 export type FindingsJob = ImportJob & { assessment: { id: number; uid: string } };
 
 /** How far a run is. */
-export interface ImportProgress {
+export interface RunProgress {
   hosts: number;
   ports: number;
   /** Each once, as far as the report was read. */
@@ -51,7 +51,7 @@ export interface ImportProgress {
   applied: number;
 }
 
-export interface ImportSkip {
+export interface SkippedRecords {
   reason: string;
   count: number;
   /** Where the first stands: a line from 1 or a byte from 0. */
@@ -71,7 +71,7 @@ export interface ImportResult {
   findings_gone: number;
 }
 
-export const NOTHING_DONE: Readonly<ImportResult> = {
+export const EMPTY_RESULT: Readonly<ImportResult> = {
   assets_created: 0,
   assets_updated: 0,
   ports_opened: 0,
@@ -97,7 +97,7 @@ export type ImportPreview = Record<(typeof PREVIEW_KINDS)[number], PreviewedFind
 /** The most that a preview has of a kind. */
 export const MAX_PREVIEWED = 20;
 
-export interface ImportFault {
+export interface ImportError {
   message: string;
   line?: number;
   offset?: number;
@@ -107,12 +107,12 @@ export interface ImportFault {
 export interface ImportOutcome {
   state: 'succeeded' | 'failed' | 'cancelled';
   result: ImportResult;
-  skips: ImportSkip[];
+  skips: SkippedRecords[];
   /** Of a dry run. */
   preview: ImportPreview | null;
   /** Of a run that failed. */
-  error: ImportFault | null;
-  progress: ImportProgress;
+  error: ImportError | null;
+  progress: RunProgress;
   /** The time of the report, in milliseconds since 1970; `null` of a dry run, which has seen nothing. */
   reportAt: number | null;
 }

@@ -1,19 +1,19 @@
-import { prepareInsert, takeIds } from '../../db/bulk-insert.ts';
+import { prepareInsert, reserveIds } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { awaitSearch } from '../../db/vulnerability-search.ts';
-import { searchKey } from '../lists/filters.ts';
-import { TallySums } from '../shared/counters.ts';
+import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
+import { DeltaAccumulator } from '../shared/counters.ts';
 import {
-  insertAssetLinks,
-  insertTaggings,
+  insertVulnerabilityAssets,
+  insertVulnerabilityTags,
   insertVulnerabilities,
-  newVulnerability,
+  buildVulnerabilityRow,
 } from '../vulnerabilities/insert-vulnerabilities.ts';
-import { tallyDifferences } from '../vulnerabilities/vulnerability-counters.ts';
-import type { Covering } from './coverage.ts';
+import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import type { CoveringReport } from './coverage.ts';
 import type { FindingsJob } from './import-types.ts';
-import { keepPortSets, nameOfPorts } from './port-sets.ts';
-import type { Sighting, SightedColumns } from './sighting.ts';
+import { storePortSets, portSetKey } from './port-sets.ts';
+import type { Sighting, ScannerColumns } from './sighting.ts';
 
 /** A finding that an import makes. */
 export interface NewFinding {
@@ -25,7 +25,7 @@ export interface NewFinding {
   /** When it was closed, where that is not now; milliseconds since 1970. */
   closedAt?: number | undefined;
   /** The newer report that covered its target without it. */
-  gone: Covering | null;
+  gone: CoveringReport | null;
 }
 
 const insertFindings = prepareInsert('scanner_findings', {
@@ -52,14 +52,14 @@ const insertFindings = prepareInsert('scanner_findings', {
  * @param sums what is counted
  * @returns their ids, in their order
  */
-export async function insertFindingsOf(
+export async function insertNewFindings(
   tx: Transaction,
   job: FindingsJob,
   findings: readonly NewFinding[],
-  { tags, sums, now }: { tags: readonly number[]; sums: TallySums; now: number },
+  { tags, sums, now }: { tags: readonly number[]; sums: DeltaAccumulator; now: number },
 ): Promise<number[]> {
   const { organizationId, assessment, id: importId, caller } = job;
-  const ids = await takeIds(tx, 'vulnerabilities', findings.length);
+  const ids = await reserveIds(tx, 'vulnerabilities', findings.length);
   const idOf = (index: number) => ids[index] as number;
   const of = { id: assessment.id, organization_id: organizationId };
   await insertVulnerabilities(
@@ -68,7 +68,7 @@ export async function insertFindingsOf(
       const { source, firstSeenAt } = sighting;
       const finding = { ...sighting.columns(), validation_steps: '[]' };
       const by = caller.userId;
-      const row = newVulnerability(finding, { id: idOf(index), assessment: of, statusId, by, now });
+      const row = buildVulnerabilityRow(finding, { id: idOf(index), assessment: of, statusId, by, now });
       return {
         ...row,
         closed_at: closed ?? row.closed_at,
@@ -78,10 +78,10 @@ export async function insertFindingsOf(
       };
     }),
   );
-  await keepPortSets(
+  await storePortSets(
     tx,
     organizationId,
-    findings.map(({ sighting }) => sighting.cover?.ports ?? ''),
+    findings.map(({ sighting }) => sighting.coverage?.ports ?? ''),
   );
   await insertFindings(
     tx,
@@ -91,10 +91,10 @@ export async function insertFindingsOf(
       assessment.id,
       sighting.identity,
       sighting.source,
-      sighting.cover?.key ?? null,
-      sighting.cover?.host ?? null,
-      nameOfPorts(sighting.cover?.ports ?? ''),
-      sighting.content,
+      sighting.coverage?.key ?? null,
+      sighting.coverage?.host ?? null,
+      portSetKey(sighting.coverage?.ports ?? ''),
+      sighting.contentHash,
       sighting.firstSeenAt,
       sighting.seenAt,
       importId,
@@ -102,19 +102,19 @@ export async function insertFindingsOf(
       gone?.importId ?? null,
     ]),
   );
-  await insertAssetLinks(
+  await insertVulnerabilityAssets(
     tx,
     findings.flatMap(({ asset }, index) =>
       asset === undefined ? [] : [[organizationId, idOf(index), asset]],
     ),
   );
-  await insertTaggings(
+  await insertVulnerabilityTags(
     tx,
     ids.flatMap((id) => tags.map((tag) => [organizationId, id, tag])),
   );
   for (const { sighting, asset, statusId } of findings)
     sums.add(
-      tallyDifferences(null, {
+      counterDeltas(null, {
         organizationId,
         assessmentId: assessment.id,
         statusId,
@@ -123,14 +123,14 @@ export async function insertFindingsOf(
         assets: asset === undefined ? [] : [asset],
       }),
     );
-  await awaitSearch(tx, ids);
+  await enqueueForSearchIndex(tx, ids);
   return ids;
 }
 
 /** What a finding is searched by: its title and its description. */
-export function keysOf({
+export function normalizedTextsOf({
   title,
   description,
-}: Pick<SightedColumns, 'title' | 'description'>): [string, string] {
-  return [searchKey(title), searchKey(description)];
+}: Pick<ScannerColumns, 'title' | 'description'>): [string, string] {
+  return [normalizeForSearch(title), normalizeForSearch(description)];
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 
 /** @returns the ids of the assets of vulnerabilities, by vulnerability */
 export function linkedAssets(tx: Transaction, ids: readonly number[]): Promise<Map<number, number[]>> {
@@ -20,7 +20,7 @@ async function linked(
 ): Promise<Map<number, number[]>> {
   const { rows } = await sql<{ id: number; link: number }>`
     select vulnerability_id as id, ${sql.ref(column)} as link from ${sql.table(table)}
-    where ${isOneOf(tx, sql.ref<number>('vulnerability_id'), ids)} order by vulnerability_id, link`.execute(
+    where ${inList(tx, sql.ref<number>('vulnerability_id'), ids)} order by vulnerability_id, link`.execute(
     tx,
   );
   const links = new Map<number, number[]>();

@@ -1,8 +1,8 @@
-import { administers } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
+import { isAdminOf } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
 import { requireAssessment } from '../assessments/find-assessment.ts';
-import { Failure } from '../shared/errors.ts';
-import { rightsOf } from '../tokens/active-tokens.ts';
+import { DomainError } from '../shared/errors.ts';
+import { findAccountRights } from '../tokens/active-tokens.ts';
 import type { ImportJob } from './import-types.ts';
 
 /**
@@ -10,22 +10,22 @@ import type { ImportJob } from './import-types.ts';
  * the place that it imports into. The end of the credential alone, as of a token of an hour, changes nothing.
  * @returns why it is to end, as a sentence; nothing while it may go on
  */
-export async function endOfRights(
-  db: Reader,
+export async function findLostPermission(
+  db: ReadConnection,
   { caller, organizationId, assessment }: Pick<ImportJob, 'caller' | 'organizationId' | 'assessment'>,
 ): Promise<string | undefined> {
   if (caller.userId === null) return undefined;
-  const account = await rightsOf(db, caller.userId);
+  const account = await findAccountRights(db, caller.userId);
   if (account === undefined) return 'The account that started the import was banned.';
   if (assessment === null)
-    return administers(account, organizationId)
+    return isAdminOf(account, organizationId)
       ? undefined
       : 'The account that started the import is no admin of the organization any more.';
   try {
     await requireAssessment(db, { ...caller, ...account }, assessment.uid);
     return undefined;
   } catch (error) {
-    if (!(error instanceof Failure && error.kind === 'missing')) throw error;
+    if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
     return 'The account that started the import has no access to the assessment any more.';
   }
 }

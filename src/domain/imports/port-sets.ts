@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { PortRange } from '../assets/scans/diff-ports.ts';
 
 /** Longer texts of ports are kept once for an organization, under the digest that stands for them. */
-const MAX_NAME = 40;
+const MAX_INLINE_LENGTH = 40;
 
 /**
  * Ports in the one text that stands for them: `tcp/1-1000 udp/53`.
  * @returns empty for none
  */
-export function textOfPorts(ranges: readonly PortRange[]): string {
+export function formatPorts(ranges: readonly PortRange[]): string {
   const sorted = ranges
     .filter(([, first, last]) => first <= last)
     .toSorted(([a, first], [b, second]) => (a === b ? first - second : a < b ? -1 : 1));
@@ -27,21 +27,21 @@ export function textOfPorts(ranges: readonly PortRange[]): string {
 }
 
 /** @returns what a text of ports is kept as in other tables: itself, or a digest when it is long */
-export function nameOfPorts(text: string): string {
-  return text.length <= MAX_NAME
+export function portSetKey(text: string): string {
+  return text.length <= MAX_INLINE_LENGTH
     ? text
     : `#${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
 }
 
 /** Remembers the texts of ports that are long. */
-export async function keepPortSets(
+export async function storePortSets(
   tx: Transaction,
   organizationId: number,
   texts: Iterable<string>,
 ): Promise<void> {
   const rows = [...new Set(texts)]
-    .filter((ports) => ports.length > MAX_NAME)
-    .map((ports) => ({ organization_id: organizationId, name: nameOfPorts(ports), ports }));
+    .filter((ports) => ports.length > MAX_INLINE_LENGTH)
+    .map((ports) => ({ organization_id: organizationId, name: portSetKey(ports), ports }));
   if (rows.length === 0) return;
   await tx
     .insertInto('port_sets')
@@ -51,8 +51,8 @@ export async function keepPortSets(
 }
 
 /** @returns the texts of ports by the names that stand for them */
-export async function portsNamed(
-  db: Reader,
+export async function loadPortSets(
+  db: ReadConnection,
   organizationId: number,
   names: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
@@ -67,7 +67,7 @@ export async function portsNamed(
     .selectFrom('port_sets')
     .select(['name', 'ports'])
     .where('organization_id', '=', organizationId)
-    .where((eb) => isOneOf(db, eb.ref('name'), digests))
+    .where((eb) => inList(db, eb.ref('name'), digests))
     .execute();
   for (const { name, ports } of rows) texts.set(name, ports);
   return texts;
@@ -81,14 +81,14 @@ export async function portsNamed(
 export function coversPorts(scanned: string, needed: string): boolean {
   if (scanned === '' || scanned === needed) return true;
   if (needed === '') return false;
-  const ranges = rangesOf(scanned);
-  return rangesOf(needed).every(([protocol, first, last]) =>
+  const ranges = parsePorts(scanned);
+  return parsePorts(needed).every(([protocol, first, last]) =>
     // Ranges that touch are one, so that what is covered lies in a single one.
     ranges.some(([other, from, to]) => other === protocol && from <= first && last <= to),
   );
 }
 
-function rangesOf(text: string): [protocol: string, first: number, last: number][] {
+function parsePorts(text: string): [protocol: string, first: number, last: number][] {
   return text.split(' ').map((range) => {
     const [protocol = '', numbers = ''] = range.split('/');
     const [first, last = first] = numbers.split('-').map(Number);

@@ -1,11 +1,11 @@
-import type { Reader, Transaction } from '../../db/engine.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { type ImportJob, type ImportResult } from './import-types.ts';
 
 /**
  * @returns the time that the same bytes had when the assessment, or without one the organization, saw them first, in
  *   milliseconds since 1970; imports that were undone and dry runs have seen nothing
  */
-export async function firstTimeOf(db: Reader, job: ImportJob): Promise<number | undefined> {
+export async function firstReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
   const rows = await db
     .selectFrom('imports')
     .select('report_at')
@@ -21,15 +21,18 @@ export async function firstTimeOf(db: Reader, job: ImportJob): Promise<number | 
 }
 
 /** Remembers the time of a report; a run that begins again finds it. */
-export async function noteReportTime(tx: Transaction, job: ImportJob, at: number): Promise<void> {
+export async function saveReportTime(tx: Transaction, job: ImportJob, at: number): Promise<void> {
   await tx.updateTable('imports').set({ report_at: at }).where('id', '=', job.id).execute();
 }
 
 /** Rows read at a time. */
-const AT_ONCE = 100;
+const PAGE_SIZE = 100;
 
 /** @returns what an import has done to assets in a run that broke off; of findings it is told when they come again */
-export async function appliedBefore(db: Reader, job: ImportJob): Promise<Partial<ImportResult>> {
+export async function countAlreadyApplied(
+  db: ReadConnection,
+  job: ImportJob,
+): Promise<Partial<ImportResult>> {
   const [made] = await db
     .selectFrom('assets')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -43,7 +46,7 @@ export async function appliedBefore(db: Reader, job: ImportJob): Promise<Partial
   };
   let last = { asset_id: 0, id: 0 };
   for (;;) {
-    const rows = await eventsOf(db, job.id, last);
+    const rows = await portEventsAfter(db, job.id, last);
     for (const { changes, asset_id, made_by } of rows) {
       if (made_by !== job.id && asset_id !== last.asset_id) applied.assets_updated += 1;
       last = { ...last, asset_id };
@@ -52,7 +55,7 @@ export async function appliedBefore(db: Reader, job: ImportJob): Promise<Partial
         if (state === 'closed' && before !== null && before[0] !== 'closed') applied.ports_closed += 1;
       }
     }
-    if (rows.length < AT_ONCE) return applied;
+    if (rows.length < PAGE_SIZE) return applied;
     last = rows.at(-1) ?? last;
   }
 }
@@ -60,7 +63,7 @@ export async function appliedBefore(db: Reader, job: ImportJob): Promise<Partial
 type Facts = readonly (string | null)[];
 type StoredChange = readonly [number: number, protocol: string, before: Facts | null, after: Facts];
 
-function eventsOf(db: Reader, importId: number, last: { asset_id: number; id: number }) {
+function portEventsAfter(db: ReadConnection, importId: number, last: { asset_id: number; id: number }) {
   return db
     .selectFrom('port_events')
     .innerJoin('assets', 'assets.id', 'port_events.asset_id')
@@ -74,6 +77,6 @@ function eventsOf(db: Reader, importId: number, last: { asset_id: number; id: nu
     )
     .orderBy('port_events.asset_id')
     .orderBy('port_events.id')
-    .limit(AT_ONCE)
+    .limit(PAGE_SIZE)
     .execute();
 }

@@ -1,23 +1,23 @@
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { listNewAssets } from '../assessments/update-listing.ts';
-import { addAssets, newAssetUids } from '../assets/insert-assets.ts';
-import { listedAssets } from '../assets/scans/queries.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { addNewAssetsToListing } from '../assessments/update-listing.ts';
+import { insertAssets, newAssetUids } from '../assets/insert-assets.ts';
+import { selectListedAssets } from '../assets/scans/queries.ts';
 import type { ImportJob } from './import-types.ts';
-import { isConfined } from './apply-hosts.ts';
-import type { SightedAsset } from './sighting.ts';
+import { isLimitedToListedAssets } from './apply-hosts.ts';
+import type { AssetLocation } from './sighting.ts';
 
 /** The assets of findings. */
-export interface FoundAssets {
+export interface ResolvedAssets {
   /** By `assetKey`; those that whoever imports does not reach, and may not make, are absent. */
   ids: ReadonlyMap<string, number>;
-  created: SightedAsset[];
+  created: AssetLocation[];
 }
 
-export const assetKey = ({ type, location }: SightedAsset): string => `${type} ${location}`;
+export const assetKey = ({ type, location }: AssetLocation): string => `${type} ${location}`;
 
-const assetsAt = prepare<
+const findAssetsByLocation = prepareQuery<
   { organization: number; locations: readonly string[] },
   { id: number; type: string; location: string; import_id: number | null }
 >((db, p) =>
@@ -26,7 +26,7 @@ const assetsAt = prepare<
     .select(['id', 'type', 'location', 'import_id'])
     .where('organization_id', '=', p.organization)
     .where('type', 'in', ['host', 'webapp'])
-    .where((eb) => isOneOf(db, eb.ref('location'), p.locations)),
+    .where((eb) => inList(db, eb.ref('location'), p.locations)),
 );
 
 /**
@@ -34,13 +34,13 @@ const assetsAt = prepare<
  * assessment then lists them.
  * @param wanted with the time at which each was seen, in milliseconds since 1970; one may stand there more than once
  */
-export async function findOrMakeAssets(
+export async function findOrCreateAssets(
   tx: Transaction,
   job: ImportJob,
-  wanted: readonly { asset: SightedAsset; seenAt: number }[],
+  wanted: readonly { asset: AssetLocation; seenAt: number }[],
   now: number,
-): Promise<FoundAssets> {
-  const missing = new Map<string, { asset: SightedAsset; seenAt: number }>();
+): Promise<ResolvedAssets> {
+  const missing = new Map<string, { asset: AssetLocation; seenAt: number }>();
   for (const one of wanted) {
     const key = assetKey(one.asset);
     const other = missing.get(key);
@@ -50,20 +50,20 @@ export async function findOrMakeAssets(
   const ids = new Map<string, number>();
   const find = async (): Promise<void> => {
     const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
-    const rows = await assetsAt(tx, { organization: job.organizationId, locations });
-    const reached = await reachedOf(tx, job, rows);
+    const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
+    const reached = await linkableAssets(tx, job, rows);
     for (const row of rows) {
-      const key = assetKey(row as SightedAsset);
+      const key = assetKey(row as AssetLocation);
       if (missing.delete(key) && reached.has(row.id)) ids.set(key, row.id);
     }
   };
   await find();
-  if (missing.size === 0 || !job.writesAssets) return { ids, created: [] };
+  if (missing.size === 0 || !job.canWriteAssets) return { ids, created: [] };
 
   const act = { actor: job.caller, now };
   const wished = [...missing.values()];
   const uids = newAssetUids(missing.size, now);
-  const made = await addAssets(
+  const made = await insertAssets(
     tx,
     act,
     wished.map(({ asset, seenAt }, index) => ({
@@ -81,7 +81,7 @@ export async function findOrMakeAssets(
     })),
   );
   if (job.assessment !== null && made.size > 0)
-    await listNewAssets(
+    await addNewAssetsToListing(
       tx,
       act,
       job.assessment.uid,
@@ -96,13 +96,16 @@ export async function findOrMakeAssets(
 }
 
 /** @returns the ids of those that whoever imports may link findings with */
-async function reachedOf(
+async function linkableAssets(
   tx: Transaction,
   job: ImportJob,
   rows: readonly { id: number; import_id: number | null }[],
 ): Promise<ReadonlySet<number>> {
-  if (job.assessment === null || !isConfined(job)) return new Set(rows.map(({ id }) => id));
-  const listed = await listedAssets(tx, { assessment: job.assessment.id, ids: rows.map(({ id }) => id) });
+  if (job.assessment === null || !isLimitedToListedAssets(job)) return new Set(rows.map(({ id }) => id));
+  const listed = await selectListedAssets(tx, {
+    assessment: job.assessment.id,
+    ids: rows.map(({ id }) => id),
+  });
   return new Set([
     ...listed.map(({ asset_id }) => asset_id),
     ...rows.flatMap(({ id, import_id }) => (import_id === job.id ? [id] : [])),

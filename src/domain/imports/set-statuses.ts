@@ -1,16 +1,16 @@
 import type { Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import type { TallySums } from '../shared/counters.ts';
-import { recordTimelines } from '../vulnerabilities/timeline.ts';
-import { tallyDifferences } from '../vulnerabilities/vulnerability-counters.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import type { DeltaAccumulator } from '../shared/counters.ts';
+import { recordTimelineEntries } from '../vulnerabilities/timeline.ts';
+import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
 import type { FindingsJob } from './import-types.ts';
-import { insertStatuses, statusEntry, unnamed } from './import-status-changes.ts';
+import { recordStatusChanges, statusTimelineEntry, systemAttribution } from './import-status-changes.ts';
 import { linkedAssets } from './linked-things.ts';
 
 export const REOPENED = 2;
 
 /** @returns what a finding is counted by, when its tags stay and of its assets those that are named change */
-export const countedOf = (
+export const findingCounters = (
   { organizationId }: Pick<FindingsJob, 'organizationId'>,
   row: { assessment_id: number; status_id: number; severity: string },
   assets: readonly number[] = [],
@@ -27,7 +27,7 @@ export const countedOf = (
  * Sets the status of findings that are held, with counts, timelines and what an undo needs.
  * @param to `closedAt` in milliseconds since 1970; `null` for what is open
  */
-export async function setStatuses(
+export async function changeFindingStatuses(
   tx: Transaction,
   job: FindingsJob,
   rows: readonly {
@@ -39,7 +39,7 @@ export async function setStatuses(
     severity: string;
   }[],
   to: { status: number; closedAt: number | null },
-  sums: TallySums,
+  sums: DeltaAccumulator,
   now: number,
 ): Promise<void> {
   if (rows.length === 0) return;
@@ -53,23 +53,31 @@ export async function setStatuses(
       updated_at: now,
       version: eb('version', '+', eb.lit(1)),
     }))
-    .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+    .where((eb) => inList(tx, eb.ref('id'), ids))
     .execute();
   const assets = await linkedAssets(tx, ids);
   for (const row of rows) {
     const linked = assets.get(row.id) ?? [];
     sums.add(
-      tallyDifferences(countedOf(job, row, linked), countedOf(job, { ...row, status_id: to.status }, linked)),
+      counterDeltas(
+        findingCounters(job, row, linked),
+        findingCounters(job, { ...row, status_id: to.status }, linked),
+      ),
     );
   }
-  await recordTimelines(
+  await recordTimelineEntries(
     tx,
-    unnamed(job, now),
+    systemAttribution(job, now),
     rows.map(({ id, status_id: before }) =>
-      statusEntry({ organizationId: job.organizationId, vulnerabilityId: id }, job, before, to.status),
+      statusTimelineEntry(
+        { organizationId: job.organizationId, vulnerabilityId: id },
+        job,
+        before,
+        to.status,
+      ),
     ),
   );
-  await insertStatuses(
+  await recordStatusChanges(
     tx,
     job,
     now,

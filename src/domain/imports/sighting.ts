@@ -1,18 +1,18 @@
 import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
-import type { FindingColumns } from '../vulnerabilities/vulnerability-fields.ts';
+import type { VulnerabilityFieldColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
 /** What a scanner says of a vulnerability, as the columns of its row have it. */
-export type SightedColumns = Omit<FindingColumns, 'validation_steps'>;
+export type ScannerColumns = Omit<VulnerabilityFieldColumns, 'validation_steps'>;
 
 /** The asset that a finding is of. */
-export interface SightedAsset {
+export interface AssetLocation {
   type: 'host' | 'webapp';
   /** In the one form that it has. */
   location: string;
 }
 
 /** What is covered by a report and what a finding is covered by. */
-export interface Cover {
+export interface CoverageKey {
   /** `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. */
   key: string;
   /** The host of a site. */
@@ -29,16 +29,16 @@ export interface Sighting {
   /** 22 characters, which tell it from others of the assessment. */
   identity: string;
   source: string;
-  asset: SightedAsset | null;
-  cover: Cover | null;
+  asset: AssetLocation | null;
+  coverage: CoverageKey | null;
   /** Milliseconds since 1970: of its first instance and of its last. */
   firstSeenAt: number;
   seenAt: number;
   /** A digest of all that the scanner says but the evidence, which differs at every scan. */
-  content: string;
+  contentHash: string;
   severity: Severity;
   /** @returns what the scanner says, read anew each time: of a finding that is the same as before nobody asks */
-  columns(): SightedColumns;
+  columns(): ScannerColumns;
 }
 
 /** A finding that the assessment has, as far as a sighting needs it. */
@@ -61,7 +61,7 @@ export interface KnownFinding {
 }
 
 /** A sighting of a finding that is known. */
-export interface Again {
+export interface RepeatedSighting {
   sighting: Sighting;
   finding: KnownFinding;
 }

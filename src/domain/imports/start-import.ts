@@ -1,42 +1,38 @@
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import {
-  holdReachedAssessment,
-  type ReachedAssessment,
-  requireAssessment,
-} from '../assessments/find-assessment.ts';
-import { organizationToCreateIn } from '../organizations/resolve-organization.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid } from '../shared/errors.ts';
-import { keepContent, releaseContents, type StoredContent } from '../shared/files.ts';
-import { addJob, holdJobKind } from '../shared/jobs.ts';
-import { cleanFilename } from '../vulnerabilities/sanitize-attachment.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
+import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput } from '../shared/errors.ts';
+import { retainContent, releaseContents, type StoredContent } from '../shared/files.ts';
+import { addJob, lockJobKind } from '../shared/jobs.ts';
+import { sanitizeFilename } from '../vulnerabilities/sanitize-attachment.ts';
 import type { ImportOptions } from './import-types.ts';
 import { type ImportView, readImport } from './import-list.ts';
-import { importJobKey, IMPORT_JOB, textOfCaller } from './import-lifecycle.ts';
+import { importJobKey, IMPORT_JOB, serializeCaller } from './import-lifecycle.ts';
 
 /** An import is changed by nobody; what it tells is what became of it. */
 export const IMPORT_VERSION = 1;
 
 /** How many imports of an organization may wait for their turn. */
-export const MAX_WAITING = 20;
+export const MAX_QUEUED_IMPORTS = 20;
 
 /** Where a report is to go, by uids. */
-export interface ImportPlace {
+export interface ImportTarget {
   assessment?: string | undefined;
   organization?: string | undefined;
 }
 
-interface FoundPlace {
+interface ResolvedTarget {
   organizationId: number;
   assessment: { id: number; uid: string } | null;
 }
 
 /** A report that somebody has sent. */
-export interface NewImport extends ImportPlace {
-  format: { name: string; findings: boolean };
+export interface NewImport extends ImportTarget {
+  format: { name: string; hasFindings: boolean };
   filename: string | undefined;
   content: StoredContent;
   options: ImportOptions;
@@ -46,50 +42,54 @@ export interface NewImport extends ImportPlace {
  * Finds out whether somebody may import into a place, before the file is read.
  * @throws Failure `forbidden` for who is no admin and names no assessment, `invalid` for a place out of reach
  */
-export async function requireImporter(db: Reader, caller: Caller, place: ImportPlace): Promise<void> {
-  await findPlace(caller, place, db, requireAssessment);
+export async function requireImportPermission(
+  db: ReadConnection,
+  caller: Caller,
+  place: ImportTarget,
+): Promise<void> {
+  await resolveTarget(caller, place, db, requireAssessment);
 }
 
 /**
  * @param format of the report
  * @throws Failure `invalid` for findings without an assessment, `forbidden` for hosts without a scope that writes assets
  */
-export function requireFormat(
+export function validateFormatTarget(
   caller: Caller,
-  place: ImportPlace,
-  { name, findings }: { name: string; findings: boolean },
+  place: ImportTarget,
+  { name, hasFindings }: { name: string; hasFindings: boolean },
 ): void {
-  if (findings && place.assessment === undefined)
-    throw invalid({
+  if (hasFindings && place.assessment === undefined)
+    throw invalidInput({
       property: 'assessment',
       message: `is required: a report of ${name} tells of findings, which are of an assessment`,
     });
-  if (!findings && !writesAssets(caller))
-    throw new Failure(
+  if (!hasFindings && !canWriteAssets(caller))
+    throw new DomainError(
       'forbidden',
       `A report of hosts makes assets: the token lacks a scope for it, which is one of ${ASSET_WRITE_SCOPES.join(', ')}.`,
     );
 }
 
-function writesAssets({ scopes }: Caller): boolean {
+function canWriteAssets({ scopes }: Caller): boolean {
   return ASSET_WRITE_SCOPES.some((scope) => scopes.has(scope));
 }
 
-async function findPlace<D extends Reader>(
+async function resolveTarget<D extends ReadConnection>(
   caller: Caller,
-  { assessment: uid, organization }: ImportPlace,
+  { assessment: uid, organization }: ImportTarget,
   db: D,
-  find: (db: D, caller: Caller, uid: string) => Promise<ReachedAssessment>,
-): Promise<FoundPlace> {
+  find: (db: D, caller: Caller, uid: string) => Promise<VisibleAssessment>,
+): Promise<ResolvedTarget> {
   if (uid === undefined) {
     if (!caller.admin && !caller.staff)
-      throw new Failure('forbidden', 'Reports are imported without an assessment by admins only.');
-    const { id } = await organizationToCreateIn(db, caller, { uid: organization });
+      throw new DomainError('forbidden', 'Reports are imported without an assessment by admins only.');
+    const { id } = await resolveTargetOrganization(db, caller, { uid: organization });
     return { organizationId: id, assessment: null };
   }
   const assessment = await find(db, caller, uid).catch((error: unknown) => {
-    if (!(error instanceof Failure && error.kind === 'missing')) throw error;
-    throw invalid({
+    if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
+    throw invalidInput({
       property: 'assessment',
       message: 'is not the uid of an assessment that you can reach',
       value: uid,
@@ -97,9 +97,9 @@ async function findPlace<D extends Reader>(
   });
   const { organizationId } = assessment;
   if (organization !== undefined) {
-    const named = await organizationToCreateIn(db, caller, { uid: organization });
+    const named = await resolveTargetOrganization(db, caller, { uid: organization });
     if (named.id !== organizationId)
-      throw invalid({
+      throw invalidInput({
         property: 'organization',
         message: 'is not the organization of the assessment',
         value: organization,
@@ -115,24 +115,24 @@ async function findPlace<D extends Reader>(
  */
 export async function startImport(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   { format, filename, content, options, ...place }: NewImport,
 ): Promise<ImportView> {
   const { actor: caller, now } = act;
-  const { organizationId, assessment } = await findPlace(caller, place, tx, holdReachedAssessment);
-  requireFormat(caller, place, format);
+  const { organizationId, assessment } = await resolveTarget(caller, place, tx, lockAssessment);
+  validateFormatTarget(caller, place, format);
   // Those who count what waits come one after the other.
-  await holdJobKind(tx, IMPORT_JOB);
+  await lockJobKind(tx, IMPORT_JOB);
   const { count } = await tx
     .selectFrom('imports')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('state', '=', 'queued')
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow();
-  if (count >= MAX_WAITING)
-    throw new Failure(
+  if (count >= MAX_QUEUED_IMPORTS)
+    throw new DomainError(
       'conflict',
-      `${MAX_WAITING} imports of the organization wait already. Wait until one of them is done, or cancel one.`,
+      `${MAX_QUEUED_IMPORTS} imports of the organization wait already. Wait until one of them is done, or cancel one.`,
     );
   const { id } = await tx
     .insertInto('imports')
@@ -141,12 +141,12 @@ export async function startImport(
       assessment_id: assessment?.id ?? null,
       created_by: caller.userId,
       format: format.name,
-      filename: cleanFilename(filename),
+      filename: sanitizeFilename(filename),
       size: content.size,
       sha256: content.sha256,
       blob_key: content.key,
       options: JSON.stringify(options),
-      rights: textOfCaller(caller),
+      rights: serializeCaller(caller),
       result: null,
       preview: null,
       error: null,
@@ -158,11 +158,11 @@ export async function startImport(
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await keepContent(tx, content.key);
+  await retainContent(tx, content.key);
   await addJob(tx, IMPORT_JOB, { import: id }, now, undefined, importJobKey(id));
   const view = await readImport(tx, caller, id);
   const { filename: name, size, sha256, assessment: uid } = view;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'import.start',
     object: ['import', id],
     organizationId,
@@ -180,14 +180,14 @@ export async function startImport(
  */
 export async function cancelImport(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
 ): Promise<{ cancelled: ImportView; unused: string[] }> {
-  const { state, organizationId } = await holdImport(tx, act.actor, id);
+  const { state, organizationId } = await lockImport(tx, act.actor, id);
   if (state !== 'queued' && state !== 'running')
-    throw new Failure('conflict', `The import has ended already: it ${ENDINGS[state]}.`);
+    throw new DomainError('conflict', `The import has ended already: it ${END_STATES[state]}.`);
   const object = ['import', id] as const;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'import.cancel',
     object,
     organizationId,
@@ -212,34 +212,38 @@ export async function cancelImport(
     .execute();
   await releaseContents(tx, unused);
   const after = { state: 'cancelled' };
-  await recordChange(tx, act, { action: 'import.end', object, organizationId, before: null, after });
+  await recordEvent(tx, act, { action: 'import.end', object, organizationId, before: null, after });
   return { cancelled: await readImport(tx, act.actor, id), unused };
 }
 
-const ENDINGS = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
+const END_STATES = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
 
 /**
  * Asks for an undo of an import that has ended (operation 82); it takes its turn as imports do.
  * @throws Failure `missing` for one out of reach, `forbidden` for another's of who is no admin, `conflict` for one that has
  *   not ended, and for one that is undone or is being undone
  */
-export async function requestUndo(tx: Transaction, act: Act<Caller>, id: number): Promise<ImportView> {
-  const view = await holdImport(tx, act.actor, id);
+export async function requestUndo(
+  tx: Transaction,
+  act: Attribution<Caller>,
+  id: number,
+): Promise<ImportView> {
+  const view = await lockImport(tx, act.actor, id);
   if (view.state === 'queued' || view.state === 'running')
-    throw new Failure('conflict', 'The import has not ended yet. Cancel it first, or wait.');
-  if (view.undone !== null) throw new Failure('conflict', 'The import is undone already.');
-  const payload = { import: id, undoneBy: textOfCaller(act.actor) };
+    throw new DomainError('conflict', 'The import has not ended yet. Cancel it first, or wait.');
+  if (view.undone !== null) throw new DomainError('conflict', 'The import is undone already.');
+  const payload = { import: id, undoneBy: serializeCaller(act.actor) };
   const isFirst = await addJob(tx, IMPORT_JOB, payload, act.now, undefined, importJobKey(id));
-  if (!isFirst) throw new Failure('conflict', 'The import is being undone already.');
+  if (!isFirst) throw new DomainError('conflict', 'The import is being undone already.');
   return view;
 }
 
 /** Finds an import, and keeps others from ending or undoing it until this unit of work is over. */
-async function holdImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
+async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
   const { organizationId, createdBy } = await readImport(tx, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;
-  if (!isStarter && !administers(caller, organizationId))
-    throw new Failure('forbidden', 'An import is cancelled and undone by who started it, and by admins.');
-  await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(holdingRows(tx)).execute();
+  if (!isStarter && !isAdminOf(caller, organizationId))
+    throw new DomainError('forbidden', 'An import is cancelled and undone by who started it, and by admins.');
+  await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(forNoKeyUpdate(tx)).execute();
   return readImport(tx, caller, id);
 }

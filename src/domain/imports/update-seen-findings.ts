@@ -1,54 +1,54 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../db/engine.ts';
-import { eachList, isOneOf } from '../../db/dialect-sql.ts';
-import type { TallySums } from '../shared/counters.ts';
+import { jsonRowsTable, inList } from '../../db/dialect-sql.ts';
+import type { DeltaAccumulator } from '../shared/counters.ts';
 import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
-import { holdFindings, tellChanges } from './update-findings.ts';
-import { FindingsBefore } from './finding-snapshots.ts';
+import { lockFindings, applyScannerChanges } from './update-findings.ts';
+import { SnapshotRecorder } from './finding-snapshots.ts';
 import type { FindingsJob } from './import-types.ts';
-import { linkAgain } from './relink-assets.ts';
-import { REOPENED, setStatuses } from './set-statuses.ts';
-import type { Again, SightedAsset } from './sighting.ts';
+import { relinkAssets } from './relink-assets.ts';
+import { REOPENED, changeFindingStatuses } from './set-statuses.ts';
+import type { RepeatedSighting, AssetLocation } from './sighting.ts';
 
 /** What became of findings that are known. */
-export interface SeenAgain {
+export interface SeenResult {
   /** The ids of those that this import reopened, also when it was applied before. */
   reopened: ReadonlySet<number>;
-  assetsCreated: SightedAsset[];
+  assetsCreated: AssetLocation[];
 }
 
 /**
  * Brings findings that are known up to a sighting that is later than the last, and leaves those that are not.
  * @param sums what is counted
  */
-export async function seeAgain(
+export async function updateSeenFindings(
   tx: Transaction,
   job: FindingsJob,
-  seen: readonly Again[],
-  sums: TallySums,
+  seen: readonly RepeatedSighting[],
+  sums: DeltaAccumulator,
   now: number,
-): Promise<SeenAgain> {
-  const befores = new FindingsBefore();
+): Promise<SeenResult> {
+  const befores = new SnapshotRecorder();
   const later = seen.filter(({ sighting, finding }) => sighting.seenAt > finding.last_seen_at);
   const earlier = seen.filter(({ sighting, finding }) => sighting.firstSeenAt < finding.first_seen_at);
-  for (const { finding } of earlier) befores.note(finding.id, { firstSeenAt: finding.first_seen_at });
-  await moveBack(tx, earlier);
-  await moveOn(tx, job, later);
+  for (const { finding } of earlier) befores.add(finding.id, { firstSeenAt: finding.first_seen_at });
+  await lowerFirstSeen(tx, earlier);
+  await advanceLastSeen(tx, job, later);
   const back = later.filter(({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity));
   for (const { finding } of back)
-    befores.note(finding.id, { gone: [finding.gone_at as number, finding.gone_import_id] });
-  const changed = later.filter(({ sighting, finding }) => sighting.content !== finding.content);
+    befores.add(finding.id, { gone: [finding.gone_at as number, finding.gone_import_id] });
+  const changed = later.filter(({ sighting, finding }) => sighting.contentHash !== finding.content);
   const reopened = later.filter(
     ({ sighting, finding }) =>
       finding.status_id === FIXED && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
-  await tellChanges(tx, job, changed, back, befores, sums, now);
-  const ids = await reopen(tx, job, reopened, sums, now);
+  await applyScannerChanges(tx, job, changed, back, befores, sums, now);
+  const ids = await reopenFixed(tx, job, reopened, sums, now);
   const unlinked = later.filter(
     ({ sighting, finding }) => finding.is_linked === 0 && sighting.asset !== null,
   );
-  const assetsCreated = await linkAgain(tx, job, unlinked, befores, sums, now);
-  await befores.keep(tx, job, now);
+  const assetsCreated = await relinkAssets(tx, job, unlinked, befores, sums, now);
+  await befores.save(tx, job, now);
   // What this import has seen before, in a run that broke off.
   const before = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
   if (before.length === 0) return { reopened: ids, assetsCreated };
@@ -57,7 +57,7 @@ export async function seeAgain(
     .select('vulnerability_id')
     .where('import_id', '=', job.id)
     .where('after', '=', REOPENED)
-    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), before))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), before))
     .execute();
   return {
     reopened: new Set([...ids, ...rows.map(({ vulnerability_id: id }) => id)]),
@@ -68,39 +68,43 @@ export async function seeAgain(
 const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
 const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
 
-async function moveBack(tx: Transaction, seen: readonly Again[]): Promise<void> {
+async function lowerFirstSeen(tx: Transaction, seen: readonly RepeatedSighting[]): Promise<void> {
   if (seen.length === 0) return;
   const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.firstSeenAt]);
   await sql`update scanner_findings set first_seen_at = ${int(1)}
-    from ${eachList(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
 /** The one thing that is written of a finding in which nothing changed. */
-async function moveOn(tx: Transaction, job: FindingsJob, seen: readonly Again[]): Promise<void> {
+async function advanceLastSeen(
+  tx: Transaction,
+  job: FindingsJob,
+  seen: readonly RepeatedSighting[],
+): Promise<void> {
   if (seen.length === 0) return;
-  const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt, sighting.content]);
+  const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt, sighting.contentHash]);
   await sql`update scanner_findings set last_seen_at = ${int(1)}, last_import_id = ${job.id}, content = ${text(2)},
       prior_seen_at = last_seen_at, prior_import_id = last_import_id,
       gone_at = case when gone_at < ${int(1)} then null else gone_at end,
       gone_import_id = case when gone_at < ${int(1)} then null else gone_import_id end
-    from ${eachList(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
 /** @returns the ids of those that are open again */
-async function reopen(
+async function reopenFixed(
   tx: Transaction,
   job: FindingsJob,
-  seen: readonly Again[],
-  sums: TallySums,
+  seen: readonly RepeatedSighting[],
+  sums: DeltaAccumulator,
   now: number,
 ): Promise<Set<number>> {
   if (seen.length === 0) return new Set();
   const seenAt = new Map(seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt]));
-  const held = await holdFindings(tx, { ids: [...seenAt.keys()] });
+  const held = await lockFindings(tx, { ids: [...seenAt.keys()] });
   // Somebody may have been faster: what they decided stays.
   const rows = held.filter(
     ({ id, status_id, closed_at }) => status_id === FIXED && (seenAt.get(id) ?? 0) > (closed_at ?? Infinity),
   );
-  await setStatuses(tx, job, rows, { status: REOPENED, closedAt: null }, sums, now);
+  await changeFindingStatuses(tx, job, rows, { status: REOPENED, closedAt: null }, sums, now);
   return new Set(rows.map(({ id }) => id));
 }

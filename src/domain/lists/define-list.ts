@@ -1,36 +1,43 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import {
-  type Chosen,
-  conditionOf,
+  type FilterInput,
+  filterCondition,
   type Filter,
   type Filters,
   ORGANIZATION_UID_PATTERN,
-  type Reading,
+  type ListContext,
 } from './filters.ts';
-import { behind, type Direction, type Place, type Placed, placeOf, upTo } from './keyset.ts';
+import {
+  afterPosition,
+  type SortDirection,
+  type RowPosition,
+  type PositionedRow,
+  positionOf,
+  untilPosition,
+} from './keyset.ts';
 
 /** A column that a list can be sorted by. */
-export interface Order {
-  by: string;
+export interface SortColumn {
+  column: string;
   /** What stands in the place of the column for some readers. */
-  insteadFor?(reading: Reading): Expression<unknown> | undefined;
+  columnFor?(reading: ListContext): Expression<unknown> | undefined;
   type: 'integer' | 'real' | 'text';
   /** Whether it can be null, which comes last in both directions. */
   nullable?: boolean;
 }
 
 /** Which rows are wanted, and in which order. */
-export interface Selection<F extends Filters = Filters, O extends string = string> {
-  filters: Chosen<F>;
-  order: O;
+export interface ListRequest<F extends Filters = Filters, O extends string = string> {
+  filters: FilterInput<F>;
+  sort: O;
   descending: boolean;
 }
 
 /** Rows of a list in their order, and the place of the last of them. */
-export interface Piece<Item> {
+export interface RowBatch<Item> {
   items: Item[];
-  last: Place | undefined;
+  last: RowPosition | undefined;
   /** Whether there are more behind them. */
   more: boolean;
 }
@@ -42,27 +49,27 @@ export interface List<Item, F extends Filters, O extends string> {
   /** What cursors of this list are told from those of others by. */
   name: string;
   filters: F;
-  orders: Readonly<Record<O, Order>>;
+  sorts: Readonly<Record<O, SortColumn>>;
   idType: IdType;
   /** How many rows are read at once, so that nothing holds the event loop. */
-  piece: number;
+  batchSize: number;
   /** @returns the rows behind a place, or behind as many rows as `start` says */
   read(
-    reading: Reading,
-    selection: Selection<F, O>,
-    start: Place | number,
+    reading: ListContext,
+    selection: ListRequest<F, O>,
+    start: RowPosition | number,
     limit: number,
-  ): Promise<Piece<Item>>;
+  ): Promise<RowBatch<Item>>;
   /** @returns the places of `limit` rows, after as many as `skip` says behind the start */
-  places(
-    reading: Reading,
-    selection: Selection<F, O>,
-    start: Place | number,
+  positions(
+    reading: ListContext,
+    selection: ListRequest<F, O>,
+    start: RowPosition | number,
     skip: number,
     limit: number,
-  ): Promise<Place[]>;
+  ): Promise<RowPosition[]>;
   /** @returns how many rows there are in all */
-  count(reading: Reading, chosen: Chosen<F>): Promise<number>;
+  count(reading: ListContext, chosen: FilterInput<F>): Promise<number>;
 }
 
 interface ListDefinition<
@@ -75,7 +82,7 @@ interface ListDefinition<
 > {
   name: string;
   /** What the caller reaches, with the columns of a row. */
-  rows(reading: Reading): SelectQueryBuilder<DB, TB, Row>;
+  rows(reading: ListContext): SelectQueryBuilder<DB, TB, Row>;
   /** The column of what no other row has. */
   id: string;
   /** Absent for a whole number. */
@@ -83,23 +90,26 @@ interface ListDefinition<
   /** The column of the organization that a row is of: staff narrow the list by its uid. */
   organization: string;
   filters: F;
-  orders: Readonly<Record<O, Order>>;
+  sorts: Readonly<Record<O, SortColumn>>;
   /** Whether rows that are alike are told with the later id first where the order descends; as a log is. */
   descendingIds?: boolean;
   /** Completes the rows of a piece: what each of them refers to is read for all of them at once. */
-  items(reading: Reading, rows: Row[], chosen: Chosen<F>): Promise<Item[]> | Item[];
+  hydrate(reading: ListContext, rows: Row[], chosen: FilterInput<F>): Promise<Item[]> | Item[];
   /** A cheaper way to count, where there is one for what was chosen. */
-  total?(reading: Reading, chosen: Chosen<F>): Promise<number | undefined>;
+  cheapCount?(reading: ListContext, chosen: FilterInput<F>): Promise<number | undefined>;
   /** Tells which of the filters let many rows through and what others find, where that changes how rows are found. */
-  judge?(reading: Reading, chosen: Chosen<F>): Promise<Pick<Reading, 'broad' | 'found' | 'narrow'>>;
+  plan?(
+    reading: ListContext,
+    chosen: FilterInput<F>,
+  ): Promise<Pick<ListContext, 'broad' | 'found' | 'narrow'>>;
   /** The orders by which an index gives this reader rows as they come, while nothing narrows the list. */
-  indexed?(reading: Reading): readonly NoInfer<O>[];
+  indexedSorts?(reading: ListContext): readonly NoInfer<O>[];
   /** How many rows are read at once: fewer where they are large. */
-  piece?: number;
+  batchSize?: number;
 }
 
 /** A list with what it is made of, for those who want something else of the rows that it would have. */
-export interface DefinedList<
+export interface QueryableList<
   DB,
   TB extends keyof DB,
   Row,
@@ -108,16 +118,16 @@ export interface DefinedList<
   O extends string,
 > extends List<Item, F, O> {
   /** @returns all rows that were chosen, in no order */
-  query(reading: Reading, chosen: Chosen<F>): Promise<SelectQueryBuilder<DB, TB, Row>>;
+  query(reading: ListContext, chosen: FilterInput<F>): Promise<SelectQueryBuilder<DB, TB, Row>>;
 }
 
-type WithOrganization<F extends Filters> = F & { organizationUid: Filter<'texts'> };
+type WithOrganizationFilter<F extends Filters> = F & { organizationUid: Filter<'texts'> };
 
-const USUAL_PIECE = 200;
+const DEFAULT_BATCH_SIZE = 200;
 /** Rows that may be passed over in an index without a thought of how long that takes. */
-const FEW = 1_000;
+const MAX_CHEAP_OFFSET = 1_000;
 /** Rows of an order that are tried before what filters find is gathered. */
-const TRIED = 4_000;
+const PROBE_ROWS = 4_000;
 
 /** Declares a list by its rows, filters and orders; its SQL follows from them. */
 export function defineList<
@@ -129,67 +139,78 @@ export function defineList<
   O extends string,
 >(
   definition: ListDefinition<DB, TB, Row, Item, F, O>,
-): DefinedList<DB, TB, Row, Item, WithOrganization<F>, O> {
+): QueryableList<DB, TB, Row, Item, WithOrganizationFilter<F>, O> {
   const {
     name,
     rows,
-    orders,
-    items,
-    total,
-    judge,
-    indexed,
+    sorts,
+    hydrate,
+    cheapCount,
+    plan,
+    indexedSorts,
     descendingIds = false,
     idType = 'integer',
-    piece = USUAL_PIECE,
+    batchSize = DEFAULT_BATCH_SIZE,
   } = definition;
   const id = sql.ref<number | string>(definition.id);
-  const filters: WithOrganization<F> = {
+  const filters: WithOrganizationFilter<F> = {
     ...definition.filters,
-    organizationUid: ofOrganization(definition.organization),
+    organizationUid: organizationFilter(definition.organization),
   };
-  const judged = async (reading: Reading, chosen: Chosen<WithOrganization<F>>): Promise<Reading> =>
-    judge === undefined ? reading : { ...reading, ...(await judge(reading, chosen)) };
-  const patient = (reading: Reading): Reading => ({ ...reading, db: reading.long ?? reading.db });
-  const isShort = (reading: Reading, { filters: chosen, order }: Selection<F, O>, start: Place | number) =>
-    (typeof start !== 'number' || start <= FEW) &&
-    indexed?.(reading).includes(order) === true &&
+  const judged = async (
+    reading: ListContext,
+    chosen: FilterInput<WithOrganizationFilter<F>>,
+  ): Promise<ListContext> =>
+    plan === undefined ? reading : { ...reading, ...(await plan(reading, chosen)) };
+  const patient = (reading: ListContext): ListContext => ({
+    ...reading,
+    db: reading.slowReader ?? reading.db,
+  });
+  const isShort = (
+    reading: ListContext,
+    { filters: chosen, sort }: ListRequest<F, O>,
+    start: RowPosition | number,
+  ) =>
+    (typeof start !== 'number' || start <= MAX_CHEAP_OFFSET) &&
+    indexedSorts?.(reading).includes(sort) === true &&
     !Object.entries(chosen).some(([key, value]) => value !== undefined && filters[key]?.where !== undefined);
   /** Where rows are read, and how. */
   const readingOf = (
-    reading: Reading,
-    selection: Selection<F, O>,
-    start: Place | number,
-  ): Promise<Reading> =>
+    reading: ListContext,
+    selection: ListRequest<F, O>,
+    start: RowPosition | number,
+  ): Promise<ListContext> =>
     isShort(reading, selection, start)
       ? Promise.resolve(reading)
       : judged(patient(reading), selection.filters);
-  const rowsOf = (reading: Reading, chosen: Chosen<WithOrganization<F>>) => {
-    const condition = conditionOf(reading, filters, chosen);
+  const rowsOf = (reading: ListContext, chosen: FilterInput<WithOrganizationFilter<F>>) => {
+    const condition = filterCondition(reading, filters, chosen);
     const query = rows(reading);
     return condition === undefined ? query : query.where(condition);
   };
   const directionOf = (
-    reading: Reading,
-    { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
-  ): Direction => {
-    const { by, insteadFor, nullable = false } = orders[order];
+    reading: ListContext,
+    { sort, descending }: Pick<ListRequest<F, O>, 'sort' | 'descending'>,
+  ): SortDirection => {
+    const { column: by, columnFor, nullable = false } = sorts[sort];
     const idDescends = descending && (descendingIds || by === definition.id);
-    return { column: insteadFor?.(reading) ?? sql.ref(by), id, nullable, descending, idDescends };
+    return { column: columnFor?.(reading) ?? sql.ref(by), id, nullable, descending, idDescends };
   };
   const ordered = <R>(
-    reading: Reading,
-    { order, descending }: Pick<Selection<F, O>, 'order' | 'descending'>,
+    reading: ListContext,
+    { sort, descending }: Pick<ListRequest<F, O>, 'sort' | 'descending'>,
     query: SelectQueryBuilder<DB, TB, R>,
-    start: Place | number,
+    start: RowPosition | number,
   ) => {
-    const direction = directionOf(reading, { order, descending });
+    const direction = directionOf(reading, { sort, descending });
     const { column, nullable, idDescends } = direction;
     const placed = query
       .select(sql<string | number | null>`${column}`.as('place_value'))
       .select(sql<number | string>`${id}`.as('place_id'));
-    const from = typeof start === 'number' ? placed.offset(start) : placed.where(behind(direction, start));
+    const from =
+      typeof start === 'number' ? placed.offset(start) : placed.where(afterPosition(direction, start));
     const sorted =
-      orders[order].by === definition.id
+      sorts[sort].column === definition.id
         ? from
         : from.orderBy(column, (item) => {
             const directed = descending ? item.desc() : item.asc();
@@ -199,29 +220,29 @@ export function defineList<
   };
   /** The rows of a page that the next few of an order have, where most fit; `undefined` where these do not fill it. */
   const tryNext = async (
-    reading: Reading,
-    selection: Selection<F, O>,
-    start: Place | number,
+    reading: ListContext,
+    selection: ListRequest<F, O>,
+    start: RowPosition | number,
     limit: number,
   ) => {
     const direction = directionOf(reading, selection);
-    const isWalked = !direction.nullable && indexed?.(reading).includes(selection.order) === true;
+    const isWalked = !direction.nullable && indexedSorts?.(reading).includes(selection.sort) === true;
     if (!reading.broad?.size || reading.narrow || !isWalked || (typeof start === 'number' && start > 0))
       return undefined;
-    const next = ordered(reading, selection, rows(reading).clearSelect(), start).offset(TRIED - 1);
-    const [bound] = (await next.limit(1).execute()) as Placed[];
+    const next = ordered(reading, selection, rows(reading).clearSelect(), start).offset(PROBE_ROWS - 1);
+    const [bound] = (await next.limit(1).execute()) as PositionedRow[];
     const how = { ...reading, trying: true };
     const tried = ordered(how, selection, rowsOf(how, selection.filters), start).limit(limit);
-    const within = bound === undefined ? tried : tried.where(upTo(direction, placeOf(bound)));
+    const within = bound === undefined ? tried : tried.where(untilPosition(direction, positionOf(bound)));
     const found = await within.execute();
     return bound === undefined || found.length === limit ? found : undefined;
   };
   return {
     name,
     filters,
-    orders,
+    sorts,
     idType,
-    piece,
+    batchSize,
     async read(reading, selection, start, limit) {
       const how = await readingOf(reading, selection, start);
       // One more than are wanted tells whether there are more.
@@ -231,26 +252,26 @@ export function defineList<
           .limit(limit + 1)
           .execute());
       // Kysely cannot tell what two selects on a row of any type come to.
-      const found = (placed as (Row & Placed)[]).slice(0, limit);
+      const found = (placed as (Row & PositionedRow)[]).slice(0, limit);
       const last = found.at(-1);
       return {
-        items: await items(reading, found, selection.filters),
-        last: last && placeOf(last),
+        items: await hydrate(reading, found, selection.filters),
+        last: last && positionOf(last),
         more: placed.length > limit,
       };
     },
-    async places(reading, selection, start, skip, limit) {
+    async positions(reading, selection, start, skip, limit) {
       const how = await readingOf(reading, selection, typeof start === 'number' ? start + skip : start);
       const bare = rowsOf(how, selection.filters).clearSelect();
       const offset = typeof start === 'number' ? start + skip : skip;
       const found = await ordered(how, selection, bare, start).offset(offset).limit(limit).execute();
-      return (found as Placed[]).map(placeOf);
+      return (found as PositionedRow[]).map(positionOf);
     },
     async query(reading, chosen) {
       return rowsOf(await judged(reading, chosen), chosen);
     },
     async count(reading, chosen) {
-      const known = await total?.(reading, chosen);
+      const known = await cheapCount?.(reading, chosen);
       if (known !== undefined) return known;
       const how = { ...(await judged(patient(reading), chosen)), counting: true };
       const [counted] = await rowsOf(how, chosen)
@@ -262,12 +283,12 @@ export function defineList<
   };
 }
 
-function ofOrganization(column: string): Filter<'texts'> {
+function organizationFilter(column: string): Filter<'texts'> {
   return {
     kind: 'texts',
     pattern: ORGANIZATION_UID_PATTERN,
     where: ({ db }, values) =>
       sql<SqlBool>`${sql.ref(column)} in (select organizations.id from organizations
-        where organizations.kind = 'organization' and ${isOneOf(db, sql.ref<string>('organizations.uid'), values)})`,
+        where organizations.kind = 'organization' and ${inList(db, sql.ref<string>('organizations.uid'), values)})`,
   };
 }

@@ -1,13 +1,13 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { containsText, isOneOf } from '../../db/dialect-sql.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { containsSubstring, inList } from '../../db/dialect-sql.ts';
 
 /** Who reads, from where and when. */
-export interface Reading {
-  db: Reader;
+export interface ListContext {
+  db: ReadConnection;
   /** For statements that may take long; `db` where there is none, as in a unit of work. */
-  long?: Reader;
+  slowReader?: ReadConnection;
   caller: Caller;
   /** Milliseconds since 1970. */
   now: number;
@@ -50,49 +50,51 @@ export interface Filter<K extends FilterKind = FilterKind> {
   /** What a text has to look like, as the source of a regular expression: a uid. */
   pattern?: string;
   /** What is chosen where the query says nothing. */
-  usual?: FilterValues[K];
+  default?: FilterValues[K];
   /** What a text has to be, where a pattern cannot say it. */
-  form?: { isOne(value: string): boolean; message: string; example: string };
+  custom?: { isOne(value: string): boolean; message: string; example: string };
   /** The condition that a row fits; absent where it says only how rows are told. */
-  where?(reading: Reading, value: FilterValues[K]): Expression<SqlBool>;
+  where?(reading: ListContext, value: FilterValues[K]): Expression<SqlBool>;
 }
 
 export type Filters = Readonly<Record<string, { [K in FilterKind]: Filter<K> }[FilterKind]>>;
 
 /** Values of filters by name; what is absent narrows nothing. */
-export type Chosen<F extends Filters> = { readonly [N in keyof F]?: FilterValues[F[N]['kind']] | undefined };
+export type FilterInput<F extends Filters> = {
+  readonly [N in keyof F]?: FilterValues[F[N]['kind']] | undefined;
+};
 
 /** What is asked of an organization by its uid; a value that cannot be one is refused. */
 export const ORGANIZATION_UID_PATTERN = '^[0-9a-z]{1,50}$';
 
 /** @returns a filter by whole numbers in a column */
-export function integersIn(column: string): Filter<'integers'> {
-  return { kind: 'integers', where: ({ db }, values) => isOneOf(db, sql.ref<number>(column), values) };
+export function integerFilter(column: string): Filter<'integers'> {
+  return { kind: 'integers', where: ({ db }, values) => inList(db, sql.ref<number>(column), values) };
 }
 
 /** @returns a filter by texts in a column */
-export function textsIn(column: string, more: Pick<Filter, 'oneOf' | 'pattern'> = {}): Filter<'texts'> {
-  return { kind: 'texts', ...more, where: ({ db }, values) => isOneOf(db, sql.ref<string>(column), values) };
+export function textFilter(column: string, more: Pick<Filter, 'oneOf' | 'pattern'> = {}): Filter<'texts'> {
+  return { kind: 'texts', ...more, where: ({ db }, values) => inList(db, sql.ref<string>(column), values) };
 }
 
 /** @returns a filter by the moments of a column from its value on */
-export function since(column: string): Filter<'moment'> {
+export function sinceFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_reading, value) => sql<SqlBool>`${sql.ref(column)} >= ${value}` };
 }
 
 /** @returns a filter by the moments of a column before its value */
-export function until(column: string): Filter<'moment'> {
+export function untilFilter(column: string): Filter<'moment'> {
   return { kind: 'moment', where: (_reading, value) => sql<SqlBool>`${sql.ref(column)} < ${value}` };
 }
 
 /** @returns a filter by a part of a text, in any of these columns, which hold what `searchKey` makes of it */
-export function searchIn(...columns: readonly string[]): Filter<'search'> {
+export function searchFilter(...columns: readonly string[]): Filter<'search'> {
   return {
     kind: 'search',
     where(_reading, value) {
-      const key = searchKey(value);
+      const key = normalizeForSearch(value);
       return sql<SqlBool>`(${sql.join(
-        columns.map((column) => containsText(sql.ref<string>(column), key)),
+        columns.map((column) => containsSubstring(sql.ref<string>(column), key)),
         sql` or `,
       )})`;
     },
@@ -100,15 +102,15 @@ export function searchIn(...columns: readonly string[]): Filter<'search'> {
 }
 
 /** @returns the form in which texts are searched: without regard to case or composition, outer space kept */
-export function searchKey(text: string): string {
+export function normalizeForSearch(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
 /** @returns the condition of all that was chosen */
-export function conditionOf<F extends Filters>(
-  reading: Reading,
+export function filterCondition<F extends Filters>(
+  reading: ListContext,
   filters: F,
-  chosen: Chosen<F>,
+  chosen: FilterInput<F>,
 ): Expression<SqlBool> | undefined {
   const conditions = Object.entries(chosen).flatMap(([name, value]) => {
     const filter = filters[name] as Filter | undefined;

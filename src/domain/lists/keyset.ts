@@ -1,21 +1,21 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 
 /** A row's place in an order: the reading goes on behind it. */
-export interface Place {
+export interface RowPosition {
   value: string | number | null;
   id: number | string;
 }
 
 /** What a row is read with that tells its place. */
-export interface Placed {
+export interface PositionedRow {
   place_value: string | number | null;
   place_id: number | string;
 }
 
-export const placeOf = (row: Placed): Place => ({ value: row.place_value, id: row.place_id });
+export const positionOf = (row: PositionedRow): RowPosition => ({ value: row.place_value, id: row.place_id });
 
 /** How an order goes: by a column, and by the id among rows that are alike. */
-export interface Direction {
+export interface SortDirection {
   column: Expression<unknown>;
   id: Expression<number | string>;
   nullable: boolean;
@@ -24,9 +24,9 @@ export interface Direction {
 }
 
 /** The condition that a row comes behind a place. An index of the column and the id finds where that is. */
-export function behind(
-  { column, id, nullable, descending, idDescends }: Direction,
-  place: Place,
+export function afterPosition(
+  { column, id, nullable, descending, idDescends }: SortDirection,
+  place: RowPosition,
 ): Expression<SqlBool> {
   const laterId = idDescends ? sql`${id} < ${place.id}` : sql`${id} > ${place.id}`;
   if (place.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
@@ -38,9 +38,9 @@ export function behind(
 }
 
 /** The condition that a row comes no later than a place, in an order by a column that is never null. */
-export function upTo(
-  { column, id, descending, idDescends }: Direction,
-  { value, id: last }: Place,
+export function untilPosition(
+  { column, id, descending, idDescends }: SortDirection,
+  { value, id: last }: RowPosition,
 ): Expression<SqlBool> {
   const until = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
   const before = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;

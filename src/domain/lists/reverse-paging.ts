@@ -1,12 +1,12 @@
 /** Which page of a list is wanted. */
-export interface Page {
+export interface PageRequest {
   /** Counted from 1. */
   page: number;
   perPage: number;
 }
 
 /** Where a page is read: `limit` rows after `offset`, counted from the end and in reverse order when `reversed`. */
-export interface Window {
+export interface PageWindow {
   offset: number;
   limit: number;
   reversed: boolean;
@@ -19,7 +19,7 @@ export interface Window {
  * @param length how many are wanted
  * @returns the window, or nothing when no row is in it
  */
-export function windowOf(rows: number, offset: number, length: number): Window | undefined {
+export function pageWindow(rows: number, offset: number, length: number): PageWindow | undefined {
   const limit = Math.min(length, rows - offset);
   if (limit <= 0) return undefined;
   return offset > rows / 2
@@ -28,6 +28,6 @@ export function windowOf(rows: number, offset: number, length: number): Window |
 }
 
 /** @returns the rows of a window in the order that was wanted */
-export function inOrder<T>(rows: T[], { reversed }: Window): T[] {
+export function restoreOrder<T>(rows: T[], { reversed }: PageWindow): T[] {
   return reversed ? rows.reverse() : rows;
 }

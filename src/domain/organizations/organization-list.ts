@@ -1,11 +1,11 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import { administers, belongsTo, type Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
+import { isAdminOf, isMemberOf, type Caller } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An organization, as the API tells of it. */
 export interface OrganizationProfile {
@@ -19,41 +19,41 @@ export interface OrganizationProfile {
   counts: { users: number; assessments: number; assets: number } | null;
 }
 
-const profilesOf = (db: Reader) =>
+const selectProfiles = (db: ReadConnection) =>
   db
     .selectFrom('organizations')
     .select(['id', 'version', 'uid', 'name', 'created_at', 'require_second_factor'])
     .where('kind', '=', 'organization');
 
-type ProfileRow = Awaited<ReturnType<ReturnType<typeof profilesOf>['executeTakeFirstOrThrow']>>;
+type ProfileRow = Awaited<ReturnType<ReturnType<typeof selectProfiles>['executeTakeFirstOrThrow']>>;
 
 /** The organizations that staff reach, and everyone else's own (operation 61). */
 export const organizationList = defineList({
   name: 'organizations',
   rows: ({ db, caller }) =>
-    profilesOf(db).where(({ ref }) =>
-      belongsToOrganization(reachOfAccount(caller), ref('organizations.id'), reachParameters(caller)),
+    selectProfiles(db).where(({ ref }) =>
+      inOwnOrganization(visibilityOf(caller), ref('organizations.id'), visibilityParameters(caller)),
     ),
   id: 'organizations.id',
   organization: 'organizations.id',
   filters: {},
-  orders: { name: { by: 'organizations.name', type: 'text' } },
-  items: ({ db, caller }, rows) => completeProfiles(db, caller, rows),
+  sorts: { name: { column: 'organizations.name', type: 'text' } },
+  hydrate: ({ db, caller }, rows) => hydrateProfiles(db, caller, rows),
 });
 
 /**
  * @returns an organization that the caller belongs to, or reaches as staff
  * @throws Failure `missing` for every other
  */
-export async function organizationForCaller(
-  db: Reader,
+export async function requireVisibleOrganization(
+  db: ReadConnection,
   caller: Caller,
   uid: string,
 ): Promise<OrganizationProfile> {
-  const row = await profilesOf(db).where('uid', '=', uid).executeTakeFirst();
-  if (row === undefined || !belongsTo(caller, row.id)) throw missing('organization');
-  const [profile] = await completeProfiles(db, caller, [row]);
-  if (profile === undefined) throw missing('organization');
+  const row = await selectProfiles(db).where('uid', '=', uid).executeTakeFirst();
+  if (row === undefined || !isMemberOf(caller, row.id)) throw notFound('organization');
+  const [profile] = await hydrateProfiles(db, caller, [row]);
+  if (profile === undefined) throw notFound('organization');
   return profile;
 }
 
@@ -61,26 +61,27 @@ export async function organizationForCaller(
  * The same of one that the caller is to change.
  * @throws Failure `forbidden` for who does not administer it
  */
-export async function organizationToChange(
-  db: Reader,
+export async function requireAdministeredOrganization(
+  db: ReadConnection,
   caller: Caller,
   uid: string,
 ): Promise<OrganizationProfile> {
-  const profile = await organizationForCaller(db, caller, uid);
-  if (!administers(caller, profile.id)) throw new Failure('forbidden', 'Only admins change an organization.');
+  const profile = await requireVisibleOrganization(db, caller, uid);
+  if (!isAdminOf(caller, profile.id))
+    throw new DomainError('forbidden', 'Only admins change an organization.');
   return profile;
 }
 
-async function completeProfiles(
-  db: Reader,
+async function hydrateProfiles(
+  db: ReadConnection,
   caller: Caller,
   rows: readonly ProfileRow[],
 ): Promise<OrganizationProfile[]> {
-  const ids = rows.flatMap(({ id }) => (administers(caller, id) ? [id] : []));
+  const ids = rows.flatMap(({ id }) => (isAdminOf(caller, id) ? [id] : []));
   const [users, assessments, assets] = await Promise.all([
-    countOf(db, ids, db.selectFrom('users').where('banned_at', 'is', null)),
-    countOf(db, ids, db.selectFrom('assessments')),
-    countOf(db, ids, db.selectFrom('assets')),
+    countByOrganization(db, ids, db.selectFrom('users').where('banned_at', 'is', null)),
+    countByOrganization(db, ids, db.selectFrom('assessments')),
+    countByOrganization(db, ids, db.selectFrom('assets')),
   ]);
   const told = new Set(ids);
   return rows.map((row) => ({
@@ -101,8 +102,8 @@ async function completeProfiles(
 }
 
 /** @returns by organization, how many rows there are of it */
-async function countOf<T extends 'users' | 'assessments' | 'assets'>(
-  db: Reader,
+async function countByOrganization<T extends 'users' | 'assessments' | 'assets'>(
+  db: ReadConnection,
   organizationIds: readonly number[],
   query: SelectQueryBuilder<Tables, T, object>,
 ): Promise<ReadonlyMap<number, number>> {
@@ -110,7 +111,7 @@ async function countOf<T extends 'users' | 'assessments' | 'assets'>(
   const organization = sql.ref<number>('organization_id');
   const rows = await query
     .select([sql<number>`${organization}`.as('id'), sql<number>`count(*)`.as('count')])
-    .where(isOneOf(db, organization, organizationIds))
+    .where(inList(db, organization, organizationIds))
     .groupBy(organization)
     .execute();
   return new Map((rows as { id: number; count: number }[]).map(({ id, count }) => [id, count]));

@@ -1,9 +1,9 @@
-import type { Act } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { cleanName } from '../shared/names.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { requireName } from '../shared/names.ts';
 
 const UID = /^[0-9a-z]{1,50}$/;
 
@@ -23,17 +23,21 @@ export interface Organization {
  * Creates an organization: a tenant.
  * @throws Failure `invalid` for a bad uid or name, `conflict` for a uid that an organization or a group has
  */
-export function createOrganization(tx: Transaction, act: Act, input: NewOrganization): Promise<Organization> {
-  return create(tx, act, 'organization', input);
+export function insertOrganization(
+  tx: Transaction,
+  act: Attribution,
+  input: NewOrganization,
+): Promise<Organization> {
+  return insertKind(tx, act, 'organization', input);
 }
 
 /** Keeps others from changing an organization until the unit of work is over. */
-export async function holdOrganization(tx: Transaction, uid: string): Promise<void> {
+export async function lockOrganization(tx: Transaction, uid: string): Promise<void> {
   await tx
     .selectFrom('organizations')
     .select('id')
     .where('uid', '=', uid)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .execute();
 }
 
@@ -43,20 +47,20 @@ export async function holdOrganization(tx: Transaction, uid: string): Promise<vo
  */
 export async function renameOrganization(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   uid: string,
   name: string,
 ): Promise<void> {
-  const clean = cleanName('name', name);
+  const clean = requireName('name', name);
   const organization = await organizationByUid(tx, uid);
-  if (organization === undefined) throw missing(`organization ${uid}`);
+  if (organization === undefined) throw notFound(`organization ${uid}`);
   if (organization.name === clean) return;
   await tx
     .updateTable('organizations')
     .set((eb) => ({ name: clean, version: eb('version', '+', 1) }))
     .where('id', '=', organization.id)
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'organization.update',
     object: ['organization', uid],
     organizationId: organization.id,
@@ -68,22 +72,26 @@ export async function renameOrganization(
 /** Creates a group of organizations, empty; its uid is of the same form, and of the same space, as theirs. */
 export function createOrganizationGroup(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: NewOrganization,
 ): Promise<Organization> {
-  return create(tx, act, 'group', input);
+  return insertKind(tx, act, 'group', input);
 }
 
-async function create(
+async function insertKind(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   kind: 'organization' | 'group',
   { uid, name }: NewOrganization,
 ): Promise<Organization> {
   if (!UID.test(uid)) {
-    throw invalid({ property: 'uid', message: 'must be 1 to 50 lowercase letters and digits', value: uid });
+    throw invalidInput({
+      property: 'uid',
+      message: 'must be 1 to 50 lowercase letters and digits',
+      value: uid,
+    });
   }
-  const clean = cleanName('name', name);
+  const clean = requireName('name', name);
   const row = await tx
     .insertInto('organizations')
     .values({ uid, kind, name: clean, created_at: act.now })
@@ -91,11 +99,11 @@ async function create(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new Failure('conflict', `The uid ${uid} is taken already.`, [
+    throw new DomainError('conflict', `The uid ${uid} is taken already.`, [
       { property: 'uid', message: 'is taken already', value: uid },
     ]);
   }
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     ...(kind === 'organization'
       ? { action: 'organization.create', object: ['organization', uid] }
       : { action: 'organization-group.create', object: ['organization-group', uid] }),
@@ -110,9 +118,9 @@ async function create(
  * Puts an organization into a group; doing so twice changes nothing.
  * @throws Failure `missing` for either
  */
-export async function addToOrganizationGroup(
+export async function addOrganizationToGroup(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   groupUid: string,
   organizationUid: string,
 ): Promise<void> {
@@ -122,9 +130,9 @@ export async function addToOrganizationGroup(
     .where('uid', '=', groupUid)
     .where('kind', '=', 'group')
     .executeTakeFirst();
-  if (group === undefined) throw missing(`organization group ${groupUid}`);
+  if (group === undefined) throw notFound(`organization group ${groupUid}`);
   const organization = await organizationByUid(tx, organizationUid);
-  if (organization === undefined) throw missing(`organization ${organizationUid}`);
+  if (organization === undefined) throw notFound(`organization ${organizationUid}`);
   const added = await tx
     .insertInto('organization_group_members')
     .values({ group_id: group.id, organization_id: organization.id })
@@ -132,7 +140,7 @@ export async function addToOrganizationGroup(
     .returning('group_id')
     .executeTakeFirst();
   if (added === undefined) return;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'organization-group.add-organization',
     object: ['organization-group', groupUid],
     organizationId: organization.id,
@@ -142,7 +150,7 @@ export async function addToOrganizationGroup(
 }
 
 /** @returns the organization with this uid; a group of organizations is none */
-export function organizationByUid(db: Reader, uid: string): Promise<Organization | undefined> {
+export function organizationByUid(db: ReadConnection, uid: string): Promise<Organization | undefined> {
   return db
     .selectFrom('organizations')
     .select(['id', 'uid', 'name'])
@@ -152,7 +160,7 @@ export function organizationByUid(db: Reader, uid: string): Promise<Organization
 }
 
 /** @returns the organization with this id; a group of them is none */
-export function organizationById(db: Reader, id: number): Promise<Organization | undefined> {
+export function organizationById(db: ReadConnection, id: number): Promise<Organization | undefined> {
   return db
     .selectFrom('organizations')
     .select(['id', 'uid', 'name'])
@@ -166,12 +174,12 @@ export interface ListedOrganization extends Organization {
   second_factor: 'required' | 'optional';
 }
 
-export async function hasOrganizations(db: Reader): Promise<boolean> {
+export async function hasOrganizations(db: ReadConnection): Promise<boolean> {
   const any = db.selectFrom('organizations').select('id').where('kind', '=', 'organization').limit(1);
   return (await any.execute()).length > 0;
 }
 
-export async function listOrganizations(db: Reader): Promise<ListedOrganization[]> {
+export async function listOrganizations(db: ReadConnection): Promise<ListedOrganization[]> {
   const rows = await db
     .selectFrom('organizations')
     .select(['id', 'uid', 'name', 'require_second_factor'])
@@ -186,7 +194,7 @@ export async function listOrganizations(db: Reader): Promise<ListedOrganization[
 
 /** @returns every group with the uids of its organizations */
 export async function listOrganizationGroups(
-  db: Reader,
+  db: ReadConnection,
 ): Promise<(Organization & { organizations: string[] })[]> {
   const groups = await db
     .selectFrom('organizations')
@@ -207,7 +215,7 @@ export async function listOrganizationGroups(
 }
 
 /** @returns the name of the organization with this id */
-export async function organizationNameOf(db: Reader, id: number): Promise<string | null> {
+export async function organizationNameOf(db: ReadConnection, id: number): Promise<string | null> {
   const row = await db.selectFrom('organizations').select('name').where('id', '=', id).executeTakeFirst();
   return row?.name ?? null;
 }

@@ -1,10 +1,10 @@
-import { belongsTo, type Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { invalid } from '../shared/errors.ts';
+import { isMemberOf, type Caller } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { invalidInput } from '../shared/errors.ts';
 import { type Organization, organizationById, organizationByUid } from './organizations.ts';
 
 /** The organization that somebody names who creates something in one, by either; faults tell it as `organization`. */
-export interface OrganizationChoice {
+export interface OrganizationSelector {
   id?: number | undefined;
   uid?: string | undefined;
 }
@@ -13,20 +13,20 @@ export interface OrganizationChoice {
  * The organization in which something is created: staff name it, everyone else has one (docs/companions.md, section 1).
  * @throws Failure `invalid` when staff name none, for one that the caller does not belong to, and for an unknown one
  */
-export async function organizationToCreateIn(
-  db: Reader,
+export async function resolveTargetOrganization(
+  db: ReadConnection,
   caller: Caller,
-  { id, uid }: OrganizationChoice,
+  { id, uid }: OrganizationSelector,
 ): Promise<Organization> {
   const property = 'organization';
   const named = id ?? uid;
   if (named === undefined && caller.organizationId === null)
-    throw invalid({ property, message: 'is required' });
+    throw invalidInput({ property, message: 'is required' });
   const found =
     uid === undefined
       ? await organizationById(db, id ?? caller.organizationId ?? 0)
       : await organizationByUid(db, uid);
-  if (found === undefined || !belongsTo(caller, found.id) || (id !== undefined && found.id !== id))
-    throw invalid({ property, message: 'is not an organization that you can reach', value: named });
+  if (found === undefined || !isMemberOf(caller, found.id) || (id !== undefined && found.id !== id))
+    throw invalidInput({ property, message: 'is not an organization that you can reach', value: named });
   return found;
 }

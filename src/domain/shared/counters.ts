@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { eachPair, isOneOf } from '../../db/dialect-sql.ts';
-import { prepareUnread } from '../../db/prepared-queries.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { pairsTable, inList } from '../../db/dialect-sql.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /**
  * What is counted for many who write at once (ADR 37), and the buckets of each:
@@ -11,11 +11,12 @@ import { prepareUnread } from '../../db/prepared-queries.ts';
  * - `asset`: the vulnerabilities of an asset, `open` (which are not closed) and `closed`
  * - `organization-ports`: the hosts of an organization that have a port, by `state:number/protocol`, the number in five digits
  */
-export type TallyKind = 'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
+export type CounterKind =
+  'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
 /** What a change adds to a count, or takes from it. */
-export interface TallyDifference {
-  kind: TallyKind;
+export interface CounterDelta {
+  kind: CounterKind;
   /** The id of what the kind names. */
   subject: number;
   bucket: string;
@@ -23,27 +24,27 @@ export interface TallyDifference {
 }
 
 /** By subject and bucket; what is 0 may be absent. */
-export type Tallies = ReadonlyMap<number, ReadonlyMap<string, number>>;
+export type CounterValues = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 const COLUMNS = { kind: 'text', subject: 'int', bucket: 'text', amount: 'int' } as const;
-const insertDifferences = prepareInsert('tally_differences', COLUMNS);
-const addAmounts = prepareInsert(
+const insertDeltaRows = prepareInsert('tally_differences', COLUMNS);
+const upsertCounters = prepareInsert(
   'tallies',
   COLUMNS,
   'on conflict (kind, subject, bucket) do update set amount = tallies.amount + excluded.amount',
 );
 
 /** Changes counts in the unit of work that changes what is counted. Nobody waits for anybody by it. */
-export async function addTallies(tx: Transaction, differences: readonly TallyDifference[]): Promise<void> {
-  await addTallyRows(tx, rowsOf(differences));
+export async function addDeltas(tx: Transaction, differences: readonly CounterDelta[]): Promise<void> {
+  await insertDeltas(tx, toRows(differences));
 }
 
 /** Sums what many changes do to the same counts, so that a unit of work writes each count once. */
-export class TallySums {
-  readonly #sums = new Map<string, Summed>();
+export class DeltaAccumulator {
+  readonly #sums = new Map<string, Delta>();
 
   /** @param times how many there are that change the same counts in the same way */
-  add(differences: readonly Summed[], times = 1): void {
+  add(differences: readonly Delta[], times = 1): void {
     for (const { kind, subject, bucket, amount } of differences) {
       const key = `${kind} ${subject} ${bucket}`;
       const sum = this.#sums.get(key);
@@ -53,7 +54,7 @@ export class TallySums {
   }
 
   /** @returns a row for each count that changes, in one order */
-  rows(): DifferenceRow[] {
+  rows(): DeltaRow[] {
     return [...this.#sums]
       .filter(([, { amount }]) => amount !== 0)
       .sort(([one], [other]) => (one < other ? -1 : 1))
@@ -61,7 +62,7 @@ export class TallySums {
   }
 }
 
-interface Summed {
+interface Delta {
   kind: string;
   subject: number;
   bucket: string;
@@ -69,39 +70,43 @@ interface Summed {
 }
 
 /** A difference as it is written. */
-export type DifferenceRow = readonly [kind: string, subject: number, bucket: string, amount: number];
+export type DeltaRow = readonly [kind: string, subject: number, bucket: string, amount: number];
 
 /** The same as `addTallies`, of what is summed already: each count once. */
-export async function addTallyRows(tx: Transaction, rows: readonly DifferenceRow[]): Promise<void> {
-  await insertDifferences(tx, rows);
+export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): Promise<void> {
+  await insertDeltaRows(tx, rows);
   const open = rows.flatMap(([kind, subject, bucket, amount]) =>
     kind === 'asset' && bucket === 'open' ? [[subject, amount]] : [],
   );
-  if (open.length > 0) await addOpenOfAssets(tx, { amounts: JSON.stringify(open) });
+  if (open.length > 0) await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
 }
 
 /** Lists of assets are sorted by their open vulnerabilities, which an index has to know (ADR 45). */
-const addOpenOfAssets = prepareUnread<{ amounts: string }>((tx, p) =>
+const addOpenVulnerabilities = preparePipelined<{ amounts: string }>((tx, p) =>
   tx
     .updateTable('assets')
-    .from(eachPair(tx, p.amounts).as('item'))
+    .from(pairsTable(tx, p.amounts).as('item'))
     .set({ open_vulnerabilities: sql<number>`assets.open_vulnerabilities + other` })
     .whereRef('assets.id', '=', sql.ref('one')),
 );
 
-function rowsOf(differences: readonly Summed[]): DifferenceRow[] {
-  const sums = new TallySums();
+function toRows(differences: readonly Delta[]): DeltaRow[] {
+  const sums = new DeltaAccumulator();
   sums.add(differences);
   return sums.rows();
 }
 
 /** @returns the counts of these subjects */
-export async function sumTallies(db: Reader, kind: TallyKind, subjects: readonly number[]): Promise<Tallies> {
+export async function readCounters(
+  db: ReadConnection,
+  kind: CounterKind,
+  subjects: readonly number[],
+): Promise<CounterValues> {
   if (subjects.length === 0) return new Map();
   const of = (table: 'tallies' | 'tally_differences') =>
     sql`select subject, bucket, amount from ${sql.table(table)}
-      where kind = ${kind} and ${isOneOf(db, sql.ref<number>('subject'), subjects)}`;
-  return bySubject(
+      where kind = ${kind} and ${inList(db, sql.ref<number>('subject'), subjects)}`;
+  return groupBySubject(
     (
       await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
         from (${of('tallies')} union all ${of('tally_differences')}) as counts
@@ -116,7 +121,7 @@ interface SumRow {
   amount: number;
 }
 
-function bySubject(rows: readonly SumRow[]): Tallies {
+function groupBySubject(rows: readonly SumRow[]): CounterValues {
   const tallies = new Map<number, Map<string, number>>();
   for (const { subject, bucket, amount } of rows) {
     const buckets = tallies.get(subject);
@@ -127,7 +132,7 @@ function bySubject(rows: readonly SumRow[]): Tallies {
 }
 
 /** Forgets the counts of what is deleted, where what was counted went with it. */
-export async function forgetTallies(tx: Transaction, kind: TallyKind, subject: number): Promise<void> {
+export async function deleteCounters(tx: Transaction, kind: CounterKind, subject: number): Promise<void> {
   await tx.deleteFrom('tally_differences').where('kind', '=', kind).where('subject', '=', subject).execute();
   await tx.deleteFrom('tallies').where('kind', '=', kind).where('subject', '=', subject).execute();
 }
@@ -137,20 +142,20 @@ export async function forgetTallies(tx: Transaction, kind: TallyKind, subject: n
  * @param limit the most differences in one unit of work
  * @returns how many there were
  */
-export async function foldTallies(tx: Transaction, limit: number): Promise<number> {
+export async function compactCounters(tx: Transaction, limit: number): Promise<number> {
   const oldest = tx.selectFrom('tally_differences').select('id').orderBy('id').limit(limit);
   const taken = await tx
     .deleteFrom('tally_differences')
     .where('id', 'in', oldest)
     .returning(['kind', 'subject', 'bucket', 'amount'])
     .execute();
-  const rows = rowsOf(taken);
-  await addAmounts(tx, rows);
+  const rows = toRows(taken);
+  await upsertCounters(tx, rows);
   // What is deleted leaves nothing behind.
   await tx
     .deleteFrom('tallies')
     .where((eb) =>
-      isOneOf(
+      inList(
         tx,
         eb.ref('subject'),
         rows.map(([, subject]) => subject),

@@ -1,5 +1,5 @@
 /** One thing that is wrong with the input. */
-export interface Fault {
+export interface FieldError {
   /** Dotted path from the root of the input: `tags.3.name`. */
   property: string;
   message: string;
@@ -17,26 +17,26 @@ export interface Fault {
  * - `changed`: it is not of the version that was expected
  * - `oversized`: it would change more things than are changed at once; `batch` says how many
  */
-export type FailureKind = 'missing' | 'forbidden' | 'invalid' | 'conflict' | 'changed' | 'oversized';
+export type DomainErrorKind = 'missing' | 'forbidden' | 'invalid' | 'conflict' | 'changed' | 'oversized';
 
 /** How many things are changed at once at most, and how many it would be. */
-export interface Batch {
+export interface SizeLimit {
   max: number;
   size: number;
 }
 
 /** What a rule of the domain refuses. The faces turn it into their own error body. */
-export class Failure extends Error {
-  override name = 'Failure';
-  readonly kind: FailureKind;
-  readonly faults: readonly Fault[];
-  readonly batch: Batch | undefined;
+export class DomainError extends Error {
+  override name = 'DomainError';
+  readonly kind: DomainErrorKind;
+  readonly fieldErrors: readonly FieldError[];
+  readonly sizeLimit: SizeLimit | undefined;
 
-  constructor(kind: FailureKind, message: string, faults: readonly Fault[] = [], batch?: Batch) {
+  constructor(kind: DomainErrorKind, message: string, faults: readonly FieldError[] = [], batch?: SizeLimit) {
     super(message);
     this.kind = kind;
-    this.faults = faults;
-    this.batch = batch;
+    this.fieldErrors = faults;
+    this.sizeLimit = batch;
   }
 }
 
@@ -46,18 +46,18 @@ export class Failure extends Error {
  *   on both sides, and an input may have more behind it.
  * @returns the failure with the face's names, in its message as well where that is made of the faults
  */
-export function renameFaults(failure: Failure, names: Readonly<Record<string, string>>): Failure {
-  const faults = failure.faults.map(({ other, message, ...fault }) => ({
+export function renameFields(failure: DomainError, names: Readonly<Record<string, string>>): DomainError {
+  const faults = failure.fieldErrors.map(({ other, message, ...fault }) => ({
     ...fault,
-    property: renamed(fault.property, names),
-    message: other === undefined ? message : message.replace(other, () => renamed(other, names)),
+    property: renamePath(fault.property, names),
+    message: other === undefined ? message : message.replace(other, () => renamePath(other, names)),
   }));
   return failure.kind === 'invalid'
-    ? invalid(faults)
-    : new Failure(failure.kind, failure.message, faults, failure.batch);
+    ? invalidInput(faults)
+    : new DomainError(failure.kind, failure.message, faults, failure.sizeLimit);
 }
 
-function renamed(property: string, names: Readonly<Record<string, string>>): string {
+function renamePath(property: string, names: Readonly<Record<string, string>>): string {
   const path = property.split('.');
   for (const [from, to] of Object.entries(names)) {
     const parts = from.split('.');
@@ -75,21 +75,21 @@ function renamed(property: string, names: Readonly<Record<string, string>>): str
 }
 
 /** @returns a failure of kind `missing` that names the thing and not the reason */
-export function missing(thing: string): Failure {
-  return new Failure('missing', `The ${thing} does not exist, or you cannot reach it.`);
+export function notFound(thing: string): DomainError {
+  return new DomainError('missing', `The ${thing} does not exist, or you cannot reach it.`);
 }
 
 /** @returns a failure of kind `invalid` that lists where the input is wrong */
-export function invalid(wrong: Fault | readonly Fault[]): Failure {
+export function invalidInput(wrong: FieldError | readonly FieldError[]): DomainError {
   const faults = 'property' in wrong ? [wrong] : wrong;
-  return new Failure('invalid', describeFaults(faults, 'It'), faults);
+  return new DomainError('invalid', summarizeFieldErrors(faults, 'It'), faults);
 }
 
 /**
  * @param whole what to call the input where a fault is of all of it
  * @returns one sentence for people: the first few faults, and how many more there are
  */
-export function describeFaults(faults: readonly Fault[], whole: string): string {
+export function summarizeFieldErrors(faults: readonly FieldError[], whole: string): string {
   const told = faults.slice(0, 3).map(({ property, message }) => `${property || whole} ${message}`);
   const more = faults.length - told.length;
   return `${told.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;

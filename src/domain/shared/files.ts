@@ -1,5 +1,5 @@
-import { type Reader, type Transaction, Unavailable, WriteConflict } from '../../db/engine.ts';
-import { isOneOf, keepingRows } from '../../db/dialect-sql.ts';
+import { type ReadConnection, type Transaction, StorageError, WriteConflict } from '../../db/engine.ts';
+import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
 /** A content that a store has. */
 export interface StoredContent {
@@ -12,14 +12,14 @@ export interface StoredContent {
 }
 
 /** A content was taken away before anything referred to it, as it had waited for too long. */
-export class ContentGone extends Unavailable {
-  override name = 'ContentGone';
+export class ContentMissing extends StorageError {
+  override name = 'ContentMissing';
 }
 
 const [WAITING, KEPT, REMOVING] = [0, 1, 2];
 
 /** Tells that a content may come under a key, so that it is taken away again unless a file keeps it (ADR 40). */
-export async function announceContent(tx: Transaction, key: string, now: number): Promise<void> {
+export async function reserveContent(tx: Transaction, key: string, now: number): Promise<void> {
   await tx.insertInto('blobs').values({ key, created_at: now, state: WAITING }).execute();
 }
 
@@ -28,7 +28,7 @@ export async function announceContent(tx: Transaction, key: string, now: number)
  * @returns the id of the file
  * @throws ContentGone when it is being removed, WriteConflict when others store and remove the same one
  */
-export async function keepFile(
+export async function createFile(
   tx: Transaction,
   organizationId: number,
   { key, sha256, size }: StoredContent,
@@ -39,7 +39,7 @@ export async function keepFile(
       .select('id')
       .where('organization_id', '=', organizationId)
       .where('sha256', '=', sha256)
-      .modifyEnd(keepingRows(tx))
+      .modifyEnd(forKeyShare(tx))
       .executeTakeFirst();
   const known = await find();
   if (known !== undefined) return known.id;
@@ -55,7 +55,7 @@ export async function keepFile(
     if (other === undefined) throw new WriteConflict('The file was there, and is gone.');
     return other.id;
   }
-  await keepContent(tx, key);
+  await retainContent(tx, key);
   return created.id;
 }
 
@@ -63,7 +63,7 @@ export async function keepFile(
  * Keeps a content that something else than a file refers to, until `releaseContents`.
  * @throws ContentGone when it is being removed
  */
-export async function keepContent(tx: Transaction, key: string): Promise<void> {
+export async function retainContent(tx: Transaction, key: string): Promise<void> {
   const kept = await tx
     .updateTable('blobs')
     .set({ state: KEPT })
@@ -71,7 +71,7 @@ export async function keepContent(tx: Transaction, key: string): Promise<void> {
     .where('state', '=', WAITING)
     .returning('key')
     .executeTakeFirst();
-  if (kept === undefined) throw new ContentGone(`The content ${key} is gone.`);
+  if (kept === undefined) throw new ContentMissing(`The content ${key} is gone.`);
 }
 
 /** Says that nothing refers to these contents any more; what the store has of them is then nobody's. */
@@ -80,7 +80,7 @@ export async function releaseContents(tx: Transaction, keys: readonly string[]):
   await tx
     .updateTable('blobs')
     .set({ state: WAITING })
-    .where((eb) => isOneOf(tx, eb.ref('key'), keys))
+    .where((eb) => inList(tx, eb.ref('key'), keys))
     .where('state', '=', KEPT)
     .execute();
 }
@@ -90,7 +90,7 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
   if (ids.length === 0) return;
   const deleted = await tx
     .deleteFrom('files')
-    .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+    .where((eb) => inList(tx, eb.ref('id'), ids))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -107,7 +107,11 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
 }
 
 /** @returns keys of contents that no file keeps and that came before a time */
-export async function unusedContents(db: Reader, before: number, limit: number): Promise<string[]> {
+export async function findUnusedContents(
+  db: ReadConnection,
+  before: number,
+  limit: number,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
@@ -121,11 +125,11 @@ export async function unusedContents(db: Reader, before: number, limit: number):
 }
 
 /** @returns those of these keys whose contents no file keeps */
-export async function unkeptContents(db: Reader, keys: readonly string[]): Promise<string[]> {
+export async function filterUnusedContents(db: ReadConnection, keys: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
     .select('key')
-    .where((eb) => isOneOf(db, eb.ref('key'), keys))
+    .where((eb) => inList(db, eb.ref('key'), keys))
     .where('state', '<>', KEPT)
     .execute();
   return rows.map(({ key }) => key);
@@ -139,7 +143,7 @@ export async function beginRemoval(tx: Transaction, keys: readonly string[]): Pr
   const rows = await tx
     .updateTable('blobs')
     .set({ state: REMOVING })
-    .where((eb) => isOneOf(tx, eb.ref('key'), keys))
+    .where((eb) => inList(tx, eb.ref('key'), keys))
     .where('state', '<>', KEPT)
     .returning('key')
     .execute();
@@ -151,6 +155,6 @@ export async function endRemoval(tx: Transaction, keys: readonly string[]): Prom
   await tx
     .deleteFrom('blobs')
     .where('state', '=', REMOVING)
-    .where((eb) => isOneOf(tx, eb.ref('key'), keys))
+    .where((eb) => inList(tx, eb.ref('key'), keys))
     .execute();
 }

@@ -2,7 +2,7 @@
  * Puts rows that were read for many things at once to the thing that each is of.
  * @returns what `make` makes of the rows, in their order, by what `keyOf` says they are of
  */
-export function grouped<R, K, T>(rows: Iterable<R>, keyOf: (row: R) => K, make: (row: R) => T): Map<K, T[]> {
+export function groupBy<R, K, T>(rows: Iterable<R>, keyOf: (row: R) => K, make: (row: R) => T): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const row of rows) {
     const key = keyOf(row);

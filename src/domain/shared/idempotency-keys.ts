@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { tryLock } from '../../db/dialect-sql.ts';
-import { prepare, prepareUnread } from '../../db/prepared-queries.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { tryAdvisoryLock } from '../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 
 /** How long, in milliseconds, an answer is given again. */
-export const KEPT_FOR = 24 * 3_600_000;
+export const RESPONSE_TTL = 24 * 3_600_000;
 /** Bytes of a body above which it is compressed. */
 const COMPRESS_ABOVE = 64 * 1024;
 
 /** What a request that may come again is known by. */
-export interface Repeatable {
+export interface IdempotencyScope {
   userId: number;
   method: string;
   path: string;
@@ -20,7 +20,7 @@ export interface Repeatable {
 }
 
 /** What is answered again. */
-export interface KeptAnswer {
+export interface StoredResponse {
   /** SHA-256 of the request that it answered, base64url. */
   requestHash: string;
   status: number;
@@ -32,7 +32,7 @@ export interface KeptAnswer {
   body: string;
 }
 
-interface KeptRow {
+interface StoredRow {
   request_hash: string;
   status: number;
   headers: string;
@@ -41,7 +41,7 @@ interface KeptRow {
   compressed: number;
 }
 
-const keptRow = prepare<{ id: string; after: number }, KeptRow>((db, p) =>
+const selectRow = prepareQuery<{ id: string; after: number }, StoredRow>((db, p) =>
   db
     .selectFrom('kept_answers')
     .select(['request_hash', 'status', 'headers', 'version', 'body', 'compressed'])
@@ -50,7 +50,7 @@ const keptRow = prepare<{ id: string; after: number }, KeptRow>((db, p) =>
 );
 
 /** One that is too old to be given again may still be there. */
-const replaceRow = prepareUnread<KeptRow & { id: string; user: number; now: number }>((tx, p) =>
+const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: number }>((tx, p) =>
   tx
     .insertInto('kept_answers')
     .values({
@@ -78,7 +78,7 @@ const replaceRow = prepareUnread<KeptRow & { id: string; user: number; now: numb
 );
 
 /** @returns what tells the request from others of the account, and of other accounts; nobody reads the key in it */
-export function repeatId({ userId, method, path, key }: Repeatable): string {
+export function idempotencyId({ userId, method, path, key }: IdempotencyScope): string {
   return createHash('sha256')
     .update(JSON.stringify([userId, method, path, key]))
     .digest('base64url');
@@ -89,13 +89,17 @@ export function repeatId({ userId, method, path, key }: Repeatable): string {
  * @param id of `repeatId`
  * @returns false when another unit of work has it
  */
-export function lockRepeat(tx: Transaction, id: string): Promise<boolean> {
-  return tryLock(tx, Buffer.from(id, 'base64url').readBigInt64BE(0));
+export function lockIdempotencyKey(tx: Transaction, id: string): Promise<boolean> {
+  return tryAdvisoryLock(tx, Buffer.from(id, 'base64url').readBigInt64BE(0));
 }
 
 /** @returns what was answered to the request of this id; not when that was too long ago */
-export async function findKeptAnswer(db: Reader, id: string, now: number): Promise<KeptAnswer | undefined> {
-  const [row] = await keptRow(db, { id, after: now - KEPT_FOR });
+export async function findStoredResponse(
+  db: ReadConnection,
+  id: string,
+  now: number,
+): Promise<StoredResponse | undefined> {
+  const [row] = await selectRow(db, { id, after: now - RESPONSE_TTL });
   if (row === undefined) return undefined;
   const { request_hash: requestHash, status, headers, version, body, compressed } = row;
   return {
@@ -103,40 +107,40 @@ export async function findKeptAnswer(db: Reader, id: string, now: number): Promi
     status,
     headers: JSON.parse(headers) as Record<string, string>,
     version,
-    body: compressed === 1 ? await inflate(body) : body,
+    body: compressed === 1 ? await decompress(body) : body,
   };
 }
 
 /** Keeps an answer in the unit of work that it tells of: one is there with the other, or neither is. */
-export async function keepAnswer(
+export async function storeResponse(
   tx: Transaction,
   userId: number,
   id: string,
-  { requestHash, status, headers, version, body }: KeptAnswer,
+  { requestHash, status, headers, version, body }: StoredResponse,
   now: number,
 ): Promise<void> {
   const isLarge = Buffer.byteLength(body) > COMPRESS_ABOVE;
-  await replaceRow(tx, {
+  await upsertRow(tx, {
     id,
     user: userId,
     request_hash: requestHash,
     status,
     headers: JSON.stringify(headers),
     version,
-    body: isLarge ? await deflate(body) : body,
+    body: isLarge ? await compress(body) : body,
     compressed: isLarge ? 1 : 0,
     now,
   });
 }
 
 // Both work in threads of their own, so that the event loop goes on.
-const gzipAside = promisify<string, { level: number }, Buffer>(gzip);
-const gunzipAside = promisify<Buffer, Buffer>(gunzip);
+const gzipAsync = promisify<string, { level: number }, Buffer>(gzip);
+const gunzipAsync = promisify<Buffer, Buffer>(gunzip);
 
-async function deflate(text: string): Promise<string> {
-  return (await gzipAside(text, { level: 1 })).toString('base64');
+async function compress(text: string): Promise<string> {
+  return (await gzipAsync(text, { level: 1 })).toString('base64');
 }
 
-async function inflate(text: string): Promise<string> {
-  return (await gunzipAside(Buffer.from(text, 'base64'))).toString('utf8');
+async function decompress(text: string): Promise<string> {
+  return (await gunzipAsync(Buffer.from(text, 'base64'))).toString('utf8');
 }

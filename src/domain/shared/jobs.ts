@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
 
 /** Work that outlives the request that asked for it, and the process that began it. */
 export interface Job {
@@ -22,14 +22,14 @@ export type TakeJob = (
 /** How many of a kind may wait at once, where strangers can ask for it. */
 export interface JobLimit {
   /** Who asks; jobs of the same origin count together. */
-  origin: string;
-  perOrigin: number;
-  inAll: number;
+  quotaKey: string;
+  perQuotaKey: number;
+  total: number;
 }
 
 /** Tells the runner of this process that there is work, so that it need not wait until it looks again. */
-export class JobSignal extends EventEmitter<{ added: [] }> {
-  added(): void {
+export class JobNotifier extends EventEmitter<{ added: [] }> {
+  notify(): void {
     this.emit('added');
   }
 }
@@ -49,13 +49,13 @@ export async function addJob(
   limit?: JobLimit,
   key: string | null = null,
 ): Promise<boolean> {
-  if (limit !== undefined && !(await isRoomFor(tx, kind, limit))) return false;
+  if (limit !== undefined && !(await hasCapacity(tx, kind, limit))) return false;
   const added = await tx
     .insertInto('jobs')
     .values({
       kind,
       key,
-      origin: limit?.origin ?? null,
+      origin: limit?.quotaKey ?? null,
       payload: JSON.stringify(payload),
       attempts: 0,
       due_at: now,
@@ -69,7 +69,7 @@ export async function addJob(
 }
 
 /** Sees to it that there is the one job of a kind that always comes back. */
-export async function ensureJob(tx: Transaction, kind: string, now: number): Promise<void> {
+export async function ensureRecurringJob(tx: Transaction, kind: string, now: number): Promise<void> {
   await tx
     .insertInto('jobs')
     .values({
@@ -87,7 +87,7 @@ export async function ensureJob(tx: Transaction, kind: string, now: number): Pro
 }
 
 /** Keeps others who count jobs of the kind out until this unit of work is done; then they see what it has changed. */
-export async function holdJobKind(tx: Transaction, kind: string): Promise<void> {
+export async function lockJobKind(tx: Transaction, kind: string): Promise<void> {
   await tx
     .insertInto('job_kinds')
     .values({ kind })
@@ -97,30 +97,30 @@ export async function holdJobKind(tx: Transaction, kind: string): Promise<void> 
     .selectFrom('job_kinds')
     .select('kind')
     .where('kind', '=', kind)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .execute();
 }
 
-async function isRoomFor(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
-  await holdJobKind(tx, kind);
+async function hasCapacity(tx: Transaction, kind: string, limit: JobLimit): Promise<boolean> {
+  await lockJobKind(tx, kind);
   const { inAll, ofOrigin } = await tx
     .selectFrom('jobs')
     .select(({ fn, eb }) => [
       fn.countAll<number>().as('inAll'),
-      fn.count<number>(eb.case().when('origin', '=', limit.origin).then(1).end()).as('ofOrigin'),
+      fn.count<number>(eb.case().when('origin', '=', limit.quotaKey).then(1).end()).as('ofOrigin'),
     ])
     .where('kind', '=', kind)
     .executeTakeFirstOrThrow();
-  return inAll < limit.inAll && ofOrigin < limit.perOrigin;
+  return inAll < limit.total && ofOrigin < limit.perQuotaKey;
 }
 
-const dueKinds = prepare<{ now: number }, { kind: string }>((db, p) =>
+const selectDueKinds = prepareQuery<{ now: number }, { kind: string }>((db, p) =>
   db.selectFrom('jobs').select('kind').distinct().where('due_at', '<=', p.now),
 );
 
 /** @returns the kinds of which something is to be done now */
-export async function kindsDue(db: Reader, now: number): Promise<string[]> {
-  return (await dueKinds(db, { now })).map(({ kind }) => kind);
+export async function findDueKinds(db: ReadConnection, now: number): Promise<string[]> {
+  return (await selectDueKinds(db, { now })).map(({ kind }) => kind);
 }
 
 /**
@@ -156,7 +156,7 @@ export async function takeJob(
 }
 
 /** Keeps a job that takes long. @returns whether it is still theirs: it is not when it was cancelled, or taken by another */
-export async function keepJob(
+export async function extendLease(
   tx: Transaction,
   { id }: Pick<Job, 'id'>,
   holder: string,
@@ -180,7 +180,7 @@ export async function finishJob(tx: Transaction, { id }: Pick<Job, 'id'>, holder
  * Gives a job back, to be done at another time, by anyone.
  * @param attempts how often it counts as taken from now on
  */
-export async function postponeJob(
+export async function rescheduleJob(
   tx: Transaction,
   { id, attempts }: Pick<Job, 'id' | 'attempts'>,
   holder: string,

@@ -1,4 +1,4 @@
-import { type Fault, invalid } from './errors.ts';
+import { type FieldError, invalidInput } from './errors.ts';
 
 export const MAX_NAME_LENGTH = 255;
 
@@ -9,7 +9,7 @@ const NAME = /^\s*\S(?:[\s\S]{0,253}\S)?\s*$/u;
 export const NAME_PATTERN = NAME.source;
 
 /** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
-export function nameFault(property: string, name: string): Fault | undefined {
+export function validateName(property: string, name: string): FieldError | undefined {
   const length = [...name.trim()].length;
   if (length === 0) return { property, message: 'must not be empty', value: name };
   if (length > MAX_NAME_LENGTH)
@@ -21,8 +21,8 @@ export function nameFault(property: string, name: string): Fault | undefined {
  * @returns the name without outer space
  * @throws Failure `invalid` when it is empty or too long
  */
-export function cleanName(property: string, name: string): string {
-  const fault = nameFault(property, name);
-  if (fault !== undefined) throw invalid(fault);
+export function requireName(property: string, name: string): string {
+  const fault = validateName(property, name);
+  if (fault !== undefined) throw invalidInput(fault);
   return name.trim();
 }

@@ -1,28 +1,28 @@
 const DAY = 86_400_000;
 const padded = (width: number, count: number): string[] =>
   Array.from({ length: count }, (_, number) => String(number).padStart(width, '0'));
-const TWO = padded(2, 60);
-const THREE = padded(3, 1_000);
+const TWO_DIGITS = padded(2, 60);
+const THREE_DIGITS = padded(3, 1_000);
 
 let knownDay = Number.NaN;
 let knownDate = '';
 
 /** Rows tell the same few moments again and again: each is kept until another one takes its place. */
-const KEPT = 509;
-const keptMoments = new Float64Array(KEPT).fill(Number.NaN);
-const keptTexts = Array.from({ length: KEPT }, () => '');
+const CACHE_SIZE = 509;
+const cachedTimes = new Float64Array(CACHE_SIZE).fill(Number.NaN);
+const cachedTexts = Array.from({ length: CACHE_SIZE }, () => '');
 
 /**
  * ISO 8601 in UTC with milliseconds, as `Date.toISOString` has it. A page has a hundred times, most of them of few
  * days: formatting the date once a day takes a tenth of the time.
  * @param milliseconds since 1970, a whole number
  */
-export function isoTime(milliseconds: number): string {
-  const place = Math.abs(milliseconds) % KEPT;
-  if (keptMoments[place] === milliseconds) return keptTexts[place] as string;
+export function formatTimestamp(milliseconds: number): string {
+  const place = Math.abs(milliseconds) % CACHE_SIZE;
+  if (cachedTimes[place] === milliseconds) return cachedTexts[place] as string;
   const text = formatTime(milliseconds);
-  keptMoments[place] = milliseconds;
-  keptTexts[place] = text;
+  cachedTimes[place] = milliseconds;
+  cachedTexts[place] = text;
   return text;
 }
 
@@ -33,21 +33,21 @@ function formatTime(milliseconds: number): string {
     knownDay = day;
   }
   const rest = milliseconds - day * DAY;
-  const hour = TWO[Math.floor(rest / 3_600_000)];
-  const minute = TWO[Math.floor(rest / 60_000) % 60];
-  const second = TWO[Math.floor(rest / 1_000) % 60];
-  return `${knownDate}${hour}:${minute}:${second}.${THREE[rest % 1_000]}Z`;
+  const hour = TWO_DIGITS[Math.floor(rest / 3_600_000)];
+  const minute = TWO_DIGITS[Math.floor(rest / 60_000) % 60];
+  const second = TWO_DIGITS[Math.floor(rest / 1_000) % 60];
+  return `${knownDate}${hour}:${minute}:${second}.${THREE_DIGITS[rest % 1_000]}Z`;
 }
 
-const MOMENT =
+const TIMESTAMP =
   /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
 
 /**
  * @returns milliseconds since 1970, of ISO 8601; a moment without an offset is UTC (docs/companions.md, section 1).
  *   `undefined` for what is none
  */
-export function momentOf(text: string): number | undefined {
-  if (!MOMENT.test(text) || !isDay(text.slice(0, 10))) return undefined;
+export function parseTimestamp(text: string): number | undefined {
+  if (!TIMESTAMP.test(text) || !isCalendarDate(text.slice(0, 10))) return undefined;
   const [clock = '', offset = 'Z'] = text.slice(11).split(/(?=[Zz+-])/);
   const zone = /^[Zz]$/.test(offset) ? 'Z' : offset.replace(/^(...)(\d\d)$/, '$1:$2');
   const time = Date.parse(`${text.slice(0, 10)}T${clock === '' ? '00:00' : clock}${zone}`);
@@ -55,7 +55,7 @@ export function momentOf(text: string): number | undefined {
 }
 
 /** @returns whether the text is a day of the calendar, as `2026-11-22` */
-export function isDay(text: string): boolean {
+export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
   const time = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);

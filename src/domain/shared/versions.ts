@@ -1,7 +1,7 @@
-import { Failure } from './errors.ts';
+import { DomainError } from './errors.ts';
 
 /** The versions of a thing that a change wants to find there; `*` is any. */
-export type Expected = '*' | ReadonlySet<number>;
+export type ExpectedVersion = '*' | ReadonlySet<number>;
 
 /**
  * To be called in the unit of work once the thing is held and found to be within reach, after what a role forbids and
@@ -9,7 +9,7 @@ export type Expected = '*' | ReadonlySet<number>;
  * @param expected absent: nothing is compared
  * @throws Failure `changed` when the thing has another version
  */
-export function requireVersion(expected: Expected | undefined, version: number): void {
+export function requireVersion(expected: ExpectedVersion | undefined, version: number): void {
   if (expected === undefined || expected === '*' || expected.has(version)) return;
-  throw new Failure('changed', 'It was changed since you read it: If-Match names another version.');
+  throw new DomainError('changed', 'It was changed since you read it: If-Match names another version.');
 }

@@ -1,28 +1,28 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Account, Caller } from '../../auth/callers.ts';
-import { type Reach, reachOf, type Scope } from '../../auth/scopes.ts';
-import { unindexed } from '../../db/dialect-sql.ts';
+import { type ScopeAccess, accessOfScope, type Scope } from '../../auth/scopes.ts';
+import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
  * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
  * so that queries can be prepared once for each.
  */
-export interface CallerReach {
+export interface Visibility {
   key: string;
   kind: CallerKind;
-  rules: readonly Reach[];
+  rules: readonly ScopeAccess[];
 }
 
 /** Staff who are assigned to organizations are confined to these, other staff are not, and clients are of one. */
 type CallerKind = 'staff' | 'assigned' | 'client';
 
-function kindOf({ staff, assigned }: Account): CallerKind {
+function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
   if (!staff) return 'client';
-  return assigned === null ? 'staff' : 'assigned';
+  return assignedOrganizations === null ? 'staff' : 'assigned';
 }
 
 /** The parameters that the conditions below need. */
-export interface ReachParameters {
+export interface VisibilityParameters {
   /** -1 for the command line, which has no account. */
   callerId: number;
   /** -1 for staff, who are of no organization. */
@@ -33,11 +33,11 @@ export interface ReachParameters {
  * @param accepted the scopes that the operation accepts; only those count
  * @returns what the caller reaches with them
  */
-export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): CallerReach {
+export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
   const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = held.map((scope) => reachOf(scope as Exclude<Scope, 'api'>));
+  const all = held.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
-    (rule, index) => !all.some((other, at) => at !== index && covers(other, rule, at < index)),
+    (rule, index) => !all.some((other, at) => at !== index && includes(other, rule, at < index)),
   );
   const key = rules.map(({ level, writableBy }) => `${level}:${writableBy?.join('+') ?? '*'}`).sort();
   const kind = kindOf(caller);
@@ -47,7 +47,7 @@ export function reachOfCaller(caller: Caller, accepted: readonly Scope[]): Calle
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
 /** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
-function covers(one: Reach, other: Reach, first: boolean): boolean {
+function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean {
   const sameAssets = String(one.writableBy) === String(other.writableBy);
   if (one.level === other.level && sameAssets) return first;
   return WIDTH[one.level] >= WIDTH[other.level] && (one.writableBy === null || sameAssets);
@@ -57,29 +57,29 @@ function covers(one: Reach, other: Reach, first: boolean): boolean {
  * @returns what the account reaches where an operation has no scopes of its own: staff everything, or the organizations
  *   that they are assigned to, an admin their organization, everyone else the assessments that they have access to
  */
-export function reachOfAccount(account: Account): CallerReach {
+export function visibilityOf(account: Account): Visibility {
   const kind = kindOf(account);
   const level =
     kind === 'staff' ? 'global' : kind === 'assigned' || account.admin ? 'organization' : 'listing';
   return { key: `account:${kind}:${level}`, kind, rules: [{ level, writableBy: null }] };
 }
 
-export function reachParameters(caller: Caller): ReachParameters {
+export function visibilityParameters(caller: Caller): VisibilityParameters {
   return { callerId: caller.userId ?? -1, callerOrganizationId: caller.organizationId ?? -1 };
 }
 
 /** @returns the condition that a row of `assets`, found by other means, is within reach */
-export function assetWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function assetIsVisible(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   return assetCondition(
     reach,
-    unindexed(sql.ref<number>('assets.organization_id')),
+    withoutIndex(sql.ref<number>('assets.organization_id')),
     isListed(reach.kind, p),
     p,
   );
 }
 
 /** The same for what nothing else narrows: the rows of `assets` are found by it. */
-export function assetsWithin(reach: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const { kind } = reach;
   const listed =
     kind === 'client'
@@ -95,10 +95,10 @@ export function assetsWithin(reach: CallerReach, p: ReachParameters): RawBuilder
 }
 
 function assetCondition(
-  { rules, kind }: CallerReach,
+  { rules, kind }: Visibility,
   organizationId: Expression<unknown>,
   listed: RawBuilder<SqlBool>,
-  p: ReachParameters,
+  p: VisibilityParameters,
 ): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level, writableBy }) => {
@@ -119,7 +119,10 @@ function assetCondition(
 }
 
 /** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
-export function organizationWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function organizationIsVisible(
+  { rules, kind }: Visibility,
+  p: VisibilityParameters,
+): RawBuilder<SqlBool> {
   const levels = [...new Set(rules.map(({ level }) => level))];
   if (levels.includes('global')) return TRUE;
   const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
@@ -140,16 +143,19 @@ export function organizationWithin({ rules, kind }: CallerReach, p: ReachParamet
  * @param column the id of the organization that something is of
  * @returns the condition that the account belongs to it, in whatever role (as `belongsTo` says of one)
  */
-export function belongsToOrganization(
-  { kind }: CallerReach,
+export function inOwnOrganization(
+  { kind }: Visibility,
   column: Expression<unknown>,
-  p: ReachParameters,
+  p: VisibilityParameters,
 ): RawBuilder<SqlBool> {
   return inOrganization(column, kind, p);
 }
 
 /** @returns the condition that a row of `assessments`, a listing, is within reach */
-export function listingWithin({ rules, kind }: CallerReach, p: ReachParameters): RawBuilder<SqlBool> {
+export function assessmentIsVisible(
+  { rules, kind }: Visibility,
+  p: VisibilityParameters,
+): RawBuilder<SqlBool> {
   return anyOf(
     rules.map(({ level }) => {
       if (level === 'global') return TRUE;
@@ -167,7 +173,11 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
 }
 
 /** A client user's own organization, the organizations that a staff user is assigned to, or all. */
-function inOrganization(id: Expression<unknown>, kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+function inOrganization(
+  id: Expression<unknown>,
+  kind: CallerKind,
+  p: VisibilityParameters,
+): RawBuilder<SqlBool> {
   switch (kind) {
     case 'staff':
       return TRUE;
@@ -179,7 +189,7 @@ function inOrganization(id: Expression<unknown>, kind: CallerKind, p: ReachParam
 }
 
 /** Whether one of these listings holds the row of `assets`. */
-function isListed(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   return kind === 'client'
     ? sql<SqlBool>`exists (
         select 1 from listing_assets
@@ -191,7 +201,7 @@ function isListed(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
 }
 
 /** The listings that a client user has access to; for staff, the listings of their organizations. */
-function inListing(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
+function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
   return sql<SqlBool>`exists (
     select 1 from assessment_access
@@ -202,7 +212,7 @@ function inListing(kind: CallerKind, p: ReachParameters): RawBuilder<SqlBool> {
  * Remembers one value for each kind of reach; there are few.
  * @returns a function from a reach to the value that `make` made for the first of its key
  */
-export function perReach<T>(make: (reach: CallerReach) => T): (reach: CallerReach) => T {
+export function memoizeByVisibility<T>(make: (reach: Visibility) => T): (reach: Visibility) => T {
   const made = new Map<string, T>();
   return (reach) => {
     let value = made.get(reach.key);

@@ -1,4 +1,4 @@
-import type { Reader } from '../../db/engine.ts';
+import type { ReadConnection } from '../../db/engine.ts';
 import type { SessionLimits } from './sessions.ts';
 
 /** How much there is of what can act for an account. */
@@ -11,7 +11,7 @@ export interface AccountSummary {
 
 /** @returns what is good now, counted */
 export async function summarizeAccount(
-  db: Reader,
+  db: ReadConnection,
   userId: number,
   limits: SessionLimits,
   now: number,

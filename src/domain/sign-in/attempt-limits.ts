@@ -18,7 +18,7 @@ export interface AttemptLimit {
 /** So many subjects have a row of their own for an address; further ones share one. */
 const MAX_SUBJECTS = 100;
 
-export type Attempt =
+export type AttemptResult =
   /** @property count of those within the window, this one included */
   | { outcome: 'counted'; count: number }
   /** @property retryAfter in seconds */
@@ -28,12 +28,12 @@ export type Attempt =
  * Counts an attempt before it is made, so that many at once are no way around the limit: only who gets `counted` may go
  * on. The window slides; trying while it is locked is not counted, and does not prolong the lock.
  */
-export async function countAttempt(
+export async function recordAttempt(
   tx: Transaction,
   key: AttemptKey,
   { max, window }: AttemptLimit,
   now: number,
-): Promise<Attempt> {
+): Promise<AttemptResult> {
   // Whoever touches the row keeps others out until this unit of work is done.
   const row = await tx
     .insertInto('attempts')
@@ -65,7 +65,7 @@ export async function countAttempt(
  * @param shared the subject that the further ones are counted under
  * @returns the key to count the attempt under
  */
-export async function boundedKey(
+export async function boundedAttemptKey(
   tx: Transaction,
   key: AttemptKey,
   shared: string,
@@ -89,7 +89,7 @@ export async function boundedKey(
 }
 
 /** Forgets what was tried from this address. */
-export async function forgetAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
+export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
   await tx
     .deleteFrom('attempts')
     .where('subject', '=', key.subject)
@@ -98,6 +98,6 @@ export async function forgetAttempts(tx: Transaction, key: AttemptKey): Promise<
 }
 
 /** The same for every address. */
-export async function forgetAllAttempts(tx: Transaction, subject: string): Promise<void> {
+export async function clearAllAttempts(tx: Transaction, subject: string): Promise<void> {
   await tx.deleteFrom('attempts').where('subject', '=', subject).execute();
 }

@@ -1,9 +1,9 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { missing } from '../shared/errors.ts';
-import { revokeAccessTokens } from '../tokens/revoke-client-tokens.ts';
-import { credentialsChanged } from '../tokens/credentials.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { notFound } from '../shared/errors.ts';
+import { revokeClientAccessTokens } from '../tokens/revoke-client-tokens.ts';
+import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { CONSOLE_CLIENT } from '../tokens/oauth-clients.ts';
 
 /** Whose session it is. */
@@ -19,17 +19,17 @@ interface SessionOwner {
  */
 export async function endSession(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   user: SessionOwner,
   sessionId: string,
 ): Promise<void> {
-  if (!(await endSessionIfAny(tx, act, user, sessionId))) throw missing('session');
+  if (!(await endSessionIfAny(tx, act, user, sessionId))) throw notFound('session');
 }
 
 /** The same for a session that may have ended already. @returns whether it was there */
 export async function endSessionIfAny(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   user: SessionOwner,
   sessionId: string,
 ): Promise<boolean> {
@@ -40,7 +40,7 @@ export async function endSessionIfAny(
     .returning('id')
     .executeTakeFirst();
   if (ended === undefined) return false;
-  await recordEnd(tx, act, user, [ended.id]);
+  await recordSessionsEnded(tx, act, user, [ended.id]);
   return true;
 }
 
@@ -51,14 +51,14 @@ export async function endSessionIfAny(
  */
 export async function endSessions(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   user: SessionOwner,
   except: string | null,
 ): Promise<number> {
   let query = tx.deleteFrom('sessions').where('user_id', '=', user.userId);
   if (except !== null) query = query.where('id', '<>', except);
   const ended = await query.returning('id').execute();
-  await recordEnd(
+  await recordSessionsEnded(
     tx,
     act,
     user,
@@ -72,27 +72,27 @@ export async function endSessions(
  * @returns how many ended
  * @throws Failure `missing` for an unknown user
  */
-export async function endSessionsOf(tx: Transaction, act: Act, userId: number): Promise<number> {
+export async function endUserSessions(tx: Transaction, act: Attribution, userId: number): Promise<number> {
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
     .where('id', '=', userId)
     .executeTakeFirst();
-  if (user === undefined) throw missing('user');
+  if (user === undefined) throw notFound('user');
   return endSessions(tx, act, { userId, organizationId: user.organization_id }, null);
 }
 
-async function recordEnd(
+async function recordSessionsEnded(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   user: SessionOwner,
   sessionIds: readonly string[],
 ): Promise<void> {
   // What the console got by a session does not outlive it; where another one stands, it gets anew.
-  if (sessionIds.length > 0 && (await revokeAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0)
-    await credentialsChanged(tx);
+  if (sessionIds.length > 0 && (await revokeClientAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0)
+    await bumpCredentialVersion(tx);
   for (const id of sessionIds) {
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'session.end',
       object: ['session', id],
       organizationId: user.organizationId,

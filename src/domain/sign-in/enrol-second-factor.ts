@@ -1,8 +1,8 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { Failure } from '../shared/errors.ts';
+import { DomainError } from '../shared/errors.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
-import { claimFactors, type FactorOwner, hasSecondFactor, secondFactorsOf } from './second-factors.ts';
+import { lockFactors, type FactorOwner, hasSecondFactor, secondFactorsOf } from './second-factors.ts';
 import { endSessions } from './end-sessions.ts';
 import { requireSession } from './sessions.ts';
 
@@ -14,16 +14,19 @@ import { requireSession } from './sessions.ts';
  * @throws Failure `conflict` when the account has a factor, which they are then to prove instead; SessionEnded when the
  *   session ended in the meantime
  */
-export async function addFirstFactor(
+export async function enrolFirstSecondFactor(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   session: FactorOwner & { id: string },
   codes: readonly string[],
   add: () => Promise<void>,
 ): Promise<void> {
-  await claimFactors(tx, session.userId);
+  await lockFactors(tx, session.userId);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
-    throw new Failure('conflict', 'This account has a second factor already. Sign in again, and use that.');
+    throw new DomainError(
+      'conflict',
+      'This account has a second factor already. Sign in again, and use that.',
+    );
   await requireSession(tx, session.id);
   await add();
   await replaceRecoveryCodes(tx, act, session, codes);

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { isHostName } from '../../auth/email-addresses.ts';
 import { isPlainText } from '../../auth/plain-text.ts';
-import type { Fault } from '../shared/errors.ts';
+import type { FieldError } from '../shared/errors.ts';
 
 const MAX_DOMAIN = 253;
 const MAX_TEXT = 255;
@@ -28,16 +28,19 @@ export interface ProviderSettings {
 }
 
 /** @returns a domain as it is compared; one that is none stays as it is, to be told so */
-export function cleanDomain(domain: string): string {
+export function normalizeDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
 }
 
 /** @returns what is wrong with the settings of a provider, by their form alone */
-export function settingFaults(settings: ProviderSettings, domains: readonly string[]): Fault[] {
+export function validateProviderSettings(
+  settings: ProviderSettings,
+  domains: readonly string[],
+): FieldError[] {
   const { clientId, groupsClaim, adminGroup, groups } = settings;
   const texts = { clientId, groupsClaim, ...(adminGroup === null ? {} : { adminGroup }) };
   return [
-    ...Object.entries(texts).flatMap(([property, value]) => textFault(property, value)),
+    ...Object.entries(texts).flatMap(([property, value]) => validateText(property, value)),
     ...domains.flatMap((value, index) =>
       isDomain(value)
         ? []
@@ -46,7 +49,7 @@ export function settingFaults(settings: ProviderSettings, domains: readonly stri
     ...(domains.length === 0 || domains.length > MAX_DOMAINS
       ? [{ property: 'domains', message: `must name 1 to ${MAX_DOMAINS} domains` }]
       : []),
-    ...groups.flatMap(({ group }, index) => textFault(`groups.${index}.group`, group)),
+    ...groups.flatMap(({ group }, index) => validateText(`groups.${index}.group`, group)),
     ...(groups.length > MAX_GROUPS ? [{ property: 'groups', message: `must be at most ${MAX_GROUPS}` }] : []),
   ];
 }
@@ -56,7 +59,7 @@ function isDomain(text: string): boolean {
   return text.length <= MAX_DOMAIN && isHostName(text) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}$/.test(text);
 }
 
-function textFault(property: string, value: string): Fault[] {
+function validateText(property: string, value: string): FieldError[] {
   if (isPlainText(value, MAX_TEXT)) return [];
   return [{ property, message: `must have 1 to ${MAX_TEXT} characters that can be seen`, value }];
 }

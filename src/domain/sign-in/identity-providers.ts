@@ -1,13 +1,17 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { emailHost } from '../../auth/email-addresses.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { cleanDomain, type ProviderSettings, settingFaults } from './identity-provider-settings.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import {
+  normalizeDomain,
+  type ProviderSettings,
+  validateProviderSettings,
+} from './identity-provider-settings.ts';
 import { organizationByUid } from '../organizations/organizations.ts';
 import { endSessionIfAny } from './end-sessions.ts';
-import { PROVIDER_METHOD } from '../users/sign-in-eligibility.ts';
+import { SSO_METHOD } from '../users/sign-in-eligibility.ts';
 
 /** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
@@ -29,7 +33,7 @@ interface ProviderRow {
   sso_only: number;
 }
 
-const selectProviders = (db: Reader) =>
+const selectProviders = (db: ReadConnection) =>
   db
     .selectFrom('identity_providers as provider')
     .innerJoin('organizations', 'organizations.id', 'provider.organization_id')
@@ -45,29 +49,35 @@ const selectProviders = (db: Reader) =>
       'provider.sso_only',
     ]);
 
-const byDomain = prepare<{ domain: string }, ProviderRow>((db, p) =>
+const byDomain = prepareQuery<{ domain: string }, ProviderRow>((db, p) =>
   selectProviders(db)
     .innerJoin('identity_provider_domains as domain', 'domain.organization_id', 'provider.organization_id')
     .where('domain.domain', '=', p.domain),
 );
 
-const byOrganization = prepare<{ organization: string }, ProviderRow>((db, p) =>
+const byOrganization = prepareQuery<{ organization: string }, ProviderRow>((db, p) =>
   selectProviders(db).where('organizations.uid', '=', p.organization),
 );
 
 /** @returns whether any organization has a provider, so that the sign-in page has something to offer */
-export async function hasIdentityProviders(db: Reader): Promise<boolean> {
+export async function hasIdentityProviders(db: ReadConnection): Promise<boolean> {
   return (await db.selectFrom('identity_providers').select('organization_id').limit(1).execute()).length > 0;
 }
 
 /** @returns the provider by which people with this e-mail address sign in */
-export async function providerByEmail(db: Reader, email: string): Promise<IdentityProvider | undefined> {
+export async function providerByEmail(
+  db: ReadConnection,
+  email: string,
+): Promise<IdentityProvider | undefined> {
   const [row] = await byDomain(db, { domain: emailHost(email) });
   return row && fromRow(row);
 }
 
 /** @returns the provider of the organization with this uid */
-export async function providerOf(db: Reader, organization: string): Promise<IdentityProvider | undefined> {
+export async function providerByOrganization(
+  db: ReadConnection,
+  organization: string,
+): Promise<IdentityProvider | undefined> {
   const [row] = await byOrganization(db, { organization });
   return row && fromRow(row);
 }
@@ -81,17 +91,17 @@ export async function providerOf(db: Reader, organization: string): Promise<Iden
  */
 export async function setIdentityProvider(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organization: string,
   settings: ProviderSettings,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
   const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
-  const domains = [...new Set(settings.domains.map((domain) => cleanDomain(domain)))];
-  const faults = settingFaults(settings, domains);
-  if (faults.length > 0) throw invalid(faults);
+  const domains = [...new Set(settings.domains.map((domain) => normalizeDomain(domain)))];
+  const faults = validateProviderSettings(settings, domains);
+  if (faults.length > 0) throw invalidInput(faults);
   const assessments = await assessmentsOf(tx, id, settings.groups);
-  const before = await describe(tx, organization);
+  const before = await providerDetails(tx, organization);
 
   const row = {
     issuer,
@@ -115,7 +125,7 @@ export async function setIdentityProvider(
       .returning('domain')
       .executeTakeFirst();
     if (added === undefined)
-      throw new Failure('conflict', `The domain ${domain} belongs to another organization already.`);
+      throw new DomainError('conflict', `The domain ${domain} belongs to another organization already.`);
   }
   await tx.deleteFrom('identity_provider_groups').where('organization_id', '=', id).execute();
   for (const [index, { group }] of settings.groups.entries()) {
@@ -125,23 +135,23 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'identity-provider.set',
     object: ['identity-provider', organization],
     organizationId: id,
     before,
-    after: await describe(tx, organization),
+    after: await providerDetails(tx, organization),
   });
-  if (settings.ssoOnly) await endOtherSessions(tx, act, id);
+  if (settings.ssoOnly) await endNonSsoSessions(tx, act, id);
 }
 
-async function endOtherSessions(tx: Transaction, act: Act, organizationId: number): Promise<void> {
+async function endNonSsoSessions(tx: Transaction, act: Attribution, organizationId: number): Promise<void> {
   const sessions = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
     .select(['sessions.id', 'sessions.user_id as userId'])
     .where('users.organization_id', '=', organizationId)
-    .where('sessions.method', '<>', PROVIDER_METHOD)
+    .where('sessions.method', '<>', SSO_METHOD)
     .execute();
   for (const { id, userId } of sessions) await endSessionIfAny(tx, act, { userId, organizationId }, id);
 }
@@ -150,12 +160,16 @@ async function endOtherSessions(tx: Transaction, act: Act, organizationId: numbe
  * Takes the provider away. Accounts stay, and whoever has a password signs in with it.
  * @throws Failure `missing` when the organization has none
  */
-export async function removeIdentityProvider(tx: Transaction, act: Act, organization: string): Promise<void> {
+export async function removeIdentityProvider(
+  tx: Transaction,
+  act: Attribution,
+  organization: string,
+): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
-  const before = await describe(tx, organization);
-  if (before === null) throw missing('identity provider');
+  const before = await providerDetails(tx, organization);
+  if (before === null) throw notFound('identity provider');
   await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'identity-provider.remove',
     object: ['identity-provider', organization],
     organizationId: id,
@@ -172,7 +186,10 @@ export interface ListedProvider extends Omit<ProviderSettings, 'sealedSecret'> {
 }
 
 /** @returns the providers of all organizations, or of one, by the organization's uid */
-export async function listIdentityProviders(db: Reader, organization?: string): Promise<ListedProvider[]> {
+export async function listIdentityProviders(
+  db: ReadConnection,
+  organization?: string,
+): Promise<ListedProvider[]> {
   let query = selectProviders(db).orderBy('organizations.uid');
   if (organization !== undefined) query = query.where('organizations.uid', '=', organization);
   return Promise.all(
@@ -193,7 +210,7 @@ export async function listIdentityProviders(db: Reader, organization?: string): 
 }
 
 /** @returns the domains of an organization, sorted */
-export async function domainsOf(db: Reader, organizationId: number): Promise<string[]> {
+export async function domainsOf(db: ReadConnection, organizationId: number): Promise<string[]> {
   const rows = await db
     .selectFrom('identity_provider_domains')
     .select('domain')
@@ -218,7 +235,7 @@ async function assessmentsOf(
       .where('organization_id', '=', organizationId)
       .executeTakeFirst();
     if (found === undefined) {
-      throw invalid({
+      throw invalidInput({
         property: `groups.${index}.assessment`,
         message: 'is not the uid of an assessment of this organization',
         value: assessment,
@@ -229,14 +246,14 @@ async function assessmentsOf(
   return ids;
 }
 
-async function requireOrganization(db: Reader, uid: string): Promise<{ id: number }> {
+async function requireOrganization(db: ReadConnection, uid: string): Promise<{ id: number }> {
   const organization = await organizationByUid(db, uid);
-  if (organization === undefined) throw missing(`organization ${uid}`);
+  if (organization === undefined) throw notFound(`organization ${uid}`);
   return organization;
 }
 
 /** @returns what the audit log tells of a provider */
-async function describe(db: Reader, organization: string): Promise<object | null> {
+async function providerDetails(db: ReadConnection, organization: string): Promise<object | null> {
   const [provider] = await listIdentityProviders(db, organization);
   if (provider === undefined) return null;
   return {

@@ -1,12 +1,12 @@
 import type { AuthenticatorTransportFuture } from '@simplewebauthn/server';
-import type { Act } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdAccount } from '../users/account-rights.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { cleanName } from '../shared/names.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { lockAccount } from '../shared/account-rights.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { requireName } from '../shared/names.ts';
 import { consumeChallenge } from './challenges.ts';
-import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
+import { lockFactors, type FactorOwner, afterFactorRemoved } from './second-factors.ts';
 
 const MAX_PASSKEYS = 20;
 
@@ -40,7 +40,7 @@ export interface NewPasskey extends PasskeyDescriptor {
 }
 
 /** @returns the passkeys of a user, oldest first */
-export async function listPasskeys(db: Reader, userId: number): Promise<ListedPasskey[]> {
+export async function listPasskeys(db: ReadConnection, userId: number): Promise<ListedPasskey[]> {
   const rows = await db
     .selectFrom('passkeys')
     .select(['id', 'name', 'created_at', 'last_used_at', 'last_used_from'])
@@ -58,7 +58,7 @@ export async function listPasskeys(db: Reader, userId: number): Promise<ListedPa
 }
 
 /** @returns how a browser finds the passkeys of a user */
-export async function passkeyDescriptors(db: Reader, userId: number): Promise<PasskeyDescriptor[]> {
+export async function passkeyDescriptors(db: ReadConnection, userId: number): Promise<PasskeyDescriptor[]> {
   const rows = await db
     .selectFrom('passkeys')
     .select(['id', 'transports'])
@@ -79,17 +79,17 @@ export async function passkeyDescriptors(db: Reader, userId: number): Promise<Pa
  */
 export async function addPasskey(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   input: NewPasskey,
 ): Promise<void> {
-  const name = cleanName('name', input.name);
+  const name = requireName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
-    throw new Failure('conflict', 'This passkey was sent twice. Load the page again.');
-  await holdAccount(tx, owner.userId);
+    throw new DomainError('conflict', 'This passkey was sent twice. Load the page again.');
+  await lockAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
-    throw new Failure('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+    throw new DomainError('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
   const added = await tx
     .insertInto('passkeys')
     .values({
@@ -106,8 +106,9 @@ export async function addPasskey(
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (added === undefined) throw new Failure('conflict', 'This passkey is set up already. Use another one.');
-  await recordChange(tx, act, {
+  if (added === undefined)
+    throw new DomainError('conflict', 'This passkey is set up already. Use another one.');
+  await recordEvent(tx, act, {
     action: 'passkey.create',
     object: ['passkey', input.id],
     organizationId: owner.organizationId,
@@ -123,20 +124,20 @@ export async function addPasskey(
  */
 export async function removePasskey(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   id: string,
 ): Promise<void> {
-  await claimFactors(tx, owner.userId);
+  await lockFactors(tx, owner.userId);
   const removed = await tx
     .deleteFrom('passkeys')
     .where('id', '=', id)
     .where('user_id', '=', owner.userId)
     .returning('name')
     .executeTakeFirst();
-  if (removed === undefined) throw missing('passkey');
-  await settleFactorRemoval(tx, owner);
-  await recordChange(tx, act, {
+  if (removed === undefined) throw notFound('passkey');
+  await afterFactorRemoved(tx, owner);
+  await recordEvent(tx, act, {
     action: 'passkey.delete',
     object: ['passkey', id],
     organizationId: owner.organizationId,

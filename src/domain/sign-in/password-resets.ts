@@ -1,14 +1,14 @@
-import { type Act, actOfPerson } from '../../auth/callers.ts';
-import { emailKey } from '../../auth/email-addresses.ts';
+import { type Attribution, asUser } from '../../auth/callers.ts';
+import { normalizeEmail } from '../../auth/email-addresses.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { forgetAllAttempts } from './attempt-limits.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { withdrawConsent } from '../tokens/consents.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { clearAllAttempts } from './attempt-limits.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { revokeConsent } from '../tokens/consents.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './end-sessions.ts';
-import { type SignInObstacle, signInObstacle, signInStates } from '../users/sign-in-eligibility.ts';
+import { type SignInBlocker, signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
 import { signInSubject } from './sign-in-with-password.ts';
 
 /** How long a link is good, in milliseconds. */
@@ -38,25 +38,25 @@ const MAX_MAILED = 20;
  */
 export async function createPasswordReset(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   userId: number,
   madeBy: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
-  const user = await signInStates(tx)
+  const user = await selectSignInStates(tx)
     .select(['users.email', 'users.organization_id'])
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  if (user === undefined) throw missing('user');
-  const obstacle = signInObstacle(user);
-  if (obstacle !== undefined) throw new Failure('forbidden', OBSTACLES[obstacle]);
+  if (user === undefined) throw notFound('user');
+  const obstacle = signInBlocker(user);
+  if (obstacle !== undefined) throw new DomainError('forbidden', OBSTACLES[obstacle]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
-  await endOlder(tx, userId, madeBy);
+  await revokeOlderLinks(tx, userId, madeBy);
   await tx
     .insertInto('password_resets')
     .values({ user_id: userId, made_by: madeBy, ...values })
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'password-reset.create',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -67,7 +67,7 @@ export async function createPasswordReset(
 }
 
 /** Makes room for one more link. */
-async function endOlder(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
+async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
   const kept = tx
     .selectFrom('password_resets')
     .select('secret_hash')
@@ -85,21 +85,21 @@ async function endOlder(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'
 }
 
 /** @returns the id of the account with this address, if it can have a new password by a link */
-export async function resettableUser(db: Reader, email: string): Promise<number | undefined> {
-  const user = await signInStates(db)
+export async function findResettableUser(db: ReadConnection, email: string): Promise<number | undefined> {
+  const user = await selectSignInStates(db)
     .select('users.id')
-    .where('users.email_key', '=', emailKey(email))
+    .where('users.email_key', '=', normalizeEmail(email))
     .executeTakeFirst();
-  return user !== undefined && signInObstacle(user) === undefined ? user.id : undefined;
+  return user !== undefined && signInBlocker(user) === undefined ? user.id : undefined;
 }
 
 /** @returns whose password the link with this secret sets; `over` when it is too old or may not any more */
-export async function readPasswordReset(
-  db: Reader,
+export async function findPasswordReset(
+  db: ReadConnection,
   secret: string,
   now: number,
 ): Promise<PasswordReset | 'over' | undefined> {
-  const row = await signInStates(db)
+  const row = await selectSignInStates(db)
     .innerJoin('password_resets', 'password_resets.user_id', 'users.id')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .select([
@@ -113,7 +113,7 @@ export async function readPasswordReset(
     .where('password_resets.secret_hash', '=', hashSecret(secret))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  if (row.expires_at <= now || signInObstacle(row) !== undefined) return 'over';
+  if (row.expires_at <= now || signInBlocker(row) !== undefined) return 'over';
   const { userId, email, name, organizationId, organization } = row;
   return { userId, email, name, organizationId, organization };
 }
@@ -124,9 +124,9 @@ export async function readPasswordReset(
  * @param passwordHash argon2id, PHC format
  * @throws Failure `missing` when the link was used, replaced or got too old in the meantime
  */
-export async function usePasswordReset(
+export async function redeemPasswordReset(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   secret: string,
   reset: PasswordReset,
   passwordHash: string,
@@ -137,11 +137,11 @@ export async function usePasswordReset(
     .where('expires_at', '>', act.now)
     .returning('user_id')
     .executeTakeFirst();
-  if (used?.user_id !== reset.userId) throw missing('link');
+  if (used?.user_id !== reset.userId) throw notFound('link');
   const { userId, organizationId } = reset;
   // Whoever has the link is the person that it is for, whoever else may be signed in here.
-  const person = actOfPerson(act, userId);
-  await recordChange(tx, person, {
+  const person = asUser(act, userId);
+  await recordEvent(tx, person, {
     action: 'password-reset.use',
     object: ['user', userId],
     organizationId,
@@ -151,11 +151,11 @@ export async function usePasswordReset(
   await setPassword(tx, person, userId, passwordHash);
   await endSessions(tx, person, reset, null);
   for (const clientId of await connectedClients(tx, userId))
-    await withdrawConsent(tx, person, { userId, organizationId, clientId });
-  await forgetAllAttempts(tx, signInSubject(reset.email));
+    await revokeConsent(tx, person, { userId, organizationId, clientId });
+  await clearAllAttempts(tx, signInSubject(reset.email));
 }
 
-async function connectedClients(db: Reader, userId: number): Promise<string[]> {
+async function connectedClients(db: ReadConnection, userId: number): Promise<string[]> {
   const rows = await db
     .selectFrom('oauth_consents')
     .select('client_id')
@@ -166,7 +166,7 @@ async function connectedClients(db: Reader, userId: number): Promise<string[]> {
   return rows.map((row) => row.client_id);
 }
 
-const OBSTACLES: Readonly<Record<SignInObstacle, string>> = {
+const OBSTACLES: Readonly<Record<SignInBlocker, string>> = {
   banned: 'This user is banned, and cannot sign in.',
   invited: 'This user has not accepted the invitation yet. Renew the invitation instead.',
   provider: "This user signs in through the organization's provider, and has no password here.",

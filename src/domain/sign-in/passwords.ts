@@ -1,10 +1,10 @@
-import type { Act } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { missing } from '../shared/errors.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { notFound } from '../shared/errors.ts';
 import { endSessions } from './end-sessions.ts';
 import { rotateSession, type Session } from './sessions.ts';
-import { signInObstacle, signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
+import { signInBlocker, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 /**
  * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.
@@ -13,7 +13,7 @@ import { signInObstacle, signInStates, usablePassword } from '../users/sign-in-e
  */
 export async function setPassword(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   userId: number,
   passwordHash: string,
 ): Promise<void> {
@@ -24,9 +24,9 @@ export async function setPassword(
     .where('banned_at', 'is', null)
     .returning('organization_id')
     .executeTakeFirst();
-  if (user === undefined) throw missing('user');
+  if (user === undefined) throw notFound('user');
   await tx.deleteFrom('password_resets').where('user_id', '=', userId).execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'user.set-password',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -43,7 +43,7 @@ export async function setPassword(
  */
 export async function changePassword(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   session: Session,
   passwordHash: string,
 ): Promise<string> {
@@ -56,12 +56,15 @@ export async function changePassword(
  * @returns how an account may prove itself with a password: `none` when it has none, `provider` when its organization
  *   signs its people in through its provider alone
  */
-export async function passwordUseOf(db: Reader, userId: number): Promise<'password' | 'none' | 'provider'> {
-  const account = await signInStates(db)
+export async function passwordStatus(
+  db: ReadConnection,
+  userId: number,
+): Promise<'password' | 'none' | 'provider'> {
+  const account = await selectSignInStates(db)
     .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
   if (account === undefined) return 'none';
-  if (signInObstacle(account) === 'provider') return 'provider';
-  return usablePassword(account) === null ? 'none' : 'password';
+  if (signInBlocker(account) === 'provider') return 'provider';
+  return usablePasswordHash(account) === null ? 'none' : 'password';
 }

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
+import { recordEvent } from '../audit/record-event.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 const COUNT = 10;
@@ -17,7 +17,7 @@ const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
 export const MAX_RECOVERY_CODE_LENGTH = 64;
 
 /** @returns ten new codes, as people read them: `7k3f-09qd-…` */
-export function newRecoveryCodes(): string[] {
+export function generateRecoveryCodes(): string[] {
   return Array.from({ length: COUNT }, () => {
     const letters = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join(
       '',
@@ -32,7 +32,7 @@ export function newRecoveryCodes(): string[] {
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function replaceRecoveryCodes(
       codes.map((code) => ({ user_id: owner.userId, code_hash: hashOf(owner.userId, code), used_at: null })),
     )
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'recovery-codes.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -56,9 +56,9 @@ export async function replaceRecoveryCodes(
  * The same for a user who has none left, as with a first factor.
  * @returns whether they got these codes, which are then to be shown
  */
-export async function giveRecoveryCodes(
+export async function issueFirstRecoveryCodes(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<boolean> {
@@ -79,13 +79,13 @@ export async function giveRecoveryCodes(
  * @param code as it was typed: case, spaces and dashes do not matter, nor do letters that look like digits
  * @returns whether it was right
  */
-export async function useRecoveryCode(
+export async function redeemRecoveryCode(
   db: Database,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   code: string,
 ): Promise<boolean> {
-  if (!FORM.test(normalised(code))) return false;
+  if (!FORM.test(normalizeCode(code))) return false;
   return db.write(async (tx) => {
     const used = await tx
       .updateTable('recovery_codes')
@@ -96,7 +96,7 @@ export async function useRecoveryCode(
       .returning('user_id')
       .executeTakeFirst();
     if (used === undefined) return false;
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'recovery-code.use',
       object: ['user', owner.userId],
       organizationId: owner.organizationId,
@@ -109,10 +109,10 @@ export async function useRecoveryCode(
 
 /** The user is part of it, so that nobody tries codes on all accounts at once. */
 function hashOf(userId: number, code: string): string {
-  return hashSecret(`recovery code ${userId} ${normalised(code)}`);
+  return hashSecret(`recovery code ${userId} ${normalizeCode(code)}`);
 }
 
-function normalised(code: string): string {
+function normalizeCode(code: string): string {
   return code
     .toLowerCase()
     .replaceAll(/[\s\-–—]/g, '')

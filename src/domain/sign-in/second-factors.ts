@@ -1,15 +1,15 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { verifyPassword } from '../../auth/passwords.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { prepareUnread } from '../../db/prepared-queries.ts';
-import { countAttempt, forgetAttempts } from './attempt-limits.ts';
-import { recordChange } from '../audit/record-event.ts';
-import type { RefusingDatabase } from '../audit/denied-attempts.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { preparePipelined } from '../../db/prepared-queries.ts';
+import { recordAttempt, clearAttempts } from './attempt-limits.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { endSessions } from './end-sessions.ts';
 import { rotateSession } from './sessions.ts';
-import { signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
+import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 const LIMIT = { max: 10, window: 600_000 };
 
@@ -32,14 +32,14 @@ export interface SecondFactors {
 }
 
 /** What came of an attempt to prove a second factor. */
-export type Proof =
+export type SecondFactorResult =
   | { outcome: 'right' }
   | { outcome: 'wrong' }
   /** Too many failures of this account. @property retryAfter in seconds */
   | { outcome: 'locked'; retryAfter: number };
 
 /** @returns the factors of an account; none for an unknown user */
-export async function secondFactorsOf(db: Reader, userId: number): Promise<SecondFactors> {
+export async function secondFactorsOf(db: ReadConnection, userId: number): Promise<SecondFactors> {
   const row = await db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -78,7 +78,7 @@ export function hasSecondFactor({ totp, passkeys }: SecondFactors): boolean {
  * @returns whether a sign-in with a password is only half of one: the account has a second factor, or its organization
  *   wants every account to have one
  */
-export async function needsSecondFactor(db: Reader, userId: number): Promise<boolean> {
+export async function needsSecondFactor(db: ReadConnection, userId: number): Promise<boolean> {
   const factors = await secondFactorsOf(db, userId);
   return factors.required || hasSecondFactor(factors);
 }
@@ -89,20 +89,20 @@ export async function needsSecondFactor(db: Reader, userId: number): Promise<boo
  * attempt is counted before it is looked at, so that many at once are no way around it.
  * @param check whether what they sent is right; it makes sure itself that nothing is right twice
  */
-export async function attemptSecondFactor(
-  { db, refusals }: RefusingDatabase,
-  act: Act,
+export async function verifySecondFactor(
+  { db, deniedAttempts }: DatabaseWithDenials,
+  act: Attribution,
   owner: FactorOwner,
   check: () => Promise<boolean>,
-): Promise<Proof> {
+): Promise<SecondFactorResult> {
   const key = { subject: `second-factor:${owner.userId}`, address: '' };
-  const attempt = await db.write((tx) => countAttempt(tx, key, LIMIT, act.now));
+  const attempt = await db.write((tx) => recordAttempt(tx, key, LIMIT, act.now));
   if (attempt.outcome === 'locked') return attempt;
   if (await check()) {
-    await db.write((tx) => forgetAttempts(tx, key));
+    await db.write((tx) => clearAttempts(tx, key));
     return { outcome: 'right' };
   }
-  refusals.record(act, {
+  deniedAttempts.record(act, {
     action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -112,54 +112,54 @@ export async function attemptSecondFactor(
 }
 
 /** @returns whether this is the account's password; never for an account that cannot sign in with one */
-export async function isPasswordOf(db: Reader, userId: number, password: string): Promise<boolean> {
+export async function isPasswordOf(db: ReadConnection, userId: number, password: string): Promise<boolean> {
   return verifyPassword(await passwordHashOf(db, userId), password);
 }
 
 /** @returns whether the account has a password that it can sign in with: its organization may want its provider alone */
-export async function hasPassword(db: Reader, userId: number): Promise<boolean> {
+export async function hasPassword(db: ReadConnection, userId: number): Promise<boolean> {
   return (await passwordHashOf(db, userId)) !== null;
 }
 
-async function passwordHashOf(db: Reader, userId: number): Promise<string | null> {
-  const account = await signInStates(db)
+async function passwordHashOf(db: ReadConnection, userId: number): Promise<string | null> {
+  const account = await selectSignInStates(db)
     .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
-  return account === undefined ? null : usablePassword(account);
+  return account === undefined ? null : usablePasswordHash(account);
 }
 
 /**
  * To be called before recovery codes are made, which are worth nothing to an account without a factor.
  * @throws Failure `conflict` when it has none
  */
-export async function claimRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
-  await claimFactors(tx, userId);
+export async function lockForRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
+  await lockFactors(tx, userId);
   if (!hasSecondFactor(await secondFactorsOf(tx, userId)))
-    throw new Failure('conflict', 'Recovery codes belong to a second factor. Set one up first.');
+    throw new DomainError('conflict', 'Recovery codes belong to a second factor. Set one up first.');
 }
 
-const holdUser = prepareUnread<{ id: number }>((tx, p) =>
-  tx.selectFrom('users').select('id').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
+const lockUser = preparePipelined<{ id: number }>((tx, p) =>
+  tx.selectFrom('users').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
 
 /**
  * To be called before factors are taken away. Keeps other changes of the user's factors out until this one is done.
  * Two removals at once would each find the other's factor left.
  */
-export async function claimFactors(tx: Transaction, userId: number): Promise<void> {
-  await holdUser(tx, { id: userId });
+export async function lockFactors(tx: Transaction, userId: number): Promise<void> {
+  await lockUser(tx, { id: userId });
 }
 
 /**
  * To be called after a factor was removed. Recovery codes go with the last one.
  * @throws Failure `forbidden` when none is left and the organization wants one
  */
-export async function settleFactorRemoval(tx: Transaction, owner: FactorOwner): Promise<void> {
+export async function afterFactorRemoved(tx: Transaction, owner: FactorOwner): Promise<void> {
   const left = await secondFactorsOf(tx, owner.userId);
   if (hasSecondFactor(left)) return;
   if (left.required)
-    throw new Failure(
+    throw new DomainError(
       'forbidden',
       'Your organization requires a second factor, and this is your last one. Add another one first.',
     );
@@ -172,9 +172,9 @@ export async function settleFactorRemoval(tx: Transaction, owner: FactorOwner): 
  * @returns the secret for its cookie
  * @throws SessionEnded when that one ended in the meantime
  */
-export async function settleSessions(
+export async function endOtherSessionsAndRotate(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   session: FactorOwner & { id: string },
 ): Promise<string> {
   await endSessions(tx, act, session, session.id);
@@ -187,21 +187,25 @@ export async function settleSessions(
  * @returns what they had
  * @throws Failure `missing` for an unknown user
  */
-export async function resetSecondFactor(tx: Transaction, act: Act, userId: number): Promise<SecondFactors> {
-  await claimFactors(tx, userId);
+export async function resetSecondFactor(
+  tx: Transaction,
+  act: Attribution,
+  userId: number,
+): Promise<SecondFactors> {
+  await lockFactors(tx, userId);
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
     .where('id', '=', userId)
     .executeTakeFirst();
-  if (user === undefined) throw missing('user');
+  if (user === undefined) throw notFound('user');
   const owner = { userId, organizationId: user.organization_id };
   const before = await secondFactorsOf(tx, userId);
   await tx.deleteFrom('totp_secrets').where('user_id', '=', userId).execute();
   await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute();
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
   await endSessions(tx, act, owner, null);
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'user.reset-second-factor',
     object: ['user', userId],
     organizationId: owner.organizationId,
@@ -218,7 +222,7 @@ export async function resetSecondFactor(tx: Transaction, act: Act, userId: numbe
  */
 export async function requireSecondFactor(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationUid: string,
   required: boolean,
 ): Promise<void> {
@@ -228,7 +232,7 @@ export async function requireSecondFactor(
     .where('uid', '=', organizationUid)
     .where('kind', '=', 'organization')
     .executeTakeFirst();
-  if (organization === undefined) throw missing(`organization ${organizationUid}`);
+  if (organization === undefined) throw notFound(`organization ${organizationUid}`);
   const changed = await tx
     .updateTable('organizations')
     .set((eb) => ({ require_second_factor: required ? 1 : 0, version: eb('version', '+', 1) }))
@@ -237,7 +241,7 @@ export async function requireSecondFactor(
     .returning('id')
     .executeTakeFirst();
   if (changed === undefined) return;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'organization.update',
     object: ['organization', organizationUid],
     organizationId: organization.id,
@@ -247,7 +251,11 @@ export async function requireSecondFactor(
   if (required) await endSessionsWithoutFactor(tx, act, organization.id);
 }
 
-async function endSessionsWithoutFactor(tx: Transaction, act: Act, organizationId: number): Promise<void> {
+async function endSessionsWithoutFactor(
+  tx: Transaction,
+  act: Attribution,
+  organizationId: number,
+): Promise<void> {
   const users = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Account, type Act, actOfPerson } from '../../auth/callers.ts';
+import { type Account, type Attribution, asUser } from '../../auth/callers.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { keepingRows } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { mayStartSession, signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
-import { accountOf, holdAccount, RIGHTS, type RightsRow } from '../users/account-rights.ts';
-import { recordChange } from '../audit/record-event.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forKeyShare } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { canStartSession, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
+import { accountOf, lockAccount, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
+import { recordEvent } from '../audit/record-event.ts';
 
 const MAX_USER_AGENT = 256;
 /** A use is written once in so many milliseconds, as nobody needs to know it better. */
@@ -60,7 +60,7 @@ interface SessionRow extends RightsRow {
   name: string | null;
 }
 
-const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
+const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
   db
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
@@ -75,7 +75,7 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
       'users.uid',
       'users.email',
       'users.name',
-      ...RIGHTS,
+      ...RIGHTS_COLUMNS,
     ])
     .where('sessions.secret_hash', '=', p.hash)
     .where('users.banned_at', 'is', null),
@@ -88,19 +88,19 @@ const bySecret = prepare<{ hash: string }, SessionRow>((db, p) =>
  * @throws SessionEnded when the user was banned or deleted, has got another password, or is to come through the
  *   organization's provider alone, since they proved who they are
  */
-export async function claimSignIn(
+export async function lockAccountForSignIn(
   tx: Transaction,
   { userId, method, passwordHash }: { userId: number; method: string; passwordHash?: string | undefined },
 ): Promise<void> {
-  await holdAccount(tx, userId);
-  const account = await signInStates(tx)
+  await lockAccount(tx, userId);
+  const account = await selectSignInStates(tx)
     .select('users.password_hash')
     .where('users.id', '=', userId)
     .executeTakeFirst();
   const mayStart =
     account !== undefined &&
-    mayStartSession(account, method) &&
-    (passwordHash === undefined || usablePassword(account) === passwordHash);
+    canStartSession(account, method) &&
+    (passwordHash === undefined || usablePasswordHash(account) === passwordHash);
   if (!mayStart) throw new SessionEnded('The account changed while somebody signed in.');
 }
 
@@ -114,7 +114,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
     .selectFrom('sessions')
     .select('id')
     .where('id', '=', sessionId)
-    .modifyEnd(keepingRows(tx))
+    .modifyEnd(forKeyShare(tx))
     .executeTakeFirst();
   if (session === undefined) throw new SessionEnded('The session ended while something was done in it.');
 }
@@ -125,7 +125,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
  */
 export async function startSession(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: {
     userId: number;
     organizationId: number | null;
@@ -156,7 +156,7 @@ export async function startSession(
       user_agent: browser.userAgent.slice(0, MAX_USER_AGENT),
     })
     .execute();
-  await recordChange(tx, actOfPerson(act, userId, id), {
+  await recordEvent(tx, asUser(act, userId, id), {
     action: state === 'complete' ? 'session.start' : 'session.first-factor',
     object: ['session', id],
     organizationId,
@@ -168,7 +168,7 @@ export async function startSession(
 
 /** @returns the session of a cookie's secret; `undefined` when it ended, was idle for too long, or its user is banned */
 export async function sessionBySecret(
-  db: Reader,
+  db: ReadConnection,
   secret: string,
   limits: SessionLimits,
   now: number,
@@ -240,7 +240,7 @@ export interface ListedSession {
 
 /** @returns the sessions of a user that are good now, the one that was used last first */
 export async function listSessions(
-  db: Reader,
+  db: ReadConnection,
   userId: number,
   limits: SessionLimits,
   now: number,

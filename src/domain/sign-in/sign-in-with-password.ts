@@ -1,17 +1,17 @@
-import type { Act } from '../../auth/callers.ts';
-import { emailKey } from '../../auth/email-addresses.ts';
-import { networkOf } from '../../auth/ip-addresses.ts';
-import { requirePasswordTurn, verifyPassword } from '../../auth/passwords.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { normalizeEmail } from '../../auth/email-addresses.ts';
+import { networkPrefix } from '../../auth/ip-addresses.ts';
+import { requireHashCapacity, verifyPassword } from '../../auth/passwords.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import { type AttemptKey, boundedKey, countAttempt, forgetAttempts } from './attempt-limits.ts';
-import type { RefusingDatabase } from '../audit/denied-attempts.ts';
-import { signInStates, usablePassword } from '../users/sign-in-eligibility.ts';
+import { type AttemptKey, boundedAttemptKey, recordAttempt, clearAttempts } from './attempt-limits.ts';
+import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
+import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 /** docs/decided.md, section 11. */
 const LIMIT = { max: 10, window: 600_000 };
 
 /** What came of an attempt to sign in with a password. */
-export type SignIn =
+export type SignInResult =
   /** @property passwordHash what the password was compared with: the sign-in is good while that is the account's */
   | { outcome: 'signed-in'; userId: number; organizationId: number | null; passwordHash: string }
   /** Wrong, unknown, banned, invited, or to be done through the organization's provider: nobody is told which. */
@@ -27,25 +27,25 @@ export type SignIn =
  * @throws TooManyPasswords when too many wait to be looked at; the attempt is not counted then
  */
 export async function signInWithPassword(
-  { db, refusals }: RefusingDatabase,
-  act: Act,
+  { db, deniedAttempts }: DatabaseWithDenials,
+  act: Attribution,
   attempt: { email: string; password: string; address: string },
-): Promise<SignIn> {
-  requirePasswordTurn();
-  const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkOf(attempt.address) };
+): Promise<SignInResult> {
+  requireHashCapacity();
+  const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
   const counted = await db.write(async (tx) =>
-    countAttempt(tx, await boundedKey(tx, key, 'sign-in', act.now), LIMIT, act.now),
+    recordAttempt(tx, await boundedAttemptKey(tx, key, 'sign-in', act.now), LIMIT, act.now),
   );
   if (counted.outcome === 'locked') return counted;
 
-  const account = await signInStates(db.read)
+  const account = await selectSignInStates(db.read)
     .select(['users.id', 'users.organization_id', 'users.password_hash'])
-    .where('email_key', '=', emailKey(attempt.email))
+    .where('email_key', '=', normalizeEmail(attempt.email))
     .executeTakeFirst();
-  const passwordHash = account === undefined ? null : usablePassword(account);
+  const passwordHash = account === undefined ? null : usablePasswordHash(account);
   const right = await verifyPassword(passwordHash, attempt.password);
   if (right && passwordHash !== null && account !== undefined) {
-    await db.write((tx) => forgetAttempts(tx, key));
+    await db.write((tx) => clearAttempts(tx, key));
     return {
       outcome: 'signed-in',
       userId: account.id,
@@ -53,7 +53,7 @@ export async function signInWithPassword(
       passwordHash,
     };
   }
-  refusals.record(act, {
+  deniedAttempts.record(act, {
     action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
     object: ['user', account?.id ?? null],
     organizationId: account?.organization_id ?? null,
@@ -64,5 +64,5 @@ export async function signInWithPassword(
 
 /** @returns what the failures of an account are counted under */
 export function signInSubject(email: string): string {
-  return `sign-in:${hashSecret(emailKey(email))}`;
+  return `sign-in:${hashSecret(normalizeEmail(email))}`;
 }

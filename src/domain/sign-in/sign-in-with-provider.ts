@@ -1,23 +1,23 @@
-import type { Act } from '../../auth/callers.ts';
-import { emailHost, emailKey, isEmail } from '../../auth/email-addresses.ts';
-import { withoutHidden } from '../../auth/plain-text.ts';
-import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import type { Refusals } from '../audit/denied-attempts.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
+import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
+import { type ReadConnection, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import type { DeniedAttempts } from '../audit/denied-attempts.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
-import { applyGroups } from './sync-provider-groups.ts';
+import { syncProviderGroups } from './sync-provider-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
 import { isBannedAddress } from '../users/ban-user.ts';
 import { createUser } from '../users/users.ts';
-import { personNameFault } from '../users/user-names.ts';
+import { validateUserName } from '../users/user-names.ts';
 
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
 /** Whom an organization's provider vouches for. */
-export interface ProvenIdentity {
+export interface VerifiedIdentity {
   issuer: string;
   subject: string;
   /** `undefined` when the provider tells none, or does not say that it has verified it. */
@@ -27,7 +27,7 @@ export interface ProvenIdentity {
 }
 
 /** An account that signs in. */
-interface Account {
+interface LinkedAccount {
   id: number;
   organization_id: number | null;
   admin: number;
@@ -35,14 +35,15 @@ interface Account {
   banned_at: number | null;
 }
 
-const byIdentity = prepare<{ organization: number; issuer: string; subject: string }, Account>((db, p) =>
-  db
-    .selectFrom('identities')
-    .innerJoin('users', 'users.id', 'identities.user_id')
-    .select(['users.id', 'users.organization_id', 'users.admin', 'users.accepted_at', 'users.banned_at'])
-    .where('identities.organization_id', '=', p.organization)
-    .where('identities.issuer', '=', p.issuer)
-    .where('identities.subject', '=', p.subject),
+const byIdentity = prepareQuery<{ organization: number; issuer: string; subject: string }, LinkedAccount>(
+  (db, p) =>
+    db
+      .selectFrom('identities')
+      .innerJoin('users', 'users.id', 'identities.user_id')
+      .select(['users.id', 'users.organization_id', 'users.admin', 'users.accepted_at', 'users.banned_at'])
+      .where('identities.organization_id', '=', p.organization)
+      .where('identities.issuer', '=', p.issuer)
+      .where('identities.subject', '=', p.subject),
 );
 
 /**
@@ -52,28 +53,34 @@ const byIdentity = prepare<{ organization: number; issuer: string; subject: stri
  * @throws Failure `forbidden` with the reason in words for the person; WriteConflict when someone else signs the same
  *   person in, so that the unit runs again
  */
-export async function signInWithIdentity(
+export async function signInWithProvider(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   provider: IdentityProvider,
-  identity: ProvenIdentity,
+  identity: VerifiedIdentity,
 ): Promise<{ userId: number; organizationId: number }> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
-  if (!SUBJECT.test(subject)) throw refused('Your provider names you in a way that this server cannot keep.');
+  if (!SUBJECT.test(subject)) throw denied('Your provider names you in a way that this server cannot keep.');
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
   const account = known ?? (await findOrCreate(tx, act, provider, identity));
-  if (account.banned_at !== null || account.organization_id !== organizationId) throw closed();
-  if (known === undefined) await link(tx, act, account.id, provider, identity);
-  await accept(tx, act, account);
-  await applyGroups(tx, act, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
+  if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
+  if (known === undefined) await linkIdentity(tx, act, account.id, provider, identity);
+  await acceptInvitationOf(tx, act, account);
+  await syncProviderGroups(
+    tx,
+    act,
+    provider,
+    { id: account.id, admin: account.admin === 1 },
+    identity.groups,
+  );
   return { userId: account.id, organizationId };
 }
 
 /** Writes down that a sign-in through a provider was refused, and why. */
-export function recordRefusedIdentity(
-  refusals: Refusals,
-  act: Act,
+export function recordDeniedIdentity(
+  refusals: DeniedAttempts,
+  act: Attribution,
   provider: IdentityProvider,
   reason: string,
 ): void {
@@ -89,15 +96,15 @@ export function recordRefusedIdentity(
  * Forgets who an account is at its organization's provider, so that its next sign-in there is linked anew.
  * @throws Failure `missing` when it is linked with nobody
  */
-export async function unlinkIdentities(tx: Transaction, act: Act, userId: number): Promise<void> {
+export async function unlinkIdentities(tx: Transaction, act: Attribution, userId: number): Promise<void> {
   const unlinked = await tx
     .deleteFrom('identities')
     .where('user_id', '=', userId)
     .returning(['organization_id', 'issuer', 'subject'])
     .execute();
-  if (unlinked.length === 0) throw missing('identity');
+  if (unlinked.length === 0) throw notFound('identity');
   for (const { organization_id, issuer, subject } of unlinked) {
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'identity.unlink',
       object: ['user', userId],
       organizationId: organization_id,
@@ -109,33 +116,33 @@ export async function unlinkIdentities(tx: Transaction, act: Act, userId: number
 
 async function findOrCreate(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   provider: IdentityProvider,
-  identity: ProvenIdentity,
-): Promise<Account> {
+  identity: VerifiedIdentity,
+): Promise<LinkedAccount> {
   const { organizationId } = provider;
   const { verifiedEmail: email, issuer, subject } = identity;
   if (email === undefined) {
-    throw refused(
+    throw denied(
       'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
     );
   }
-  if (!isEmail(email)) throw refused('Your provider gives an e-mail address that this server cannot keep.');
+  if (!isEmail(email)) throw denied('Your provider gives an e-mail address that this server cannot keep.');
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
-    throw refused(
+    throw denied(
       `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
     );
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
-    .where('email_key', '=', emailKey(email))
+    .where('email_key', '=', normalizeEmail(email))
     .executeTakeFirst();
   if (found === undefined) {
-    if (await isBannedAddress(tx, organizationId, email)) throw closed();
-    return create(tx, act, provider, email, identity.name);
+    if (await isBannedAddress(tx, organizationId, email)) throw accountUnavailable();
+    return createLinkedUser(tx, act, provider, email, identity.name);
   }
   if (found.organization_id !== organizationId) {
-    throw refused(
+    throw denied(
       'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
     );
   }
@@ -144,29 +151,29 @@ async function findOrCreate(
   if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
   // An address goes to someone else one day; who was linked with it first keeps the account.
   if (linked.length > 0) {
-    throw refused(
+    throw denied(
       'The account with your e-mail address belongs to somebody else at your provider. Ask whoever runs this server.',
     );
   }
   return found;
 }
 
-async function create(
+async function createLinkedUser(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   provider: IdentityProvider,
   email: string,
   name: string | undefined,
-): Promise<Account> {
+): Promise<LinkedAccount> {
   const created = await createUser(tx, act, {
     email,
     organization: provider.organization,
-    name: cleaned(name),
+    name: usableName(name),
   }).catch((error: unknown) => {
-    if (!(error instanceof Failure)) throw error;
+    if (!(error instanceof DomainError)) throw error;
     // Someone made it since we looked.
     if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
-    throw refused('Your provider gives an e-mail address that this server cannot keep.');
+    throw denied('Your provider gives an e-mail address that this server cannot keep.');
   });
   return {
     id: created.id,
@@ -177,12 +184,12 @@ async function create(
   };
 }
 
-async function link(
+async function linkIdentity(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   userId: number,
   { organizationId }: IdentityProvider,
-  { issuer, subject, verifiedEmail }: ProvenIdentity,
+  { issuer, subject, verifiedEmail }: VerifiedIdentity,
 ): Promise<void> {
   const linked = await tx
     .insertInto('identities')
@@ -191,7 +198,7 @@ async function link(
     .returning('user_id')
     .executeTakeFirst();
   if (linked === undefined) throw new WriteConflict('Someone else links this identity at the same time.');
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'identity.link',
     object: ['user', userId],
     organizationId,
@@ -201,7 +208,7 @@ async function link(
 }
 
 /** Whoever signs in through the provider needs no invitation any more. */
-async function accept(tx: Transaction, act: Act, account: Account): Promise<void> {
+async function acceptInvitationOf(tx: Transaction, act: Attribution, account: LinkedAccount): Promise<void> {
   if (account.accepted_at !== null) return;
   await tx
     .updateTable('users')
@@ -209,7 +216,7 @@ async function accept(tx: Transaction, act: Act, account: Account): Promise<void
     .where('id', '=', account.id)
     .where('accepted_at', 'is', null)
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'user.accept-invitation',
     object: ['user', account.id],
     organizationId: account.organization_id,
@@ -219,7 +226,7 @@ async function accept(tx: Transaction, act: Act, account: Account): Promise<void
 }
 
 /** @returns who an account is at an issuer */
-async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<string[]> {
+async function subjectsOf(db: ReadConnection, userId: number, issuer: string): Promise<string[]> {
   const rows = await db
     .selectFrom('identities')
     .select('subject')
@@ -230,16 +237,16 @@ async function subjectsOf(db: Reader, userId: number, issuer: string): Promise<s
 }
 
 /** @returns the name, if it is one that can be kept; people can do without */
-function cleaned(name: string | undefined): string | undefined {
-  const text = withoutHidden(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
-  return personNameFault('name', text) === undefined ? text : undefined;
+function usableName(name: string | undefined): string | undefined {
+  const text = replaceHiddenCharacters(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
+  return validateUserName('name', text) === undefined ? text : undefined;
 }
 
 /** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
-function closed(): Failure {
-  return refused('Your account was closed. Ask an admin of your organization.');
+function accountUnavailable(): DomainError {
+  return denied('Your account was closed. Ask an admin of your organization.');
 }
 
-function refused(message: string): Failure {
-  return new Failure('forbidden', message);
+function denied(message: string): DomainError {
+  return new DomainError('forbidden', message);
 }

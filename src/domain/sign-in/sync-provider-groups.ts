@@ -1,7 +1,7 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
-import { recordChange } from '../audit/record-event.ts';
+import { recordEvent } from '../audit/record-event.ts';
 import { isLastAdmin } from '../users/ban-user.ts';
 import { setAdmin } from '../users/update-user.ts';
 import type { IdentityProvider } from './identity-providers.ts';
@@ -11,22 +11,22 @@ import type { IdentityProvider } from './identity-providers.ts';
  * an admin where the organization named a group for it, and access to the assessments of mapped groups. The last admin
  * stays one. Access to assessments that no group is mapped to is not touched.
  */
-export async function applyGroups(
+export async function syncProviderGroups(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   provider: IdentityProvider,
   user: { id: number; admin: boolean },
   groups: readonly string[],
 ): Promise<void> {
   const held = new Set(groups);
   if (provider.adminGroup !== null)
-    await applyAdminGroup(tx, act, provider, user, held.has(provider.adminGroup));
-  await setAccess(tx, act, provider, user.id, held);
+    await syncAdminRole(tx, act, provider, user, held.has(provider.adminGroup));
+  await syncAccess(tx, act, provider, user.id, held);
 }
 
-async function applyAdminGroup(
+async function syncAdminRole(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { organizationId, adminGroup }: IdentityProvider,
   user: { id: number; admin: boolean },
   admin: boolean,
@@ -34,7 +34,7 @@ async function applyAdminGroup(
   if (user.admin === admin) return;
   const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
   if (!keeps) await setAdmin(tx, user.id, admin);
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: keeps ? 'user.keep-admin' : 'user.set-role',
     object: ['user', user.id],
     organizationId,
@@ -43,9 +43,9 @@ async function applyAdminGroup(
   });
 }
 
-async function setAccess(
+async function syncAccess(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { organizationId }: IdentityProvider,
   userId: number,
   held: ReadonlySet<string>,

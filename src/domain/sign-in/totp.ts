@@ -1,10 +1,10 @@
 import { generateSecret, generateURI, verifySync } from 'otplib';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Database, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { claimFactors, type FactorOwner, settleFactorRemoval } from './second-factors.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { lockFactors, type FactorOwner, afterFactorRemoved } from './second-factors.ts';
 
 const PURPOSE = 'totp';
 /** Seconds a code is good for, and how far an app's clock may be off either way: one step (RFC 6238, section 5.2). */
@@ -14,12 +14,12 @@ export const MAX_CODE_LENGTH = 32;
 const CODE = /^\d{6}$/;
 
 /** @returns a new secret: 160 bits in base32 */
-export function newTotpSecret(): string {
+export function generateTotpSecret(): string {
   return generateSecret();
 }
 
 /** @returns what an authenticator app reads from a QR code */
-export function totpAddress(secret: string, email: string): string {
+export function totpUri(secret: string, email: string): string {
   return generateURI({ issuer: 'Assay', label: email, secret, period: STEP, digits: 6 });
 }
 
@@ -44,7 +44,7 @@ export function totpStep(secret: string, code: string, now: number): number | un
  */
 export async function addTotp(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   owner: FactorOwner,
   secretKey: Uint8Array,
   input: { secret: string; step: number },
@@ -61,8 +61,8 @@ export async function addTotp(
     .returning('user_id')
     .executeTakeFirst();
   if (added === undefined)
-    throw new Failure('conflict', 'This account has an authenticator app already. Remove it first.');
-  await recordChange(tx, act, {
+    throw new DomainError('conflict', 'This account has an authenticator app already. Remove it first.');
+  await recordEvent(tx, act, {
     action: 'totp.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -75,7 +75,7 @@ export async function addTotp(
  * Accepts a code of a user's authenticator app, each time step once: of two that come at once, one is right.
  * @returns whether it was right
  */
-export async function useTotp(
+export async function verifyTotp(
   db: Database,
   secretKey: Uint8Array,
   userId: number,
@@ -108,16 +108,16 @@ export async function useTotp(
  * Removes the authenticator app.
  * @throws Failure `missing` when there is none, `forbidden` when it is the last factor and the organization wants one
  */
-export async function removeTotp(tx: Transaction, act: Act, owner: FactorOwner): Promise<void> {
-  await claimFactors(tx, owner.userId);
+export async function removeTotp(tx: Transaction, act: Attribution, owner: FactorOwner): Promise<void> {
+  await lockFactors(tx, owner.userId);
   const removed = await tx
     .deleteFrom('totp_secrets')
     .where('user_id', '=', owner.userId)
     .returning('user_id')
     .executeTakeFirst();
-  if (removed === undefined) throw missing('authenticator app');
-  await settleFactorRemoval(tx, owner);
-  await recordChange(tx, act, {
+  if (removed === undefined) throw notFound('authenticator app');
+  await afterFactorRemoved(tx, owner);
+  await recordEvent(tx, act, {
     action: 'totp.delete',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,

@@ -1,13 +1,13 @@
-import type { Act } from '../../auth/callers.ts';
-import { readPasskeyUse, type RelyingParty, verifyPasskeyUse } from '../../auth/webauthn.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import type { RefusingDatabase } from '../audit/denied-attempts.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { parseAssertionResponse, type RelyingParty, verifyPasskeyAssertion } from '../../auth/webauthn.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { DatabaseWithDenials } from '../audit/denied-attempts.ts';
 import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
-import { signInObstacle, type SignInState, signInStates } from '../users/sign-in-eligibility.ts';
+import { signInBlocker, type SignInState, selectSignInStates } from '../users/sign-in-eligibility.ts';
 
 /** The answer of a browser that was asked to use a passkey. */
-export interface PasskeyAnswer {
+export interface PasskeyAssertion {
   /** The credential as JSON. */
   credential: string;
   relyingParty: RelyingParty;
@@ -31,18 +31,18 @@ interface Passkey extends SignInState {
  *   sign-ins through its provider only: nobody is told which
  */
 export async function signInWithPasskey(
-  refusing: RefusingDatabase,
-  act: Act,
-  answer: PasskeyAnswer,
+  refusing: DatabaseWithDenials,
+  act: Attribution,
+  answer: PasskeyAssertion,
 ): Promise<FactorOwner | undefined> {
-  const passkey = await passkeyOf(refusing.db.read, answer);
+  const passkey = await findPasskey(refusing.db.read, answer);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const right =
     passkey !== undefined &&
-    signInObstacle(passkey) === undefined &&
-    (await proves(refusing, act, passkey, answer));
+    signInBlocker(passkey) === undefined &&
+    (await verifyAssertion(refusing, act, passkey, answer));
   if (right) return owner;
-  refusing.refusals.record(act, {
+  refusing.deniedAttempts.record(act, {
     action: 'sign-in.refuse',
     object: ['user', owner?.userId ?? null],
     organizationId: owner?.organizationId ?? null,
@@ -52,20 +52,20 @@ export async function signInWithPasskey(
 }
 
 /** @returns whether a passkey of this user was used, rightly */
-export async function usePasskey(
-  refusing: RefusingDatabase,
-  act: Act,
+export async function verifyPasskey(
+  refusing: DatabaseWithDenials,
+  act: Attribution,
   owner: FactorOwner,
-  answer: PasskeyAnswer,
+  answer: PasskeyAssertion,
 ): Promise<boolean> {
-  const passkey = await passkeyOf(refusing.db.read, answer);
-  return passkey?.user_id === owner.userId && proves(refusing, act, passkey, answer);
+  const passkey = await findPasskey(refusing.db.read, answer);
+  return passkey?.user_id === owner.userId && verifyAssertion(refusing, act, passkey, answer);
 }
 
-async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | undefined> {
-  const use = await readPasskeyUse(answer.credential);
+async function findPasskey(db: ReadConnection, answer: PasskeyAssertion): Promise<Passkey | undefined> {
+  const use = await parseAssertionResponse(answer.credential);
   if (use === undefined) return undefined;
-  return signInStates(db)
+  return selectSignInStates(db)
     .innerJoin('passkeys', 'passkeys.user_id', 'users.id')
     .select([
       'passkeys.id',
@@ -79,25 +79,25 @@ async function passkeyOf(db: Reader, answer: PasskeyAnswer): Promise<Passkey | u
     .executeTakeFirst();
 }
 
-async function proves(
-  { db, refusals }: RefusingDatabase,
-  act: Act,
+async function verifyAssertion(
+  { db, deniedAttempts }: DatabaseWithDenials,
+  act: Attribution,
   passkey: Passkey,
-  { credential, relyingParty, challenge, endsAt }: PasskeyAnswer,
+  { credential, relyingParty, challenge, endsAt }: PasskeyAssertion,
 ): Promise<boolean> {
-  const use = await readPasskeyUse(credential);
+  const use = await parseAssertionResponse(credential);
   if (use === undefined) return false;
   const { userHandle } = use.response;
   if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
     return false;
-  const counter = await verifyPasskeyUse(relyingParty, challenge, use, passkey.public_key);
+  const counter = await verifyPasskeyAssertion(relyingParty, challenge, use, passkey.public_key);
   if (counter === undefined) return false;
   const outcome = await db.write(async (tx) => {
     if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return 'used-before';
-    return (await countUse(tx, act, passkey, counter)) ? 'right' : 'copied';
+    return (await advanceCounter(tx, act, passkey, counter)) ? 'right' : 'copied';
   });
   if (outcome === 'copied') {
-    refusals.record(act, {
+    deniedAttempts.record(act, {
       action: 'passkey.refuse',
       object: ['passkey', passkey.id],
       organizationId: passkey.organization_id,
@@ -111,7 +111,12 @@ async function proves(
  * @returns whether the counter has grown: one that does not means that someone has copied the authenticator (WebAuthn,
  *   section 6.1.1)
  */
-async function countUse(tx: Transaction, act: Act, passkey: Passkey, counter: number): Promise<boolean> {
+async function advanceCounter(
+  tx: Transaction,
+  act: Attribution,
+  passkey: Passkey,
+  counter: number,
+): Promise<boolean> {
   const counted = await tx
     .updateTable('passkeys')
     .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, Act } from '../../auth/callers.ts';
+import type { Account, Attribution } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
-import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Database, Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, keepingRows } from '../../db/dialect-sql.ts';
+import type { Database, ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
-import { SharedWrite } from '../../db/concurrency/write-batcher.ts';
-import { recordChanges } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import { WriteBatcher } from '../../db/concurrency/write-batcher.ts';
+import { recordEvents } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
 import { claimsOf, tokenAccount, type TokenAccount } from './token-claims.ts';
 
@@ -34,21 +34,21 @@ export interface SignedToken extends AccessGrant {
   expiresAt: number;
 }
 
-const accountsNotBanned = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
+const lockActiveAccounts = prepareWrite<{ ids: number[] }, { id: number }>((tx, p) =>
   tx
     .selectFrom('users')
     .select('id')
-    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
     .where('banned_at', 'is', null),
 );
 
 /** Whoever deletes one of them waits until the tokens that are stored now are there, and then ends them. */
-const clientsKept = prepareWrite<{ ids: string[] }, { id: string }>((tx, p) =>
+const lockClients = prepareWrite<{ ids: string[] }, { id: string }>((tx, p) =>
   tx
     .selectFrom('oauth_clients')
     .select('id')
-    .where((eb) => isOneOf(tx, eb.ref('id'), p.ids))
-    .modifyEnd(keepingRows(tx)),
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
+    .modifyEnd(forKeyShare(tx)),
 );
 
 const insertTokens = prepareInsert('tokens', {
@@ -70,14 +70,14 @@ const insertTokens = prepareInsert('tokens', {
  *   of them is no scope at all
  */
 export function allowedScopes(requested: string | undefined, account: Account): readonly Scope[] | undefined {
-  const held = scopesOf(account);
+  const held = grantableScopes(account);
   if (requested === undefined) return held;
-  const asked = scopesIn(requested);
+  const asked = parseScopes(requested);
   return asked && held.filter((scope) => asked.includes(scope));
 }
 
 /** @returns the scopes that a text names, separated by spaces; `undefined` when there is none, or one that is no scope */
-export function scopesIn(text: string): Scope[] | undefined {
+export function parseScopes(text: string): Scope[] | undefined {
   const scopes = text.split(' ').filter((scope) => scope !== '');
   return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
 }
@@ -89,30 +89,30 @@ export function scopesIn(text: string): Scope[] | undefined {
  * @throws Failure `missing` for an unknown or banned user, `forbidden` when its account may hold none of the scopes
  */
 export async function signAccessToken(
-  db: Reader,
+  db: ReadConnection,
   keys: Keys,
   grant: AccessGrant,
   lifetime: number,
   now: number,
 ): Promise<SignedToken> {
-  return signFor(await tokenAccount(db, grant.userId), keys, grant, lifetime, now);
+  return signTokenForAccount(await tokenAccount(db, grant.userId), keys, grant, lifetime, now);
 }
 
 /**
  * The same for an account that has been read.
  * @throws Failure as `signAccessToken` does; `missing` for no account
  */
-export async function signFor(
+export async function signTokenForAccount(
   account: TokenAccount | undefined,
   keys: Keys,
   grant: AccessGrant,
   lifetime: number,
   now: number,
 ): Promise<SignedToken> {
-  if (account === undefined) throw missing('user');
-  const scopes = scopesOf(account).filter((scope) => grant.scopes.includes(scope));
+  if (account === undefined) throw notFound('user');
+  const scopes = grantableScopes(account).filter((scope) => grant.scopes.includes(scope));
   if (scopes.length === 0)
-    throw new Failure('forbidden', 'The account may hold none of the scopes that were asked for.');
+    throw new DomainError('forbidden', 'The account may hold none of the scopes that were asked for.');
   const id = randomUUID();
   const expiresAt = now + lifetime;
   const claims = claimsOf(account, { id, clientId: grant.clientId, scopes });
@@ -124,14 +124,18 @@ export async function signFor(
  * Stores a signed token, from when on it is good.
  * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
  */
-export async function storeAccessToken(tx: Transaction, act: Act, signed: SignedToken): Promise<void> {
-  const [stored] = await storeAccessTokens(tx, [{ act, signed }]);
-  if (stored !== true) throw missing('user');
+export async function storeAccessToken(
+  tx: Transaction,
+  act: Attribution,
+  signed: SignedToken,
+): Promise<void> {
+  const [stored] = await storeAccessTokens(tx, [{ by: act, signed }]);
+  if (stored !== true) throw notFound('user');
 }
 
 /** A signed token, and who it is given to. */
-export interface TokenFor {
-  act: Act;
+export interface AttributedToken {
+  by: Attribution;
   signed: SignedToken;
 }
 
@@ -139,10 +143,10 @@ export interface TokenFor {
  * Makes what stores the tokens of requests that come at the same time in one unit of work.
  * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that one alone
  */
-export function sharedTokenStore(db: Database): (act: Act, signed: SignedToken) => Promise<void> {
-  const shared = new SharedWrite(db, storeAccessTokens);
+export function createTokenBatcher(db: Database): (act: Attribution, signed: SignedToken) => Promise<void> {
+  const shared = new WriteBatcher(db, storeAccessTokens);
   return async (act, signed) => {
-    if (!(await shared.write({ act, signed }))) throw missing('user');
+    if (!(await shared.add({ by: act, signed }))) throw notFound('user');
   };
 }
 
@@ -151,16 +155,19 @@ export function sharedTokenStore(db: Database): (act: Act, signed: SignedToken) 
  * @returns for each whether it was stored: it was not when its user was banned, or it or its client deleted, in the
  *   meantime
  */
-export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenFor[]): Promise<boolean[]> {
+export async function storeAccessTokens(
+  tx: Transaction,
+  tokens: readonly AttributedToken[],
+): Promise<boolean[]> {
   const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
-  const clients = await clientsKept(tx, { ids: idsOf(({ clientId }) => clientId) });
-  const users = await accountsNotBanned(tx, { ids: idsOf(({ userId }) => userId) });
+  const clients = await lockClients(tx, { ids: idsOf(({ clientId }) => clientId) });
+  const users = await lockActiveAccounts(tx, { ids: idsOf(({ userId }) => userId) });
   const clientIds = new Set(clients.map(({ id }) => id));
   const userIds = new Set(users.map(({ id }) => id));
   const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
   const stored = tokens
     .filter((_token, index) => good[index])
-    .map(({ act, signed }) => ({ act, signed, scopes: signed.scopes.join(' ') }));
+    .map(({ by: act, signed }) => ({ act, signed, scopes: signed.scopes.join(' ') }));
   await insertTokens(
     tx,
     stored.map(({ signed: { id, userId, clientId, grantId, issuedAt, expiresAt }, scopes }) => [
@@ -176,7 +183,7 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
   );
   // The session that the console asks in is told of, and names whatever is done by these (ADR 83).
   const told = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
-  await recordChanges(
+  await recordEvents(
     tx,
     told.map(({ act, signed, scopes }) => {
       const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
@@ -190,7 +197,7 @@ export async function storeAccessTokens(tx: Transaction, tokens: readonly TokenF
       };
       const object = ['token', id] as const;
       return {
-        act,
+        by: act,
         change: { action: 'token.create', object, organizationId, before: null, after },
       };
     }),

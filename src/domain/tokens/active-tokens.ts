@@ -1,13 +1,13 @@
 import type { Account } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { accountOf, RIGHTS, type RightsRow } from '../users/account-rights.ts';
-import { type Credential, heldScopes, HOLDER, isLive } from './credentials.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
+import { type Credential, effectiveScopes, TOKEN_USER_COLUMNS, isActive } from './credentials.ts';
 
 /** A token that is good now, and what it is good for. */
-export interface LiveToken {
+export interface ActiveToken {
   id: string;
   /** The application that it was issued to; `null` for one that a person or the command line made. */
   clientId: string | null;
@@ -26,7 +26,7 @@ interface TokenRow extends Omit<Credential, 'emailKey' | 'grantId'> {
   createdAt: number;
 }
 
-const accessTokens = (db: Reader) =>
+const accessTokens = (db: ReadConnection) =>
   db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
@@ -39,18 +39,18 @@ const accessTokens = (db: Reader) =>
       'tokens.revoked_at as revokedAt',
       'tokens.allowed_addresses as allowedAddresses',
       'users.email as email',
-      ...HOLDER,
+      ...TOKEN_USER_COLUMNS,
     ]);
 
-const accessTokenById = prepare<{ id: string }, TokenRow>((db, p) =>
+const accessTokenById = prepareQuery<{ id: string }, TokenRow>((db, p) =>
   accessTokens(db).where('tokens.id', '=', p.id),
 );
 
-const accessTokenBySecret = prepare<{ hash: string }, TokenRow>((db, p) =>
+const accessTokenBySecret = prepareQuery<{ hash: string }, TokenRow>((db, p) =>
   accessTokens(db).where('tokens.secret_hash', '=', p.hash),
 );
 
-const refreshTokenBySecret = prepare<{ hash: string }, Omit<TokenRow, 'allowedAddresses'>>((db, p) =>
+const refreshTokenBySecret = prepareQuery<{ hash: string }, Omit<TokenRow, 'allowedAddresses'>>((db, p) =>
   db
     .selectFrom('refresh_tokens')
     .innerJoin('users', 'users.id', 'refresh_tokens.user_id')
@@ -62,53 +62,57 @@ const refreshTokenBySecret = prepare<{ hash: string }, Omit<TokenRow, 'allowedAd
       'refresh_tokens.expires_at as expiresAt',
       'refresh_tokens.revoked_at as revokedAt',
       'users.email as email',
-      ...HOLDER,
+      ...TOKEN_USER_COLUMNS,
     ])
     .where('refresh_tokens.secret_hash', '=', p.hash)
     .where('refresh_tokens.used_at', 'is', null),
 );
 
-const accountById = prepare<{ id: number }, RightsRow>((db, p) =>
-  db.selectFrom('users').select(RIGHTS).where('id', '=', p.id).where('banned_at', 'is', null),
+const accountById = prepareQuery<{ id: number }, RightsRow>((db, p) =>
+  db.selectFrom('users').select(RIGHTS_COLUMNS).where('id', '=', p.id).where('banned_at', 'is', null),
 );
 
 /** @returns the access token with this `jti`, if it is good now */
-export async function liveTokenById(db: Reader, id: string, now: number): Promise<LiveToken | undefined> {
-  return live((await accessTokenById(db, { id }))[0], now);
+export async function findActiveAccessToken(
+  db: ReadConnection,
+  id: string,
+  now: number,
+): Promise<ActiveToken | undefined> {
+  return toActiveToken((await accessTokenById(db, { id }))[0], now);
 }
 
 /** @returns the personal access token with this secret, if it is good now */
-export async function livePersonalToken(
-  db: Reader,
+export async function findActivePersonalToken(
+  db: ReadConnection,
   secret: string,
   now: number,
-): Promise<LiveToken | undefined> {
-  return live((await accessTokenBySecret(db, { hash: hashSecret(secret) }))[0], now);
+): Promise<ActiveToken | undefined> {
+  return toActiveToken((await accessTokenBySecret(db, { hash: hashSecret(secret) }))[0], now);
 }
 
 /** @returns the refresh token with this secret, if it is good now */
-export async function liveRefreshToken(
-  db: Reader,
+export async function findActiveRefreshToken(
+  db: ReadConnection,
   secret: string,
   now: number,
-): Promise<LiveToken | undefined> {
+): Promise<ActiveToken | undefined> {
   const [row] = await refreshTokenBySecret(db, { hash: hashSecret(secret) });
-  return live(row && { ...row, allowedAddresses: null }, now);
+  return toActiveToken(row && { ...row, allowedAddresses: null }, now);
 }
 
 /** @returns the rights of an account; nothing for one that is banned or gone */
-export async function rightsOf(db: Reader, userId: number): Promise<Account | undefined> {
+export async function findAccountRights(db: ReadConnection, userId: number): Promise<Account | undefined> {
   const [account] = await accountById(db, { id: userId });
   return account && accountOf(account);
 }
 
-function live(row: TokenRow | undefined, now: number): LiveToken | undefined {
-  if (row === undefined || !isLive(row, now)) return undefined;
+function toActiveToken(row: TokenRow | undefined, now: number): ActiveToken | undefined {
+  if (row === undefined || !isActive(row, now)) return undefined;
   return {
     id: row.tokenId,
     clientId: row.clientId,
     user: { uid: row.uid, email: row.email, organizationId: row.organizationId },
-    scopes: heldScopes(row),
+    scopes: effectiveScopes(row),
     expiresAt: row.expiresAt,
     issuedAt: row.createdAt,
     allowedAddresses: row.allowedAddresses === null ? null : (JSON.parse(row.allowedAddresses) as string[]),

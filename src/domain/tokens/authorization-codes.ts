@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
 
 /** RFC 6749, section 4.1.2 allows ten minutes at most; a client needs seconds. */
 const LIFETIME = 60_000;
 
 /** What a user approved, waiting for its client to fetch it. */
-export interface NewCode {
+export interface NewAuthorizationCode {
   clientId: string;
   userId: number;
   organizationId: number | null;
@@ -27,7 +27,11 @@ export interface NewCode {
  * Makes an authorization code (RFC 6749, section 4.1.2) that is good once and for a minute.
  * @returns the code, which is stored hashed
  */
-export async function issueCode(tx: Transaction, act: Act, input: NewCode): Promise<string> {
+export async function issueAuthorizationCode(
+  tx: Transaction,
+  act: Attribution,
+  input: NewAuthorizationCode,
+): Promise<string> {
   const code = newSecret();
   const grantId = input.sessionId ?? randomUUID();
   const scopes = input.scopes.join(' ');
@@ -45,7 +49,7 @@ export async function issueCode(tx: Transaction, act: Act, input: NewCode): Prom
     })
     .execute();
   if (input.sessionId !== null) return code;
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'grant.create',
     object: ['grant', grantId],
     organizationId: input.organizationId,
@@ -80,11 +84,11 @@ interface CodeRow {
   used_at: number | null;
 }
 
-const byHash = prepare<{ hash: string }, CodeRow>((db, p) =>
+const byHash = prepareQuery<{ hash: string }, CodeRow>((db, p) =>
   db.selectFrom('oauth_codes').selectAll().where('code_hash', '=', p.hash),
 );
 
-const take = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((tx, p) =>
+const markUsed = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((tx, p) =>
   tx
     .updateTable('oauth_codes')
     .set({ used_at: p.now })
@@ -94,7 +98,10 @@ const take = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((
 );
 
 /** @returns what is known of a code, good or not; it is forgotten some time after it expired */
-export async function findCode(db: Reader, code: string): Promise<AuthorizationCode | undefined> {
+export async function findAuthorizationCode(
+  db: ReadConnection,
+  code: string,
+): Promise<AuthorizationCode | undefined> {
   const [row] = await byHash(db, { hash: hashSecret(code) });
   return (
     row && {
@@ -114,6 +121,6 @@ export async function findCode(db: Reader, code: string): Promise<AuthorizationC
  * Uses a code up, in the unit of work that makes its tokens. Of two who try at once, one does.
  * @returns whether it was still there to be used
  */
-export async function takeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
-  return (await take(tx, { hash: hashSecret(code), now })).length > 0;
+export async function consumeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
+  return (await markUsed(tx, { hash: hashSecret(code), now })).length > 0;
 }

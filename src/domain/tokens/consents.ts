@@ -1,15 +1,15 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { type Reader, type Transaction, WriteConflict } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { prepare, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { revokeAccessTokens, revokeRefreshTokens } from './revoke-client-tokens.ts';
-import { credentialsChanged } from './credentials.ts';
-import { missing } from '../shared/errors.ts';
+import { type ReadConnection, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { revokeClientAccessTokens, revokeClientRefreshTokens } from './revoke-client-tokens.ts';
+import { bumpCredentialVersion } from './credentials.ts';
+import { notFound } from '../shared/errors.ts';
 
 /** Whose consent it is, and which application's. */
-export interface Consenter {
+export interface ConsentingUser {
   userId: number;
   organizationId: number | null;
   clientId: string;
@@ -21,7 +21,7 @@ interface Key {
   scopes: string;
 }
 
-const scopeSets = prepare<Omit<Key, 'scopes'>, { scopes: string }>((db, p) =>
+const scopeSets = prepareQuery<Omit<Key, 'scopes'>, { scopes: string }>((db, p) =>
   db
     .selectFrom('oauth_consents')
     .select('scopes')
@@ -30,17 +30,17 @@ const scopeSets = prepare<Omit<Key, 'scopes'>, { scopes: string }>((db, p) =>
 );
 
 /** Holds the row until the unit of work is done: a withdrawal waits, and then finds what was made. */
-const hold = prepareWrite<Key, { scopes: string }>((tx, p) =>
+const lockRow = prepareWrite<Key, { scopes: string }>((tx, p) =>
   tx
     .selectFrom('oauth_consents')
     .select('scopes')
     .where('user_id', '=', p.user)
     .where('client_id', '=', p.client)
     .where('scopes', '=', p.scopes)
-    .modifyEnd(holdingRows(tx)),
+    .modifyEnd(forNoKeyUpdate(tx)),
 );
 
-const insert = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p) =>
+const insertRow = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p) =>
   tx
     .insertInto('oauth_consents')
     .values({ user_id: p.user, client_id: p.client, scopes: p.scopes, created_at: p.now })
@@ -50,46 +50,46 @@ const insert = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p) =
 
 /** @returns whether the user has allowed the client all of these scopes at once, and not withdrawn it */
 export async function hasConsented(
-  db: Reader,
-  { userId, clientId }: Consenter,
+  db: ReadConnection,
+  { userId, clientId }: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<boolean> {
-  return (await coveringSet(db, userId, clientId, scopes)) !== undefined;
+  return (await findCoveringScopes(db, userId, clientId, scopes)) !== undefined;
 }
 
 /**
  * Counts on a consent that was given before, in the unit of work that grants something because of it.
  * @returns whether it is still there
  */
-export async function relyOnConsent(
+export async function lockConsent(
   tx: Transaction,
-  { userId, clientId }: Consenter,
+  { userId, clientId }: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<boolean> {
-  const covering = await coveringSet(tx, userId, clientId, scopes);
+  const covering = await findCoveringScopes(tx, userId, clientId, scopes);
   if (covering === undefined) return false;
-  return (await hold(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
+  return (await lockRow(tx, { user: userId, client: clientId, scopes: covering })).length > 0;
 }
 
 /**
  * Remembers what a user has just allowed a client.
  * @param scopes in the order of the scope table, as `allowedScopes` gives them
  */
-export async function rememberConsent(
+export async function saveConsent(
   tx: Transaction,
-  act: Act,
-  consenter: Consenter,
+  act: Attribution,
+  consenter: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<void> {
   const { userId, organizationId, clientId } = consenter;
   const key = { user: userId, client: clientId, scopes: scopes.join(' ') };
-  const inserted = await insert(tx, { ...key, now: act.now });
+  const inserted = await insertRow(tx, { ...key, now: act.now });
   if (inserted.length === 0) {
-    if ((await hold(tx, key)).length === 0)
+    if ((await lockRow(tx, key)).length === 0)
       throw new WriteConflict('The consent was withdrawn at the same time.');
     return;
   }
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'consent.give',
     object: ['client', clientId],
     organizationId,
@@ -103,10 +103,10 @@ export async function rememberConsent(
  * do codes that it has not used.
  * @throws Failure `missing` when the user has allowed it nothing
  */
-export async function withdrawConsent(
+export async function revokeConsent(
   tx: Transaction,
-  act: Act,
-  { userId, organizationId, clientId }: Consenter,
+  act: Attribution,
+  { userId, organizationId, clientId }: ConsentingUser,
 ): Promise<void> {
   const withdrawn = await tx
     .deleteFrom('oauth_consents')
@@ -114,17 +114,17 @@ export async function withdrawConsent(
     .where('client_id', '=', clientId)
     .returning('scopes')
     .execute();
-  if (withdrawn.length === 0) throw missing('application');
+  if (withdrawn.length === 0) throw notFound('application');
   const codes = await tx
     .deleteFrom('oauth_codes')
     .where('user_id', '=', userId)
     .where('client_id', '=', clientId)
     .where('used_at', 'is', null)
     .executeTakeFirst();
-  const refreshTokens = await revokeRefreshTokens(tx, clientId, userId, act.now);
-  const accessTokens = await revokeAccessTokens(tx, clientId, userId, act.now);
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  const refreshTokens = await revokeClientRefreshTokens(tx, clientId, userId, act.now);
+  const accessTokens = await revokeClientAccessTokens(tx, clientId, userId, act.now);
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'consent.withdraw',
     object: ['client', clientId],
     organizationId,
@@ -144,13 +144,16 @@ export interface ConnectedApplication {
   /** Everything that it was allowed, over all its requests. */
   scopes: string[];
   /** When it was first allowed something, in milliseconds since 1970. */
-  since: number;
+  connectedAt: number;
   /** When one of its tokens was last used, and from where; `null` when none was of those that are still kept. */
   lastUse: { at: number; address: string | null } | null;
 }
 
 /** @returns the applications that a user has allowed something, by name */
-export async function connectedApplications(db: Reader, userId: number): Promise<ConnectedApplication[]> {
+export async function listConnectedApplications(
+  db: ReadConnection,
+  userId: number,
+): Promise<ConnectedApplication[]> {
   const rows = await db
     .selectFrom('oauth_consents')
     .innerJoin('oauth_clients', 'oauth_clients.id', 'oauth_consents.client_id')
@@ -168,7 +171,7 @@ export async function connectedApplications(db: Reader, userId: number): Promise
       clientId: id,
       name,
       scopes: all,
-      since: known?.since ?? created_at,
+      connectedAt: known?.connectedAt ?? created_at,
       lastUse: known === undefined ? await lastUseOf(db, userId, id) : known.lastUse,
     });
   }
@@ -176,7 +179,7 @@ export async function connectedApplications(db: Reader, userId: number): Promise
 }
 
 async function lastUseOf(
-  db: Reader,
+  db: ReadConnection,
   userId: number,
   clientId: string,
 ): Promise<ConnectedApplication['lastUse']> {
@@ -195,8 +198,8 @@ async function lastUseOf(
 }
 
 /** @returns the text of a set that was allowed at once and has all of these scopes */
-async function coveringSet(
-  db: Reader,
+async function findCoveringScopes(
+  db: ReadConnection,
   userId: number,
   clientId: string,
   scopes: readonly Scope[],

@@ -1,10 +1,10 @@
-import { emailKey } from '../../auth/email-addresses.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
+import { normalizeEmail } from '../../auth/email-addresses.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
-import { accountOf, RIGHTS, type RightsRow } from '../users/account-rights.ts';
+import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
 /** One token and its account, as far as a request must know. */
 export interface Credential extends RightsRow {
@@ -24,16 +24,16 @@ export interface Credential extends RightsRow {
 }
 
 /** What is read of the account of a token, whichever way it is found. */
-export const HOLDER = [
+export const TOKEN_USER_COLUMNS = [
   'users.id as userId',
   'users.uid as uid',
   'users.email_key as emailKey',
   'users.banned_at as bannedAt',
-  ...RIGHTS,
+  ...RIGHTS_COLUMNS,
 ] as const;
 
 /** @returns whether a token is good now: it has not expired, nobody revoked it, and its user is not banned */
-export function isLive(
+export function isActive(
   { expiresAt, revokedAt, bannedAt }: Pick<Credential, 'expiresAt' | 'revokedAt' | 'bannedAt'>,
   now: number,
 ): boolean {
@@ -41,15 +41,15 @@ export function isLive(
 }
 
 /** @returns what a token is good for: an account that lost rights keeps its tokens, without what it may no longer hold */
-export function heldScopes(credential: Pick<Credential, 'scopes' | keyof RightsRow>): Scope[] {
-  const held = scopesOf(accountOf(credential));
+export function effectiveScopes(credential: Pick<Credential, 'scopes' | keyof RightsRow>): Scope[] {
+  const held = grantableScopes(accountOf(credential));
   return credential.scopes
     .split(' ')
     .filter(isScope)
     .filter((scope) => held.includes(scope));
 }
 
-const selectCredential = (db: Reader) =>
+const selectCredential = (db: ReadConnection) =>
   db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
@@ -61,19 +61,19 @@ const selectCredential = (db: Reader) =>
       'tokens.revoked_at as revokedAt',
       'tokens.client_id as clientId',
       'tokens.grant_id as grantId',
-      ...HOLDER,
+      ...TOKEN_USER_COLUMNS,
     ]);
 
-const byId = prepare<{ id: string }, Credential>((db, p) =>
+const byId = prepareQuery<{ id: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.id', '=', p.id),
 );
-const bySecret = prepare<{ hash: string }, Credential>((db, p) =>
+const bySecret = prepareQuery<{ hash: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.secret_hash', '=', p.hash),
 );
 
 /** The one row of `credential_changes`. */
 const ROW = { id: 1 };
-const readChanges = prepare<typeof ROW, Changes>((db, p) =>
+const selectVersions = prepareQuery<typeof ROW, CredentialVersions>((db, p) =>
   db
     .selectFrom('credential_changes')
     .select(['changes as credentials', 'key_changes as keys'])
@@ -81,7 +81,7 @@ const readChanges = prepare<typeof ROW, Changes>((db, p) =>
 );
 
 /** What may have ended a credential. Each is a number that is another one once something of the kind is durable. */
-export interface Changes {
+export interface CredentialVersions {
   /** Units of work that called `credentialsChanged`. */
   credentials: number;
   /** Signing keys that came or went. */
@@ -92,7 +92,7 @@ export interface Changes {
  * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
  * their rights or the organizations that they are assigned to, revokes a token, or changes or deletes a client.
  */
-export async function credentialsChanged(tx: Transaction): Promise<void> {
+export async function bumpCredentialVersion(tx: Transaction): Promise<void> {
   await tx
     .updateTable('credential_changes')
     .set((eb) => ({ changes: eb('changes', '+', 1) }))
@@ -103,7 +103,7 @@ export async function credentialsChanged(tx: Transaction): Promise<void> {
  * Tells every instance that a signing key came or went, and holds the keys until the unit of work ends, so that those who
  * change them take turns.
  */
-export async function signingKeysChanged(tx: Transaction): Promise<void> {
+export async function bumpSigningKeyVersion(tx: Transaction): Promise<void> {
   await tx
     .updateTable('credential_changes')
     .set((eb) => ({ key_changes: eb('key_changes', '+', 1) }))
@@ -111,34 +111,34 @@ export async function signingKeysChanged(tx: Transaction): Promise<void> {
 }
 
 /** @returns how far things have changed */
-export async function credentialChanges(db: Reader): Promise<Changes> {
-  return (await readChanges(db, ROW))[0] ?? { credentials: 0, keys: 0 };
+export async function readCredentialVersions(db: ReadConnection): Promise<CredentialVersions> {
+  return (await selectVersions(db, ROW))[0] ?? { credentials: 0, keys: 0 };
 }
 
 /** @returns the credential with this id, valid or not */
-export async function credentialById(db: Reader, id: string): Promise<Credential | undefined> {
+export async function credentialById(db: ReadConnection, id: string): Promise<Credential | undefined> {
   return (await byId(db, { id }))[0];
 }
 
 /** @returns the credential of a personal access token, valid or not */
-export async function credentialBySecret(db: Reader, token: string): Promise<Credential | undefined> {
+export async function credentialBySecret(db: ReadConnection, token: string): Promise<Credential | undefined> {
   return (await bySecret(db, { hash: hashSecret(token) }))[0];
 }
 
 /** By what a token is found: the hash of a secret, or the id that a JWT has; `null` both for what is none of ours. */
-export interface TokenName {
+export interface TokenLookup {
   hash: string | null;
   id: string | null;
 }
 
 /** @returns for each of the names whether there is such a token that nobody revoked: one question for them all */
-export async function liveAmong(db: Reader, names: readonly TokenName[]): Promise<boolean[]> {
+export async function areActive(db: ReadConnection, names: readonly TokenLookup[]): Promise<boolean[]> {
   const hashes = names.flatMap(({ hash }) => hash ?? []);
   const ids = names.flatMap(({ id }) => id ?? []);
   const rows = await db
     .selectFrom('tokens')
     .select(['id', 'secret_hash'])
-    .where((eb) => eb.or([isOneOf(db, eb.ref('secret_hash'), hashes), isOneOf(db, eb.ref('id'), ids)]))
+    .where((eb) => eb.or([inList(db, eb.ref('secret_hash'), hashes), inList(db, eb.ref('id'), ids)]))
     .where('revoked_at', 'is', null)
     .execute();
   const found = new Set(rows.flatMap((row) => [row.id, row.secret_hash]));
@@ -149,35 +149,39 @@ export async function liveAmong(db: Reader, names: readonly TokenName[]): Promis
 }
 
 /** An account, as far as a token that no table has must know it. */
-export type Holder = Pick<Credential, 'userId' | 'uid' | 'emailKey' | 'bannedAt' | keyof RightsRow> & {
+export type TokenUser = Pick<Credential, 'userId' | 'uid' | 'emailKey' | 'bannedAt' | keyof RightsRow> & {
   /** The uid of their organization; `null` for staff. */
   organization: string | null;
   /** When the last ban of the account ended. */
   reactivatedAt: number | null;
 };
 
-const selectHolder = (db: Reader) =>
+const selectTokenUser = (db: ReadConnection) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-    .select([...HOLDER, 'organizations.uid as organization', 'users.reactivated_at as reactivatedAt']);
+    .select([
+      ...TOKEN_USER_COLUMNS,
+      'organizations.uid as organization',
+      'users.reactivated_at as reactivatedAt',
+    ]);
 
-const holderByUid = prepare<{ uid: string }, Holder>((db, p) =>
-  selectHolder(db).where('users.uid', '=', p.uid),
+const tokenUserByUid = prepareQuery<{ uid: string }, TokenUser>((db, p) =>
+  selectTokenUser(db).where('users.uid', '=', p.uid),
 );
-const holderByEmail = prepare<{ email: string }, Holder>((db, p) =>
-  selectHolder(db).where('users.email_key', '=', p.email),
+const tokenUserByEmail = prepareQuery<{ email: string }, TokenUser>((db, p) =>
+  selectTokenUser(db).where('users.email_key', '=', p.email),
 );
 
 /** @returns the account with this uid or e-mail address, banned or not */
-export async function holderOf(
-  db: Reader,
+export async function findTokenUser(
+  db: ReadConnection,
   user: { uid: string } | { email: string },
-): Promise<Holder | undefined> {
+): Promise<TokenUser | undefined> {
   const found =
     'uid' in user
-      ? await holderByUid(db, { uid: user.uid })
-      : await holderByEmail(db, { email: emailKey(user.email) });
+      ? await tokenUserByUid(db, { uid: user.uid })
+      : await tokenUserByEmail(db, { email: normalizeEmail(user.email) });
   return found[0];
 }
 

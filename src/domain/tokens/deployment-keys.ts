@@ -2,16 +2,16 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import {
   type IssuerName,
   type Keys,
-  keysFrom,
-  newSigningKey,
+  createKeys,
+  generateSigningKey,
   type PrivateKey,
   type SigningKeys,
 } from '../../auth/keys.ts';
-import { fingerprintOf, folderMasterKey, makeFolderMasterKey } from '../../auth/master-key.ts';
+import { masterKeyFingerprint, readMasterKeyFile, createMasterKeyFile } from '../../auth/master-key.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
-import { type Database, type Reader, type Transaction, Unavailable } from '../../db/engine.ts';
-import { SharedQuestion } from '../../db/concurrency/single-flight.ts';
-import { credentialChanges, signingKeysChanged } from './credentials.ts';
+import { type Database, type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
+import { SingleFlight } from '../../db/concurrency/single-flight.ts';
+import { readCredentialVersions, bumpSigningKeyVersion } from './credentials.ts';
 
 const SECRET_LENGTH = 32;
 export const SECRET_PURPOSE = 'deployment secret';
@@ -19,10 +19,10 @@ export const SECRET_PURPOSE = 'deployment secret';
 const ROW = 1;
 
 /** The keys in the database are sealed with another master key than this process has. */
-export class WrongMasterKey extends Unavailable {
-  override name = 'WrongMasterKey';
+export class MasterKeyMismatch extends StorageError {
+  override name = 'MasterKeyMismatch';
   /** The fingerprint of the master key that is needed. */
-  readonly needed: string;
+  readonly expected: string;
   /** The fingerprint of the one that is here; `undefined` when there is none. */
   readonly found: string | undefined;
 
@@ -30,14 +30,14 @@ export class WrongMasterKey extends Unavailable {
     super(
       `The keys in the database are sealed with the master key ${needed}, not ${found ?? 'with any here'}.`,
     );
-    this.needed = needed;
+    this.expected = needed;
     this.found = found;
   }
 }
 
 /** The database has no keys yet, and this process may not choose the master key for them. */
-export class NoKeysYet extends Error {
-  override name = 'NoKeysYet';
+export class KeysMissing extends Error {
+  override name = 'KeysMissing';
 }
 
 export interface KeySource {
@@ -45,9 +45,9 @@ export interface KeySource {
   masterKey: KeyObject | undefined;
   dataDirectory: string;
   /** Whether a database without keys may get them sealed with a master key that is made in the data folder. */
-  makesMasterKey: boolean;
+  createsMasterKey: boolean;
   /** Called once, when keys come that this process cannot open, as they were sealed with another master key meanwhile. */
-  outdated?: ((reason: WrongMasterKey) => void) | undefined;
+  onMismatch?: ((reason: MasterKeyMismatch) => void) | undefined;
 }
 
 /**
@@ -57,28 +57,28 @@ export interface KeySource {
  * @returns the keys, and the master key that they are sealed with
  * @throws WrongMasterKey when they are sealed with another one than the source has, NoKeysYet when there are none
  */
-export async function openKeys(
+export async function loadKeys(
   db: Database,
   source: KeySource,
   issuer: IssuerName,
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
-  const offered = source.masterKey ?? folderMasterKey(source.dataDirectory);
+  const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
   const found = await sealedSecret(db.read);
   // Whoever made the keys in between has left the file before them.
   const masterKey =
-    offered ?? (found === undefined ? firstMasterKey(source) : folderMasterKey(source.dataDirectory));
-  if (found === undefined && masterKey !== undefined) await makeKeys(db, masterKey);
+    offered ?? (found === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
+  if (found === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
   // Another process may have made them in the meantime, with a master key of its own.
   const sealed = found ?? (await sealedSecret(db.read));
   if (sealed === undefined) throw new Error('The keys that were made are gone.');
-  if (masterKey === undefined || fingerprintOf(masterKey) !== sealed.master_fingerprint)
-    throw new WrongMasterKey(sealed.master_fingerprint, masterKey && fingerprintOf(masterKey));
+  if (masterKey === undefined || masterKeyFingerprint(masterKey) !== sealed.master_fingerprint)
+    throw new MasterKeyMismatch(sealed.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
   const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
-  const follow = followSigningKeys(db, masterKey, source.outdated);
+  const follow = watchSigningKeys(db, masterKey, source.onMismatch);
   // Whoever cannot open them finds out now, and not at the first request.
   for (const refusal of (await follow()).sealed.values()) throw refusal;
-  const keys = keysFrom(follow, Buffer.from(secret, 'base64url'), issuer);
+  const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
 
@@ -86,12 +86,12 @@ export async function openKeys(
  * Holds the keys until the unit of work ends, and tells every instance that they change.
  * @throws WrongMasterKey when they are not, or no longer, sealed with this master key
  */
-export async function holdKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
-  await signingKeysChanged(tx);
+export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
+  await bumpSigningKeyVersion(tx);
   const sealed = await sealedSecret(tx);
-  const fingerprint = fingerprintOf(masterKey);
+  const fingerprint = masterKeyFingerprint(masterKey);
   if (sealed?.master_fingerprint !== fingerprint)
-    throw new WrongMasterKey(sealed?.master_fingerprint ?? 'none', fingerprint);
+    throw new MasterKeyMismatch(sealed?.master_fingerprint ?? 'none', fingerprint);
 }
 
 /** Stores a signing key that signs from now on. The keys are held. */
@@ -111,25 +111,25 @@ export async function insertSigningKey(
       kid: key.kid,
       number: (newest ?? 0) + 1,
       created_at: now,
-      sealed_key: seal(masterKey, purposeOf(key.kid), JSON.stringify(key)),
+      sealed_key: seal(masterKey, signingKeyPurpose(key.kid), JSON.stringify(key)),
     })
     .execute();
 }
 
-function firstMasterKey(source: KeySource): KeyObject {
-  if (!source.makesMasterKey) throw new NoKeysYet('The database has no keys yet.');
-  return makeFolderMasterKey(source.dataDirectory);
+function createMasterKey(source: KeySource): KeyObject {
+  if (!source.createsMasterKey) throw new KeysMissing('The database has no keys yet.');
+  return createMasterKeyFile(source.dataDirectory);
 }
 
-async function makeKeys(db: Database, masterKey: KeyObject): Promise<void> {
-  const key = await newSigningKey();
+async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
+  const key = await generateSigningKey();
   const secret = randomBytes(SECRET_LENGTH).toString('base64url');
   await db.write(async (tx) => {
     const made = await tx
       .insertInto('deployment_keys')
       .values({
         id: ROW,
-        master_fingerprint: fingerprintOf(masterKey),
+        master_fingerprint: masterKeyFingerprint(masterKey),
         sealed_secret: seal(masterKey, SECRET_PURPOSE, secret),
       })
       .onConflict((conflict) => conflict.doNothing())
@@ -140,17 +140,17 @@ async function makeKeys(db: Database, masterKey: KeyObject): Promise<void> {
 }
 
 /** @returns a function to the signing keys as the database has them now, read again only once they changed */
-function followSigningKeys(
+function watchSigningKeys(
   db: Database,
   masterKey: KeyObject,
-  outdated: KeySource['outdated'],
+  outdated: KeySource['onMismatch'],
 ): () => Promise<SigningKeys> {
-  const changes = new SharedQuestion(() => credentialChanges(db.read));
+  const changes = new SingleFlight(() => readCredentialVersions(db.read));
   let held: { seen: number; keys: SigningKeys } | undefined;
   let told = false;
   return async () => {
     // Counted before the reading that it stands for, so that a change in between is seen next time.
-    const { keys: seen } = await changes.ask();
+    const { keys: seen } = await changes.run();
     if (held?.seen !== seen) {
       const keys = await readSigningKeys(db.read, masterKey, held?.keys.opened ?? []);
       held = { seen, keys };
@@ -167,39 +167,43 @@ function followSigningKeys(
  * @throws Error when a row is not what was put there
  */
 async function readSigningKeys(
-  db: Reader,
+  db: ReadConnection,
   masterKey: KeyObject,
   opened: readonly PrivateKey[],
-): Promise<{ opened: PrivateKey[]; sealed: Map<string, WrongMasterKey> }> {
+): Promise<{ opened: PrivateKey[]; sealed: Map<string, MasterKeyMismatch> }> {
   const rows = await db
     .selectFrom('signing_keys')
     .select(['kid', 'sealed_key'])
     .orderBy('number', 'desc')
     .execute();
   const keys: PrivateKey[] = [];
-  const sealed = new Map<string, WrongMasterKey>();
+  const sealed = new Map<string, MasterKeyMismatch>();
   for (const { kid, sealed_key } of rows) {
     const known = opened.find((key) => key.kid === kid);
-    const text = known === undefined ? unseal(masterKey, purposeOf(kid), sealed_key) : undefined;
+    const text = known === undefined ? unseal(masterKey, signingKeyPurpose(kid), sealed_key) : undefined;
     if (known !== undefined) keys.push(known);
     else if (text !== undefined) keys.push(JSON.parse(text) as PrivateKey);
-    else sealed.set(kid, await whyNotOpened(db, masterKey, kid));
+    else sealed.set(kid, await explainUnsealFailure(db, masterKey, kid));
   }
   return { opened: keys, sealed };
 }
 
 /** @throws Error when the master key is the right one, so that the row is not what was put there */
-async function whyNotOpened(db: Reader, masterKey: KeyObject, kid: string): Promise<WrongMasterKey> {
+async function explainUnsealFailure(
+  db: ReadConnection,
+  masterKey: KeyObject,
+  kid: string,
+): Promise<MasterKeyMismatch> {
   const needed = (await sealedSecret(db))?.master_fingerprint;
-  const found = fingerprintOf(masterKey);
+  const found = masterKeyFingerprint(masterKey);
   if (needed === undefined || needed === found)
     throw new Error(`The signing key ${kid} in the database was changed.`);
-  return new WrongMasterKey(needed, found);
+  return new MasterKeyMismatch(needed, found);
 }
 
 /** @returns the deployment's secret as it is stored, and with which master key; `undefined` before the first start */
 export async function sealedSecret(
-  db: Reader,
+  db: ReadConnection,
 ): Promise<{ master_fingerprint: string; sealed_secret: string } | undefined> {
   return db
     .selectFrom('deployment_keys')
@@ -209,6 +213,6 @@ export async function sealedSecret(
 }
 
 /** @returns what a signing key is sealed for: it names the key, so that one row's cannot stand in for another's */
-export function purposeOf(kid: string): string {
+export function signingKeyPurpose(kid: string): string {
   return `signing key ${kid}`;
 }

@@ -1,8 +1,8 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { prepare, prepareChange } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { credentialsChanged } from './credentials.ts';
+import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { bumpCredentialVersion } from './credentials.ts';
 
 /** Why everything of a grant ended. */
 export type RevocationReason =
@@ -20,7 +20,7 @@ export interface Grant {
   clientId: string;
 }
 
-const revokeRefreshTokens = prepareChange<{ grant: string; now: number }>((tx, p) =>
+const revokeRefreshTokens = prepareRowCount<{ grant: string; now: number }>((tx, p) =>
   tx
     .updateTable('refresh_tokens')
     .set({ revoked_at: p.now })
@@ -28,7 +28,7 @@ const revokeRefreshTokens = prepareChange<{ grant: string; now: number }>((tx, p
     .where('revoked_at', 'is', null),
 );
 
-const revokeAccessTokens = prepareChange<{ grant: string; now: number }>((tx, p) =>
+const revokeAccessTokens = prepareRowCount<{ grant: string; now: number }>((tx, p) =>
   tx
     .updateTable('tokens')
     .set({ revoked_at: p.now })
@@ -36,7 +36,7 @@ const revokeAccessTokens = prepareChange<{ grant: string; now: number }>((tx, p)
     .where('revoked_at', 'is', null),
 );
 
-const organizationOf = prepare<{ user: number }, { organization_id: number | null }>((db, p) =>
+const organizationOf = prepareQuery<{ user: number }, { organization_id: number | null }>((db, p) =>
   db.selectFrom('users').select('organization_id').where('id', '=', p.user),
 );
 
@@ -46,7 +46,7 @@ const organizationOf = prepare<{ user: number }, { organization_id: number | nul
  */
 export async function revokeGrant(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { grantId, userId, clientId }: Grant,
   reason: RevocationReason,
 ): Promise<boolean> {
@@ -56,9 +56,9 @@ export async function revokeGrant(
   for (let more = refreshTokens; more > 0; refreshTokens += more) more = await revokeRefreshTokens(tx, key);
   const accessTokens = await revokeAccessTokens(tx, key);
   if (refreshTokens + accessTokens === 0) return false;
-  await credentialsChanged(tx);
+  await bumpCredentialVersion(tx);
   const [user] = await organizationOf(tx, { user: userId });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'grant.revoke',
     object: ['grant', grantId],
     organizationId: user?.organization_id ?? null,

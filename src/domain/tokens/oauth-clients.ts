@@ -1,14 +1,14 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret, randomText } from '../../auth/secrets.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { revokeAccessTokens } from './revoke-client-tokens.ts';
-import { credentialsChanged } from './credentials.ts';
-import { invalid, missing } from '../shared/errors.ts';
-import { cleanName } from '../shared/names.ts';
-import { redirectFault } from './redirect-uris.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { revokeClientAccessTokens } from './revoke-client-tokens.ts';
+import { bumpCredentialVersion } from './credentials.ts';
+import { invalidInput, notFound } from '../shared/errors.ts';
+import { requireName } from '../shared/names.ts';
+import { validateRedirectUri } from './redirect-uris.ts';
 
 const ID_LENGTH = 20;
 export const MAX_REDIRECT_URIS = 20;
@@ -49,18 +49,18 @@ interface ClientRow {
   created_at: number;
 }
 
-const byId = prepare<{ id: string }, ClientRow>((db, p) =>
+const byId = prepareQuery<{ id: string }, ClientRow>((db, p) =>
   db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
 );
 
 /** @returns the client with this id */
-export async function clientById(db: Reader, id: string): Promise<OAuthClient | undefined> {
+export async function clientById(db: ReadConnection, id: string): Promise<OAuthClient | undefined> {
   const [row] = await byId(db, { id });
   return row && fromRow(row);
 }
 
 /** @returns every client, oldest first */
-export async function listClients(db: Reader): Promise<OAuthClient[]> {
+export async function listClients(db: ReadConnection): Promise<OAuthClient[]> {
   const rows = await db.selectFrom('oauth_clients').selectAll().orderBy('created_at').orderBy('id').execute();
   return rows.map(fromRow);
 }
@@ -84,34 +84,34 @@ export interface NewClient {
  */
 export async function createClient(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: NewClient,
 ): Promise<{ id: string; secret: string | null }> {
-  const name = cleanName('name', input.name);
+  const name = requireName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
-    throw invalid({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
+    throw invalidInput({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
   const faults = redirectUris.flatMap((uri, index) => {
-    const message = redirectFault(uri);
+    const message = validateRedirectUri(uri);
     return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   if (kind === 'public' && userId !== null) {
-    throw invalid({
+    throw invalidInput({
       property: 'userId',
       message: 'is for confidential clients only: a public one cannot prove itself',
     });
   }
   if (redirectUris.length === 0 && userId === null) {
-    throw invalid({
+    throw invalidInput({
       property: 'redirectUris',
       message: 'must name an address, or the client an account that it acts as',
     });
   }
   const unknown = scopes?.find((scope) => !isScope(scope));
   if (unknown !== undefined)
-    throw invalid({ property: 'scopes', message: 'has an unknown scope', value: unknown });
-  if (scopes?.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one' });
+    throw invalidInput({ property: 'scopes', message: 'has an unknown scope', value: unknown });
+  if (scopes?.length === 0) throw invalidInput({ property: 'scopes', message: 'must name at least one' });
   const id = randomText(ID_LENGTH);
   const secret = kind === 'confidential' ? newSecret() : null;
   await tx
@@ -128,7 +128,7 @@ export async function createClient(
       created_at: act.now,
     })
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'client.create',
     object: ['client', id],
     organizationId: null,
@@ -142,7 +142,12 @@ export async function createClient(
  * Lets a client use the implicit flow, or no longer.
  * @throws Failure `missing` for an unknown client
  */
-export async function setImplicit(tx: Transaction, act: Act, id: string, implicit: boolean): Promise<void> {
+export async function setImplicit(
+  tx: Transaction,
+  act: Attribution,
+  id: string,
+  implicit: boolean,
+): Promise<void> {
   const before = await requireClient(tx, id);
   if (before.implicit === implicit) return;
   await tx
@@ -150,8 +155,8 @@ export async function setImplicit(tx: Transaction, act: Act, id: string, implici
     .set({ implicit: implicit ? 1 : 0 })
     .where('id', '=', id)
     .execute();
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'client.update',
     object: ['client', id],
     organizationId: null,
@@ -165,17 +170,18 @@ export async function setImplicit(tx: Transaction, act: Act, id: string, implici
  * @returns the secret, which is not stored and cannot be shown again
  * @throws Failure `missing` for an unknown client, `invalid` for a public one
  */
-export async function renewClientSecret(tx: Transaction, act: Act, id: string): Promise<string> {
+export async function renewClientSecret(tx: Transaction, act: Attribution, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
-  if (kind === 'public') throw invalid({ property: 'kind', message: 'is for confidential clients only' });
+  if (kind === 'public')
+    throw invalidInput({ property: 'kind', message: 'is for confidential clients only' });
   const secret = newSecret();
   await tx
     .updateTable('oauth_clients')
     .set({ secret_hash: hashSecret(secret) })
     .where('id', '=', id)
     .execute();
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'client.renew-secret',
     object: ['client', id],
     organizationId: null,
@@ -189,18 +195,18 @@ export async function renewClientSecret(tx: Transaction, act: Act, id: string): 
  * Deletes a client, which ends its access tokens at once, with its refresh tokens, codes and consents.
  * @throws Failure `missing` for an unknown client
  */
-export async function deleteClient(tx: Transaction, act: Act, id: string): Promise<void> {
+export async function deleteClient(tx: Transaction, act: Attribution, id: string): Promise<void> {
   const deleted = await tx
     .deleteFrom('oauth_clients')
     .where('id', '=', id)
     .returning(['name', 'kind', 'redirect_uris', 'implicit', 'scopes', 'user_id'])
     .executeTakeFirst();
-  if (deleted === undefined) throw missing('client');
+  if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
-  const tokens = await revokeAccessTokens(tx, id, null, act.now);
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  const tokens = await revokeClientAccessTokens(tx, id, null, act.now);
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'client.delete',
     object: ['client', id],
     organizationId: null,
@@ -217,15 +223,15 @@ export async function deleteClient(tx: Transaction, act: Act, id: string): Promi
 }
 
 /** @returns those of the scopes that the client can be given */
-export function scopesFor(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
+export function clientScopes(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
   const { scopes: most } = client;
   return most === null ? scopes : scopes.filter((scope) => most.includes(scope));
 }
 
 /** @throws Failure `missing` when there is none */
-export async function requireClient(db: Reader, id: string): Promise<OAuthClient> {
+export async function requireClient(db: ReadConnection, id: string): Promise<OAuthClient> {
   const client = await clientById(db, id);
-  if (client === undefined) throw missing('client');
+  if (client === undefined) throw notFound('client');
   return client;
 }
 

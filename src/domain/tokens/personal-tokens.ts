@@ -1,12 +1,12 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { blockBeyond } from '../../auth/ip-addresses.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { firstBlockOutside } from '../../auth/ip-addresses.ts';
 import type { Keys } from '../../auth/keys.ts';
 import { ALL_SCOPES, isScope } from '../../auth/scopes.ts';
-import { shownStart } from '../../auth/secrets.ts';
+import { displayPrefix } from '../../auth/secrets.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { Failure, invalid } from '../shared/errors.ts';
+import { DomainError, invalidInput } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { issueToken, MAX_OWN_TOKENS, tokenFaults } from './tokens.ts';
+import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
 
 /** A personal access token as its owner sees it, whether it is good or not. */
 export interface PersonalToken {
@@ -49,14 +49,14 @@ export const personalTokenList = defineList({
   idType: 'text',
   organization: 'users.organization_id',
   filters: {},
-  orders: { createdAt: { by: 'tokens.created_at', type: 'integer' } },
-  items: (_reading, rows): PersonalToken[] =>
+  sorts: { createdAt: { column: 'tokens.created_at', type: 'integer' } },
+  hydrate: (_reading, rows): PersonalToken[] =>
     rows.map((row) => ({
       id: row.id,
       name: row.name,
       prefix: row.prefix ?? '',
       scopes: row.scopes.split(' '),
-      allowedAddresses: addressesOf(row.allowed_addresses),
+      allowedAddresses: parseAddresses(row.allowed_addresses),
       createdAt: row.created_at,
       expiresAt: row.expires_at,
       lastUsedAt: row.last_used_at,
@@ -65,12 +65,12 @@ export const personalTokenList = defineList({
     })),
 });
 
-function addressesOf(text: string | null): readonly string[] {
+function parseAddresses(text: string | null): readonly string[] {
   return text === null ? [] : (JSON.parse(text) as string[]);
 }
 
 /** What is absent is as the credential that asks has it. */
-export interface TokenWish {
+export interface PersonalTokenInput {
   name: string;
   scopes?: readonly string[] | undefined;
   /** Empty for everywhere. */
@@ -84,34 +84,35 @@ export interface TokenWish {
  * @throws Failure `invalid` for unknown scopes, addresses that are none, a time that is past and one token too many;
  *   `forbidden` for what the credential may not, and for the command line, which has no account
  */
-export async function issueOwnToken(
+export async function createPersonalToken(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   keys: Keys,
-  wish: TokenWish,
+  wish: PersonalTokenInput,
 ): Promise<PersonalToken & { token: string }> {
   const { actor: caller, now } = act;
-  if (caller.userId === null) throw new Failure('forbidden', 'The command line has no account of its own.');
+  if (caller.userId === null)
+    throw new DomainError('forbidden', 'The command line has no account of its own.');
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
   const scopes = wish.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
   const allowedAddresses = wish.allowedAddresses ?? own;
   const expiresAt = wish.expiresAt ?? bounds.expiresAt;
-  const faults = tokenFaults(scopes, allowedAddresses);
+  const faults = validateToken(scopes, allowedAddresses);
   if (wish.expiresAt !== undefined && wish.expiresAt <= now)
     faults.push({ property: 'expiresAt', message: 'must be in the future' });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)
-    throw new Failure('forbidden', `The token that asks does not have the scope ${more} itself.`);
+    throw new DomainError('forbidden', `The token that asks does not have the scope ${more} itself.`);
   if (own.length > 0) {
-    const beyond = allowedAddresses.length === 0 ? 'everywhere' : blockBeyond(own, allowedAddresses);
+    const beyond = allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(own, allowedAddresses);
     if (beyond !== undefined)
-      throw new Failure('forbidden', `The token that asks may not be used from ${beyond} itself.`);
+      throw new DomainError('forbidden', `The token that asks may not be used from ${beyond} itself.`);
   }
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
-    throw new Failure('forbidden', 'The token that asks expires earlier than that itself.');
+    throw new DomainError('forbidden', 'The token that asks expires earlier than that itself.');
 
   const name = wish.name.trim();
   const request = {
@@ -121,13 +122,13 @@ export async function issueOwnToken(
     scopes,
     expiresAt,
     allowedAddresses,
-    atMost: MAX_OWN_TOKENS,
+    atMost: MAX_USER_TOKENS,
   } as const;
   const { id, token } = await issueToken(tx, act, keys, request);
   return {
     id,
     name,
-    prefix: shownStart(token),
+    prefix: displayPrefix(token),
     scopes: [...new Set(scopes)],
     allowedAddresses,
     createdAt: now,

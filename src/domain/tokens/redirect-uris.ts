@@ -13,7 +13,7 @@ const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
  * alone, or a scheme of the application's own with a dot in it (RFC 8252, section 7.1).
  * @returns what is wrong with one, or nothing
  */
-export function redirectFault(uri: string): string | undefined {
+export function validateRedirectUri(uri: string): string | undefined {
   if (uri.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
   if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return ABSOLUTE;
   // Others are read alike when it is given and differently when a browser is sent there.

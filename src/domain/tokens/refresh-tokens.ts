@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import { isScope, type Scope } from '../../auth/scopes.ts';
 import { hashSecret, newSecret } from '../../auth/secrets.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
 
 /** A refresh token (RFC 6749, section 1.5), as it is stored. */
 export interface RefreshToken {
@@ -47,11 +47,11 @@ interface RefreshTokenRow {
   revoked_at: number | null;
 }
 
-const bySecret = prepare<{ hash: string }, RefreshTokenRow>((db, p) =>
+const bySecret = prepareQuery<{ hash: string }, RefreshTokenRow>((db, p) =>
   db.selectFrom('refresh_tokens').selectAll().where('secret_hash', '=', p.hash),
 );
 
-const insert = prepareUnread<{
+const insert = preparePipelined<{
   id: string;
   hash: string;
   client: string;
@@ -75,7 +75,7 @@ const insert = prepareUnread<{
   }),
 );
 
-const take = prepareWrite<{ id: string; now: number }, { id: string }>((tx, p) =>
+const markUsed = prepareWrite<{ id: string; now: number }, { id: string }>((tx, p) =>
   tx
     .updateTable('refresh_tokens')
     .set({ used_at: p.now })
@@ -86,7 +86,10 @@ const take = prepareWrite<{ id: string; now: number }, { id: string }>((tx, p) =
 );
 
 /** @returns the refresh token with this secret, good or not */
-export async function refreshTokenBySecret(db: Reader, secret: string): Promise<RefreshToken | undefined> {
+export async function refreshTokenBySecret(
+  db: ReadConnection,
+  secret: string,
+): Promise<RefreshToken | undefined> {
   const [row] = await bySecret(db, { hash: hashSecret(secret) });
   return (
     row && {
@@ -111,7 +114,7 @@ export async function refreshTokenBySecret(db: Reader, secret: string): Promise<
  */
 export async function issueRefreshToken(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   input: NewRefreshToken,
   lifetime: number,
   before: string | null,
@@ -132,7 +135,7 @@ export async function issueRefreshToken(
     expires: expiresAt,
     grantExpires: grantExpiresAt,
   });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: before === null ? 'refresh-token.create' : 'refresh-token.rotate',
     object: ['refresh-token', id],
     organizationId,
@@ -146,6 +149,6 @@ export async function issueRefreshToken(
  * Uses a refresh token up. Of two who try at once, one does.
  * @returns whether it was still there to be used
  */
-export async function takeRefreshToken(tx: Transaction, id: string, now: number): Promise<boolean> {
-  return (await take(tx, { id, now })).length > 0;
+export async function consumeRefreshToken(tx: Transaction, id: string, now: number): Promise<boolean> {
+  return (await markUsed(tx, { id, now })).length > 0;
 }

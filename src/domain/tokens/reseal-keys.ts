@@ -1,11 +1,17 @@
 import type { KeyObject } from 'node:crypto';
-import type { Act } from '../../auth/callers.ts';
-import { fingerprintOf } from '../../auth/master-key.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { masterKeyFingerprint } from '../../auth/master-key.ts';
 import { seal, unseal } from '../../auth/sealing.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { signingKeysChanged } from './credentials.ts';
-import { NoKeysYet, purposeOf, SECRET_PURPOSE, sealedSecret, WrongMasterKey } from './deployment-keys.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { bumpSigningKeyVersion } from './credentials.ts';
+import {
+  KeysMissing,
+  signingKeyPurpose,
+  SECRET_PURPOSE,
+  sealedSecret,
+  MasterKeyMismatch,
+} from './deployment-keys.ts';
 
 /**
  * Seals every key with another master key. Instances that run go on with the keys that they have opened, and need the new
@@ -16,18 +22,19 @@ import { NoKeysYet, purposeOf, SECRET_PURPOSE, sealedSecret, WrongMasterKey } fr
  */
 export async function resealKeys(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   keysAtHand: readonly KeyObject[],
   next: KeyObject,
 ): Promise<{ before: string; after: string } | undefined> {
-  await signingKeysChanged(tx);
+  await bumpSigningKeyVersion(tx);
   const sealed = await sealedSecret(tx);
-  if (sealed === undefined) throw new NoKeysYet('The database has no keys yet.');
+  if (sealed === undefined) throw new KeysMissing('The database has no keys yet.');
   const before = sealed.master_fingerprint;
-  const after = fingerprintOf(next);
+  const after = masterKeyFingerprint(next);
   if (before === after) return undefined;
-  const previous = keysAtHand.find((key) => fingerprintOf(key) === before);
-  if (previous === undefined) throw new WrongMasterKey(before, keysAtHand[0] && fingerprintOf(keysAtHand[0]));
+  const previous = keysAtHand.find((key) => masterKeyFingerprint(key) === before);
+  if (previous === undefined)
+    throw new MasterKeyMismatch(before, keysAtHand[0] && masterKeyFingerprint(keysAtHand[0]));
   const again = (purpose: string, text: string): string => {
     const open = unseal(previous, purpose, text);
     if (open === undefined) throw new Error(`The ${purpose} in the database was changed.`);
@@ -43,10 +50,10 @@ export async function resealKeys(
     .execute())
     await tx
       .updateTable('signing_keys')
-      .set({ sealed_key: again(purposeOf(kid), sealed_key) })
+      .set({ sealed_key: again(signingKeyPurpose(kid), sealed_key) })
       .where('kid', '=', kid)
       .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'key.reseal',
     object: ['key', 'master'],
     organizationId: null,

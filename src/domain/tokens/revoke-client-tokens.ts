@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/engine.ts';
  * @param userId of whose account; `null` for all
  * @returns how many had not been revoked
  */
-export async function revokeAccessTokens(
+export async function revokeClientAccessTokens(
   tx: Transaction,
   clientId: string,
   userId: number | null,
@@ -24,7 +24,7 @@ export async function revokeAccessTokens(
  * Revokes the refresh tokens of a client for an account.
  * @returns how many had not been revoked
  */
-export async function revokeRefreshTokens(
+export async function revokeClientRefreshTokens(
   tx: Transaction,
   clientId: string,
   userId: number,

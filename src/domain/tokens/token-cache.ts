@@ -1,25 +1,25 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AddressSet } from '../../auth/ip-addresses.ts';
-import { type ExternalIssuer, type ExternalToken, isExternal } from '../../auth/external-issuer.ts';
+import { type ExternalIssuer, type ExternalToken, isExternalCredential } from '../../auth/external-issuer.ts';
 import type { Keys } from '../../auth/keys.ts';
 import type { Account, CredentialBounds } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { hashSecret, isPersonalToken, looksPersonal } from '../../auth/secrets.ts';
+import { hashSecret, isPersonalToken, hasPersonalPrefix } from '../../auth/secrets.ts';
 import type { Database } from '../../db/engine.ts';
-import { PacedQuestion } from '../../db/concurrency/batch-loader.ts';
-import { SharedQuestion } from '../../db/concurrency/single-flight.ts';
-import { accountOf } from '../users/account-rights.ts';
+import { BatchLoader } from '../../db/concurrency/batch-loader.ts';
+import { SingleFlight } from '../../db/concurrency/single-flight.ts';
+import { accountOf } from '../shared/account-rights.ts';
 import {
-  type Changes,
+  type CredentialVersions,
   type Credential,
-  credentialChanges,
+  readCredentialVersions,
   credentialById,
   credentialBySecret,
-  heldScopes,
-  holderOf,
-  isLive,
-  liveAmong,
+  effectiveScopes,
+  findTokenUser,
+  isActive,
+  areActive,
   recordTokenUse,
   type TokenUse,
 } from './credentials.ts';
@@ -29,12 +29,12 @@ import { CONSOLE_CLIENT } from './oauth-clients.ts';
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;
 /** The least time between two questions for tokens that come from where bad ones do. */
-const SUSPECTS_MILLISECONDS = 50;
+const SUSPECT_INTERVAL_MS = 50;
 /** Last uses written in one unit of work, so that others need not wait long. */
-const USES_AT_ONCE = 500;
+const USES_PER_WRITE = 500;
 
 /** A token that is good now, and what it is good for. */
-export interface Identity extends Account {
+export interface AuthenticatedToken extends Account {
   /** An application that acts as an account of its own, or whoever else has the token. */
   kind: 'user' | 'client';
   tokenId: string;
@@ -45,19 +45,19 @@ export interface Identity extends Account {
   emailKey: string;
   scopes: ReadonlySet<Scope>;
   /** `null` allows every address. */
-  allowed: AddressSet | null;
+  allowedAddresses: AddressSet | null;
   bounds: CredentialBounds;
 }
 
 interface Entry {
-  identity: Identity;
+  token: AuthenticatedToken;
   /** What the identity was made of that may change while the token lives. */
   rights: string;
   expiresAt: number;
   /** What a token of the external issuer says, of which the database knows nothing. */
   external: ExternalToken | undefined;
   /** What had happened when this was read: while no more has, it holds. */
-  seen: Changes;
+  versions: CredentialVersions;
 }
 
 /** A token from where too many bad ones came. */
@@ -78,11 +78,11 @@ export class TokenCache {
   readonly #entries = new LRUCache<string, Entry>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
   #uses = new Map<string, TokenUse>();
   readonly #timer: NodeJS.Timeout;
-  readonly #suspects = new PacedQuestion(
+  readonly #suspects = new BatchLoader(
     (suspects: readonly Suspect[]) => this.#goodAmong(suspects),
-    SUSPECTS_MILLISECONDS,
+    SUSPECT_INTERVAL_MS,
   );
-  readonly #changes = new SharedQuestion(() => credentialChanges(this.#db.read));
+  readonly #changes = new SingleFlight(() => readCredentialVersions(this.#db.read));
   #hits = 0;
   #misses = 0;
 
@@ -100,17 +100,17 @@ export class TokenCache {
    *   that however many there are, they cost a few questions a second
    * @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned
    */
-  async identify(token: string, now: number, suspect = false): Promise<Identity | undefined> {
+  async authenticate(token: string, now: number, suspect = false): Promise<AuthenticatedToken | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
     if (suspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
     // Counted before the reading that it stands for, so that a change in between is seen next time.
-    const seen = await this.#changes.ask();
+    const versions = await this.#changes.run();
     const entry = this.#entries.get(key);
     // Of ours, it may have been signed with a key that is gone, so it is proved anew.
-    const known = entry?.external !== undefined || entry?.seen.keys === seen.keys ? entry : undefined;
-    if (known?.seen.credentials === seen.credentials) {
+    const known = entry?.external !== undefined || entry?.versions.keys === versions.keys ? entry : undefined;
+    if (known?.versions.credentials === versions.credentials) {
       this.#hits += 1;
-      return known.expiresAt > now ? known.identity : undefined;
+      return known.expiresAt > now ? known.token : undefined;
     }
     this.#misses += 1;
     const external = known === undefined ? await this.#readExternal(token, now) : known.external;
@@ -119,27 +119,27 @@ export class TokenCache {
         ? await this.#credentialOf(external)
         : known === undefined
           ? await this.#prove(token, now)
-          : await credentialById(this.#db.read, known.identity.tokenId);
-    if (credential === undefined || !isLive(credential, now)) {
+          : await credentialById(this.#db.read, known.token.tokenId);
+    if (credential === undefined || !isActive(credential, now)) {
       this.#entries.delete(key);
       return undefined;
     }
     const rights = rightsText(credential);
-    const identity = known?.rights === rights ? known.identity : toIdentity(credential);
+    const identity = known?.rights === rights ? known.token : toAuthenticatedToken(credential);
     this.#entries.set(key, {
-      identity,
+      token: identity,
       rights,
       expiresAt: credential.expiresAt ?? Number.POSITIVE_INFINITY,
       external,
-      seen,
+      versions,
     });
     return identity;
   }
 
   /** Remembers that a token was used; written with the next flush. */
-  used(tokenId: string, use: TokenUse): void {
+  recordUse(tokenId: string, use: TokenUse): void {
     // Nobody has a row for those of others.
-    if (!isExternal(tokenId)) this.#uses.set(tokenId, use);
+    if (!isExternalCredential(tokenId)) this.#uses.set(tokenId, use);
   }
 
   /** Writes the last uses that wait. */
@@ -148,7 +148,7 @@ export class TokenCache {
     const waiting = [...this.#uses];
     this.#uses = new Map();
     while (waiting.length > 0) {
-      const some = waiting.splice(0, USES_AT_ONCE);
+      const some = waiting.splice(0, USES_PER_WRITE);
       try {
         await this.#db.write((tx) => recordTokenUse(tx, new Map(some)));
       } catch (error) {
@@ -173,7 +173,7 @@ export class TokenCache {
    * @throws IssuerUnreachable when that cannot be said now
    */
   async #readExternal(token: string, now: number): Promise<ExternalToken | undefined> {
-    return this.#external?.claims(token) === true ? this.#external.verify(token, now) : undefined;
+    return this.#external?.issued(token) === true ? this.#external.verify(token, now) : undefined;
   }
 
   /** @returns what a token of the external issuer is good for now: its account may have changed since it was seen last */
@@ -185,7 +185,7 @@ export class TokenCache {
     expiresAt,
     issuedAt,
   }: ExternalToken): Promise<Credential | undefined> {
-    const holder = await holderOf(this.#db.read, user);
+    const holder = await findTokenUser(this.#db.read, user);
     if (holder === undefined) return undefined;
     if (organization !== undefined && organization !== holder.organization) return undefined;
     // What a ban ended stays so.
@@ -204,25 +204,25 @@ export class TokenCache {
 
   /** @returns whether a token is worth the questions that `identify` asks of each */
   async #mayBeGood(token: string, now: number): Promise<boolean> {
-    if (looksPersonal(token) && !isPersonalToken(token)) return false;
-    return this.#external?.claims(token) === true || this.#suspects.ask({ token, now });
+    if (hasPersonalPrefix(token) && !isPersonalToken(token)) return false;
+    return this.#external?.issued(token) === true || this.#suspects.load({ token, now });
   }
 
   async #goodAmong(suspects: readonly Suspect[]): Promise<boolean[]> {
     this.#misses += 1;
     const names = await Promise.all(
       suspects.map(async ({ token, now }) =>
-        looksPersonal(token)
+        hasPersonalPrefix(token)
           ? { hash: hashSecret(token), id: null }
           : { hash: null, id: (await this.#keys.verify(token, now))?.jti ?? null },
       ),
     );
-    return liveAmong(this.#db.read, names);
+    return areActive(this.#db.read, names);
   }
 
   /** Checks a token of ours that was not seen before. */
   async #prove(token: string, now: number): Promise<Credential | undefined> {
-    if (looksPersonal(token)) {
+    if (hasPersonalPrefix(token)) {
       return isPersonalToken(token) ? credentialBySecret(this.#db.read, token) : undefined;
     }
     const claims = await this.#keys.verify(token, now);
@@ -237,7 +237,7 @@ function rightsText({ organizationId, admin, staff, assigned, emailKey }: Creden
   return JSON.stringify([organizationId, admin, staff, assigned, emailKey]);
 }
 
-function toIdentity(credential: Credential): Identity {
+function toAuthenticatedToken(credential: Credential): AuthenticatedToken {
   const allowedAddresses =
     credential.allowedAddresses === null ? null : (JSON.parse(credential.allowedAddresses) as string[]);
   return {
@@ -251,8 +251,8 @@ function toIdentity(credential: Credential): Identity {
     uid: credential.uid,
     emailKey: credential.emailKey,
     ...accountOf(credential),
-    scopes: new Set(heldScopes(credential)),
-    allowed: allowedAddresses === null ? null : new AddressSet(allowedAddresses),
+    scopes: new Set(effectiveScopes(credential)),
+    allowedAddresses: allowedAddresses === null ? null : new AddressSet(allowedAddresses),
     bounds: { allowedAddresses, expiresAt: credential.expiresAt },
   };
 }

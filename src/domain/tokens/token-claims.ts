@@ -1,8 +1,8 @@
 import type { Account } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import type { Reader } from '../../db/engine.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { accountOf, RIGHTS, type RightsRow } from '../users/account-rights.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
 /** An account, as far as a token tells of it. */
 export interface TokenAccount extends Account {
@@ -11,18 +11,18 @@ export interface TokenAccount extends Account {
   organization: string | null;
 }
 
-const accountById = prepare<{ id: number }, RightsRow & { uid: string; organization: string | null }>(
+const accountById = prepareQuery<{ id: number }, RightsRow & { uid: string; organization: string | null }>(
   (db, p) =>
     db
       .selectFrom('users')
       .leftJoin('organizations', 'organizations.id', 'users.organization_id')
-      .select(['users.uid', 'organizations.uid as organization', ...RIGHTS])
+      .select(['users.uid', 'organizations.uid as organization', ...RIGHTS_COLUMNS])
       .where('users.id', '=', p.id)
       .where('users.banned_at', 'is', null),
 );
 
 /** @returns what tokens tell of an account; nothing for one that is banned or gone */
-export async function tokenAccount(db: Reader, userId: number): Promise<TokenAccount | undefined> {
+export async function tokenAccount(db: ReadConnection, userId: number): Promise<TokenAccount | undefined> {
   const [row] = await accountById(db, { id: userId });
   return row && { uid: row.uid, organization: row.organization, ...accountOf(row) };
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdAccount } from '../users/account-rights.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { credentialById, credentialBySecret, credentialsChanged } from './credentials.ts';
-import { type Fault, invalid, missing } from '../shared/errors.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { cleanName } from '../shared/names.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { lockAccount } from '../shared/account-rights.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { credentialById, credentialBySecret, bumpCredentialVersion } from './credentials.ts';
+import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { requireName } from '../shared/names.ts';
 import { claimsOf, tokenAccount } from './token-claims.ts';
 import { isAddressBlock } from '../../auth/ip-addresses.ts';
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Keys } from '../../auth/keys.ts';
-import { isScope, type Scope, scopesOf } from '../../auth/scopes.ts';
-import { hashSecret, newPersonalToken, shownStart } from '../../auth/secrets.ts';
+import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
+import { hashSecret, newPersonalToken, displayPrefix } from '../../auth/secrets.ts';
 
 export interface TokenRequest {
   userId: number;
@@ -42,23 +42,23 @@ export interface IssuedToken {
  */
 export async function issueToken(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   keys: Keys,
   request: TokenRequest,
 ): Promise<IssuedToken> {
   const { now } = act;
   const account = await tokenAccount(tx, request.userId);
-  if (account === undefined) throw missing('user');
+  if (account === undefined) throw notFound('user');
 
   const allowedAddresses = request.allowedAddresses ?? [];
-  const faults = tokenFaults(request.scopes ?? [], allowedAddresses);
-  if (faults.length > 0) throw invalid(faults);
-  const scopes = grantable(request.scopes, scopesOf(account));
+  const faults = validateToken(request.scopes ?? [], allowedAddresses);
+  if (faults.length > 0) throw invalidInput(faults);
+  const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
-  if (request.atMost !== undefined) await requireRoom(tx, request.userId, request.atMost, now);
+  if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
   const id = randomUUID();
   const { kind, expiresAt } = request;
-  const name = request.name === undefined ? null : cleanName('name', request.name);
+  const name = request.name === undefined ? null : requireName('name', request.name);
   const scope = scopes.join(' ');
   const token =
     kind === 'personal'
@@ -79,10 +79,10 @@ export async function issueToken(
       created_at: now,
       expires_at: expiresAt,
       name,
-      prefix: kind === 'personal' ? shownStart(token) : null,
+      prefix: kind === 'personal' ? displayPrefix(token) : null,
     })
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'token.create',
     object: ['token', id],
     organizationId: account.organizationId,
@@ -100,7 +100,7 @@ export async function issueToken(
 }
 
 /** @returns what is no scope, and no address, of what a token is to have */
-export function tokenFaults(scopes: readonly string[], blocks: readonly string[]): Fault[] {
+export function validateToken(scopes: readonly string[], blocks: readonly string[]): FieldError[] {
   return [
     ...scopes.flatMap((scope, index) =>
       isScope(scope) ? [] : [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }],
@@ -119,10 +119,15 @@ export function tokenFaults(scopes: readonly string[], blocks: readonly string[]
   ];
 }
 
-async function requireRoom(tx: Transaction, userId: number, atMost: number, now: number): Promise<void> {
-  await holdAccount(tx, userId);
-  if ((await listOwnTokens(tx, userId, now)).length >= atMost)
-    throw invalid({
+async function requireTokenLimit(
+  tx: Transaction,
+  userId: number,
+  atMost: number,
+  now: number,
+): Promise<void> {
+  await lockAccount(tx, userId);
+  if ((await listUserTokens(tx, userId, now)).length >= atMost)
+    throw invalidInput({
       property: 'name',
       message: `cannot be given: you have ${atMost} tokens, and no more are allowed. Revoke one first`,
     });
@@ -132,9 +137,13 @@ async function requireRoom(tx: Transaction, userId: number, atMost: number, now:
  * Revokes a token for good, by its id or, for a personal access token, by the token itself.
  * @throws Failure `missing` when there is none; revoking a revoked one changes nothing
  */
-export async function revokeToken(tx: Transaction, act: Act, idOrToken: string): Promise<{ id: string }> {
+export async function revokeToken(
+  tx: Transaction,
+  act: Attribution,
+  idOrToken: string,
+): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
-  if (found === undefined) throw missing('token');
+  if (found === undefined) throw notFound('token');
   const revoked = await tx
     .updateTable('tokens')
     .set({ revoked_at: act.now })
@@ -143,8 +152,8 @@ export async function revokeToken(tx: Transaction, act: Act, idOrToken: string):
     .returning('id')
     .executeTakeFirst();
   if (revoked !== undefined) {
-    await credentialsChanged(tx);
-    await recordChange(tx, act, {
+    await bumpCredentialVersion(tx);
+    await recordEvent(tx, act, {
       action: 'token.revoke',
       object: ['token', found.tokenId],
       organizationId: found.organizationId,
@@ -156,13 +165,13 @@ export async function revokeToken(tx: Transaction, act: Act, idOrToken: string):
 }
 
 /** How many tokens that are good an account may have, where its user makes them: one that is listed is one row of a page. */
-export const MAX_OWN_TOKENS = 100;
+export const MAX_USER_TOKENS = 100;
 
 /** Nothing of a token can be changed. */
 export const TOKEN_VERSION = 1;
 
 /** A token as its owner sees it. */
-export interface OwnToken {
+export interface UserToken {
   id: string;
   kind: 'personal' | 'jwt';
   name: string | null;
@@ -176,7 +185,7 @@ export interface OwnToken {
 }
 
 /** @returns the tokens of a user that are good now and belong to no application, newest first */
-export async function listOwnTokens(db: Reader, userId: number, now: number): Promise<OwnToken[]> {
+export async function listUserTokens(db: ReadConnection, userId: number, now: number): Promise<UserToken[]> {
   const rows = await db
     .selectFrom('tokens')
     .select([
@@ -215,12 +224,12 @@ export async function listOwnTokens(db: Reader, userId: number, now: number): Pr
  * @throws Failure `missing` when the user has no such token, whoever else may have it; `changed` for another version than
  *   is expected
  */
-export async function revokeOwnToken(
+export async function revokeUserToken(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   userId: number,
   id: string,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
   const own = await tx
     .selectFrom('tokens')
@@ -229,13 +238,13 @@ export async function revokeOwnToken(
     .where('user_id', '=', userId)
     .where('client_id', 'is', null)
     .executeTakeFirst();
-  if (own === undefined) throw missing('token');
+  if (own === undefined) throw notFound('token');
   requireVersion(expected, TOKEN_VERSION);
   await revokeToken(tx, act, own.id);
 }
 
 /** @returns every token, without its secret, oldest first */
-export async function listTokens(db: Reader) {
+export async function listTokens(db: ReadConnection) {
   return db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
@@ -257,7 +266,10 @@ export async function listTokens(db: Reader) {
     .execute();
 }
 
-function grantable(requested: readonly string[] | undefined, allowed: readonly Scope[]): readonly Scope[] {
+function grantedScopes(
+  requested: readonly string[] | undefined,
+  allowed: readonly Scope[],
+): readonly Scope[] {
   if (requested === undefined) return allowed;
   const held: readonly string[] = allowed;
   const faults = requested.flatMap((scope, index) =>
@@ -265,7 +277,8 @@ function grantable(requested: readonly string[] | undefined, allowed: readonly S
       ? []
       : [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }],
   );
-  if (faults.length > 0) throw invalid(faults);
-  if (requested.length === 0) throw invalid({ property: 'scopes', message: 'must name at least one scope' });
+  if (faults.length > 0) throw invalidInput(faults);
+  if (requested.length === 0)
+    throw invalidInput({ property: 'scopes', message: 'must name at least one scope' });
   return [...new Set(requested)].filter(isScope);
 }

@@ -1,18 +1,14 @@
 import { sql } from 'kysely';
-import { type Act, administers, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import {
-  type ReachedAssessment,
-  holdReachedAssessment,
-  requireAssessment,
-} from '../assessments/find-assessment.ts';
-import { countUserChanges } from './account-rights.ts';
-import { type ChangeBy, recordChanges } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid } from '../shared/errors.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { type VisibleAssessment, lockAssessment, requireAssessment } from '../assessments/find-assessment.ts';
+import { bumpUserVersions } from '../shared/account-rights.ts';
+import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { completeUsers, type User, usersOf } from './user-list.ts';
+import { hydrateUsers, type User, selectUsers } from './user-list.ts';
 
 const insertAccess = prepareInsert('assessment_access', {
   organization_id: 'int',
@@ -21,40 +17,44 @@ const insertAccess = prepareInsert('assessment_access', {
 });
 
 /** The client users who were given access to an assessment, but admins, who have it anyway. */
-const givenAccess = (db: Reader) =>
-  usersOf(db)
+const usersWithAccess = (db: ReadConnection) =>
+  selectUsers(db)
     .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
     .where('users.admin', '=', 0);
 
 /** The same as a list (operation 40), which the id of the assessment narrows. */
 export const assessmentUserList = defineList({
   name: 'assessment-users',
-  rows: ({ db }) => givenAccess(db),
+  rows: ({ db }) => usersWithAccess(db),
   id: 'users.id',
   organization: 'users.organization_id',
   filters: {
     assessment: {
       kind: 'integers',
-      where: ({ db }, ids) => isOneOf(db, sql.ref<number>('assessment_access.assessment_id'), ids),
+      where: ({ db }, ids) => inList(db, sql.ref<number>('assessment_access.assessment_id'), ids),
     },
   },
-  orders: { id: { by: 'users.id', type: 'integer' } },
-  items: ({ db }, rows) => completeUsers(db, rows),
+  sorts: { id: { column: 'users.id', type: 'integer' } },
+  hydrate: ({ db }, rows) => hydrateUsers(db, rows),
 });
 
 /**
  * @returns the id of an assessment whose accesses the caller may see
  * @throws Failure `missing` for who has no access to it, `forbidden` for who is no admin
  */
-export async function assessmentOfAdmin(db: Reader, caller: Caller, uid: string): Promise<number> {
+export async function requireAdministeredAssessment(
+  db: ReadConnection,
+  caller: Caller,
+  uid: string,
+): Promise<number> {
   const assessment = await requireAssessment(db, caller, uid);
   requireAdmin(caller, assessment);
   return assessment.id;
 }
 
-function requireAdmin(caller: Caller, { organizationId }: ReachedAssessment): void {
-  if (!administers(caller, organizationId))
-    throw new Failure('forbidden', 'Only admins see and change who has access to an assessment.');
+function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): void {
+  if (!isAdminOf(caller, organizationId))
+    throw new DomainError('forbidden', 'Only admins see and change who has access to an assessment.');
 }
 
 /**
@@ -63,27 +63,27 @@ function requireAdmin(caller: Caller, { organizationId }: ReachedAssessment): vo
  * @throws Failure `invalid` for a user in both lists and for who is no user of the organization, `missing` and
  *   `forbidden` as above
  */
-export async function changeAssessmentUsers(
+export async function updateAssessmentUsers(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   uid: string,
   { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
 ): Promise<User[]> {
   const removing = new Set(remove);
-  const both = add.flatMap((id, index): Fault[] =>
+  const both = add.flatMap((id, index): FieldError[] =>
     removing.has(id)
       ? [{ property: `add.${index}`, message: 'must not be in remove as well', value: id }]
       : [],
   );
-  if (both.length > 0) throw invalid(both);
-  const assessment = await holdReachedAssessment(tx, act.actor, uid);
+  if (both.length > 0) throw invalidInput(both);
+  const assessment = await lockAssessment(tx, act.actor, uid);
   requireAdmin(act.actor, assessment);
   await requireUsers(tx, assessment.organizationId, { add, remove });
   const rows = await tx
     .selectFrom('assessment_access')
     .select('user_id')
     .where('assessment_id', '=', assessment.id)
-    .where(({ ref }) => isOneOf(tx, ref('user_id'), [...add, ...remove]))
+    .where(({ ref }) => inList(tx, ref('user_id'), [...add, ...remove]))
     .execute();
   const having = new Set(rows.map(({ user_id }) => user_id));
   const added = [...new Set(add)].filter((id) => !having.has(id)).sort((one, other) => one - other);
@@ -96,23 +96,23 @@ export async function changeAssessmentUsers(
     await tx
       .deleteFrom('assessment_access')
       .where('assessment_id', '=', assessment.id)
-      .where(({ ref }) => isOneOf(tx, ref('user_id'), removed))
+      .where(({ ref }) => inList(tx, ref('user_id'), removed))
       .execute();
-  await countUserChanges(tx, [...added, ...removed]);
+  await bumpUserVersions(tx, [...added, ...removed]);
   const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
-  await recordChanges(tx, [
-    ...added.map((user): ChangeBy => ({
-      act,
+  await recordEvents(tx, [
+    ...added.map((user): AttributedChange => ({
+      by: act,
       change: { action: 'assessment.grant', ...of, before: null, after: { user } },
     })),
-    ...removed.map((user): ChangeBy => ({
-      act,
+    ...removed.map((user): AttributedChange => ({
+      by: act,
       change: { action: 'assessment.revoke', ...of, before: { user }, after: null },
     })),
   ]);
-  return completeUsers(
+  return hydrateUsers(
     tx,
-    await givenAccess(tx)
+    await usersWithAccess(tx)
       .where('assessment_access.assessment_id', '=', assessment.id)
       .orderBy('users.id')
       .execute(),
@@ -120,7 +120,7 @@ export async function changeAssessmentUsers(
 }
 
 async function requireUsers(
-  db: Reader,
+  db: ReadConnection,
   organizationId: number,
   lists: { add: readonly number[]; remove: readonly number[] },
 ): Promise<void> {
@@ -128,11 +128,11 @@ async function requireUsers(
     .selectFrom('users')
     .select('id')
     .where('organization_id', '=', organizationId)
-    .where(({ ref }) => isOneOf(db, ref('id'), [...lists.add, ...lists.remove]))
+    .where(({ ref }) => inList(db, ref('id'), [...lists.add, ...lists.remove]))
     .execute();
   const known = new Set(rows.map(({ id }) => id));
   const faults = Object.entries(lists).flatMap(([list, ids]) =>
-    ids.flatMap((id, index): Fault[] =>
+    ids.flatMap((id, index): FieldError[] =>
       known.has(id)
         ? []
         : [
@@ -144,5 +144,5 @@ async function requireUsers(
           ],
     ),
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
-import { type Account, type Act, type Actor, belongsTo } from '../../auth/callers.ts';
-import { emailKey } from '../../auth/email-addresses.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { prepare, prepareUnread, prepareWrite } from '../../db/prepared-queries.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { leaveAllGroups } from '../assessments/groups.ts';
-import { credentialsChanged } from '../tokens/credentials.ts';
-import { assignmentOf } from './users.ts';
+import { type Account, type Attribution, type Actor, isMemberOf } from '../../auth/callers.ts';
+import { normalizeEmail } from '../../auth/email-addresses.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { removeFromAllGroups } from '../assessments/groups.ts';
+import { bumpCredentialVersion } from '../tokens/credentials.ts';
+import { findAssignedOrganizations } from './users.ts';
 
 /** A user whom nobody can sign in as any more. */
 export interface BannedUser {
@@ -43,7 +43,7 @@ interface UserRow {
   invited_at: number | null;
 }
 
-const userById = prepare<{ id: number }, UserRow>((db, p) =>
+const userById = prepareQuery<{ id: number }, UserRow>((db, p) =>
   db
     .selectFrom('users')
     .select([
@@ -63,11 +63,11 @@ const userById = prepare<{ id: number }, UserRow>((db, p) =>
     .where('id', '=', p.id),
 );
 
-const assessmentsOfOrganization = prepare<{ organization: number }, { uid: string }>((db, p) =>
+const assessmentsOfOrganization = prepareQuery<{ organization: number }, { uid: string }>((db, p) =>
   db.selectFrom('assessments').select('uid').where('organization_id', '=', p.organization).orderBy('uid'),
 );
 
-const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p) =>
+const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((db, p) =>
   db
     .selectFrom('assessment_access')
     .innerJoin('assessments', 'assessments.id', 'assessment_access.assessment_id')
@@ -79,11 +79,11 @@ const assessmentsWithAccess = prepare<{ user: number }, { uid: string }>((db, p)
 /**
  * Keeps others who take admins of the organization away out until this is done. Without it, two admins who ban each other at once would both find the other one left.
  */
-const holdOrganization = prepareUnread<{ id: number }>((tx, p) =>
-  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
+const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
+  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
 
-const otherAdmin = prepare<{ organization: number; user: number }, { id: number }>((db, p) =>
+const otherAdmin = prepareQuery<{ organization: number; user: number }, { id: number }>((db, p) =>
   db
     .selectFrom('users')
     .select('id')
@@ -95,7 +95,7 @@ const otherAdmin = prepare<{ organization: number; user: number }, { id: number 
     .limit(1),
 );
 
-const otherAcceptedAdmin = prepare<{ organization: number; user: number }, { id: number }>((db, p) =>
+const otherAcceptedAdmin = prepareQuery<{ organization: number; user: number }, { id: number }>((db, p) =>
   db
     .selectFrom('users')
     .select('id')
@@ -108,8 +108,8 @@ const otherAcceptedAdmin = prepare<{ organization: number; user: number }, { id:
 );
 
 /** Keeps others from changing a user until this is done, so that the version that was expected is the one that is banned. */
-const holdUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
-  tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(holdingRows(tx)),
+const lockUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
+  tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
 
 const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: number | null; version: number }>(
@@ -122,7 +122,7 @@ const setBanned = prepareWrite<{ id: number; now: number }, { accepted_at: numbe
       .returning(['accepted_at', 'version']),
 );
 
-const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
+const anyToken = prepareQuery<{ user: number }, { id: string }>((db, p) =>
   db.selectFrom('tokens').select('id').where('user_id', '=', p.user).limit(1),
 );
 
@@ -132,21 +132,21 @@ const anyToken = prepare<{ user: number }, { id: string }>((db, p) =>
  *   caller who is no admin, for the caller themselves, for staff, and for the last admin; `changed` for another version
  *   than is expected
  */
-export async function banUserAs(
+export async function banUser(
   tx: Transaction,
-  act: Act<Actor & Account>,
+  act: Attribution<Actor & Account>,
   id: number,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<BannedUser> {
   const { actor: caller } = act;
   const [user] = await userById(tx, { id });
-  if (user === undefined || (user.id !== caller.userId && !belongsTo(caller, user.organization_id))) {
-    throw missing('user');
+  if (user === undefined || (user.id !== caller.userId && !isMemberOf(caller, user.organization_id))) {
+    throw notFound('user');
   }
-  if (!caller.admin && !caller.staff) throw new Failure('forbidden', 'Only admins ban users.');
-  if (user.id === caller.userId) throw new Failure('forbidden', 'You cannot ban yourself.');
-  if (user.staff === 1) throw new Failure('forbidden', 'Platform staff cannot be banned here.');
-  return banUser(tx, act, id, expected);
+  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', 'Only admins ban users.');
+  if (user.id === caller.userId) throw new DomainError('forbidden', 'You cannot ban yourself.');
+  if (user.staff === 1) throw new DomainError('forbidden', 'Platform staff cannot be banned here.');
+  return applyBan(tx, act, id, expected);
 }
 
 /**
@@ -155,41 +155,41 @@ export async function banUserAs(
  * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization, `changed` for another
  *   version than is expected
  */
-export async function banUser(
+export async function applyBan(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   id: number,
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<BannedUser> {
   const [user] = await userById(tx, { id });
-  if (user === undefined) throw missing('user');
-  const banned = await describe(tx, user);
+  if (user === undefined) throw notFound('user');
+  const banned = await toBannedUser(tx, user);
   if (user.banned_at !== null) {
     requireVersion(expected, user.version);
     return banned;
   }
   if (user.admin === 1 && user.organization_id !== null) {
     if (await isLastAdmin(tx, user.organization_id, id)) {
-      throw new Failure('forbidden', 'This is the last admin of the organization, who cannot be banned.');
+      throw new DomainError('forbidden', 'This is the last admin of the organization, who cannot be banned.');
     }
   }
   if (expected !== undefined) {
-    const [held] = await holdUser(tx, { id });
-    if (held === undefined) throw missing('user');
+    const [held] = await lockUser(tx, { id });
+    if (held === undefined) throw notFound('user');
     requireVersion(expected, held.version);
   }
   const [set] = await setBanned(tx, { id, now: act.now });
   if (set === undefined) {
     // Someone else was faster, and has banned or deleted them.
     const [now] = await userById(tx, { id });
-    if (now === undefined) throw missing('user');
+    if (now === undefined) throw notFound('user');
     return { ...banned, version: now.version };
   }
   const { version } = set;
-  await credentialsChanged(tx);
+  await bumpCredentialVersion(tx);
   const event = { object: ['user', id] as const, organizationId: user.organization_id };
   if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       ...event,
       action: 'user.ban',
       before: { banned: false },
@@ -198,12 +198,12 @@ export async function banUser(
     return { ...banned, version };
   }
   const given = await assessmentsWithAccess(tx, { user: user.id });
-  const assignedTo = await assignmentOf(tx, user.id);
-  const groups = await leaveAllGroups(tx, user.id);
+  const assignedTo = await findAssignedOrganizations(tx, user.id);
+  const groups = await removeFromAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email, name } = user;
   if (user.organization_id !== null) await banAddress(tx, act, user.organization_id, email);
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     ...event,
     action: 'user.delete',
     before: {
@@ -222,21 +222,30 @@ export async function banUser(
 }
 
 /** Keeps an address out of an organization until someone invites it there anew. */
-async function banAddress(tx: Transaction, act: Act, organizationId: number, email: string): Promise<void> {
+async function banAddress(
+  tx: Transaction,
+  act: Attribution,
+  organizationId: number,
+  email: string,
+): Promise<void> {
   await tx
     .insertInto('banned_addresses')
-    .values({ organization_id: organizationId, email_key: emailKey(email), banned_at: act.now })
+    .values({ organization_id: organizationId, email_key: normalizeEmail(email), banned_at: act.now })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
 /** @returns whether nobody with this address may come to the organization by themselves */
-export async function isBannedAddress(db: Reader, organizationId: number, email: string): Promise<boolean> {
+export async function isBannedAddress(
+  db: ReadConnection,
+  organizationId: number,
+  email: string,
+): Promise<boolean> {
   const found = await db
     .selectFrom('banned_addresses')
     .select('banned_at')
     .where('organization_id', '=', organizationId)
-    .where('email_key', '=', emailKey(email))
+    .where('email_key', '=', normalizeEmail(email))
     .executeTakeFirst();
   return found !== undefined;
 }
@@ -252,12 +261,12 @@ export async function isLastAdmin(
   userId: number,
   { accepted = false }: { accepted?: boolean } = {},
 ): Promise<boolean> {
-  await holdOrganization(tx, { id: organizationId });
+  await lockOrganizationRow(tx, { id: organizationId });
   const others = accepted ? otherAcceptedAdmin : otherAdmin;
   return (await others(tx, { organization: organizationId, user: userId })).length === 0;
 }
 
-async function describe(db: Reader, user: UserRow): Promise<BannedUser> {
+async function toBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {
   const assessments =
     user.admin === 1 && user.organization_id !== null
       ? await assessmentsOfOrganization(db, { organization: user.organization_id })

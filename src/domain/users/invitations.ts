@@ -1,16 +1,16 @@
-import { type Act, actOfPerson } from '../../auth/callers.ts';
-import { invitedUid, isInvitationToken, type Invited } from '../../auth/account-links.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
+import { type Attribution, asUser } from '../../auth/callers.ts';
+import { readInvitationUid, verifyInvitationToken, type InvitationClaims } from '../../auth/account-links.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { normalizeName } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
 import { addJob } from '../shared/jobs.ts';
-import { holdAccount } from './account-rights.ts';
-import { cleanPersonName } from './user-names.ts';
-import { needsProvider, signInObstacle, type SignInState, signInStates } from './sign-in-eligibility.ts';
+import { lockAccount } from '../shared/account-rights.ts';
+import { requireUserName } from './user-names.ts';
+import { requiresSso, signInBlocker, type SignInState, selectSignInStates } from './sign-in-eligibility.ts';
 
 /** Whom a link invites. */
-export interface Invitation extends Invited {
+export interface Invitation extends InvitationClaims {
   userId: number;
   email: string;
   name: string | null;
@@ -30,23 +30,23 @@ export type InvitationLink =
   | { state: 'unknown' };
 
 /** For tokens of nobody, which are compared as well. */
-const NOBODY: Invited = { uid: 'nobody', invitedAt: 0 };
+const NOBODY: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
 
 /**
  * Reads the token of an invitation link.
  * @param secret the deployment's
  * @param lifetime of invitations, in milliseconds
  */
-export async function readInvitation(
-  db: Reader,
+export async function resolveInvitation(
+  db: ReadConnection,
   secret: Uint8Array,
   token: string,
   lifetime: number,
   now: number,
 ): Promise<InvitationLink> {
-  const uid = invitedUid(token);
+  const uid = readInvitationUid(token);
   if (uid === undefined) return { state: 'unknown' };
-  const row = await signInStates(db)
+  const row = await selectSignInStates(db)
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .select([
       'users.id',
@@ -61,12 +61,12 @@ export async function readInvitation(
     .where('users.uid', '=', uid)
     .executeTakeFirst();
   const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: invitedAtOf(row) };
-  if (!isInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
+  if (!verifyInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
   if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'over' };
   const { id: userId, email, name, organization_id: organizationId, organization } = row;
   return {
-    state: needsProvider(row) ? 'provider' : 'open',
+    state: requiresSso(row) ? 'provider' : 'open',
     invitation: { userId, uid, invitedAt, email, name, organizationId, organization },
   };
 }
@@ -78,26 +78,26 @@ export async function readInvitation(
  */
 export async function acceptInvitation(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { userId, invitedAt }: Invitation,
   input: { name: string; passwordHash: string },
 ): Promise<void> {
-  const name = cleanPersonName('name', input.name);
-  const user = await heldUser(tx, userId);
+  const name = requireUserName('name', input.name);
+  const user = await lockUser(tx, userId);
   if (user === undefined || !isOpen(user, invitedAt))
-    throw new Failure('conflict', 'This invitation is not open any more.');
+    throw new DomainError('conflict', 'This invitation is not open any more.');
   await tx
     .updateTable('users')
     .set((eb) => ({
       name,
-      name_key: nameKey(name),
+      name_key: normalizeName(name),
       password_hash: input.passwordHash,
       accepted_at: act.now,
       version: eb('version', '+', 1),
     }))
     .where('id', '=', userId)
     .execute();
-  await recordChange(tx, actOfPerson(act, userId), {
+  await recordEvent(tx, asUser(act, userId), {
     action: 'user.accept-invitation',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -110,13 +110,17 @@ export async function acceptInvitation(
  * Invites someone again who has not accepted: the link before ends, and its time begins anew.
  * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted or is banned
  */
-export async function renewInvitation(tx: Transaction, act: Act, userId: number): Promise<Invited> {
-  const user = await heldUser(tx, userId);
-  if (user === undefined) throw missing('user');
-  const obstacle = signInObstacle(user);
-  if (obstacle === 'banned') throw new Failure('forbidden', 'This user is banned.');
+export async function renewInvitation(
+  tx: Transaction,
+  act: Attribution,
+  userId: number,
+): Promise<InvitationClaims> {
+  const user = await lockUser(tx, userId);
+  if (user === undefined) throw notFound('user');
+  const obstacle = signInBlocker(user);
+  if (obstacle === 'banned') throw new DomainError('forbidden', 'This user is banned.');
   if (obstacle !== 'invited')
-    throw new Failure('forbidden', 'This user has accepted the invitation already.');
+    throw new DomainError('forbidden', 'This user has accepted the invitation already.');
   const before = invitedAtOf(user);
   // Another time is another link, also within a millisecond.
   const invitedAt = Math.max(act.now, before + 1);
@@ -125,7 +129,7 @@ export async function renewInvitation(tx: Transaction, act: Act, userId: number)
     .set((eb) => ({ invited_at: invitedAt, version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'user.invite',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -142,7 +146,7 @@ interface InvitedRow {
 
 /** @returns whether the invitation of that time, and no later one, can still be accepted, if its lifetime is not over */
 function isOpen(account: SignInState & InvitedRow, invitedAt: number): boolean {
-  return signInObstacle(account) === 'invited' && invitedAtOf(account) === invitedAt;
+  return signInBlocker(account) === 'invited' && invitedAtOf(account) === invitedAt;
 }
 
 function invitedAtOf({ invited_at, created_at }: InvitedRow): number {
@@ -150,9 +154,9 @@ function invitedAtOf({ invited_at, created_at }: InvitedRow): number {
 }
 
 /** Reads an account whose invitation is to change, and keeps other changes of it out until this one is done. */
-async function heldUser(tx: Transaction, userId: number) {
-  await holdAccount(tx, userId);
-  return signInStates(tx)
+async function lockUser(tx: Transaction, userId: number) {
+  await lockAccount(tx, userId);
+  return selectSignInStates(tx)
     .select(['users.uid', 'users.organization_id', 'users.created_at', 'users.invited_at'])
     .where('users.id', '=', userId)
     .executeTakeFirst();
@@ -162,7 +166,7 @@ async function heldUser(tx: Transaction, userId: number) {
 export const INVITATION_MAIL = 'invitation-mail';
 
 /** Mails that wait: of one who invites, and in all. */
-const MAX_WAITING = { perOrigin: 1_000, inAll: 10_000 };
+const MAX_QUEUED = { perQuotaKey: 1_000, total: 10_000 };
 
 /** Whom to send the link of their invitation, and of which. */
 export interface InvitationMail {
@@ -176,21 +180,21 @@ export interface InvitationMail {
  * Has the link of an invitation sent, in the unit of work that invites; the link itself is made when it is sent.
  * @returns whether it will be sent; not when too many wait
  */
-export function requestInvitationMail(
+export function queueInvitationMail(
   tx: Transaction,
-  { actor, now }: Act,
+  { actor, now }: Attribution,
   { id: userId, invitedAt }: { id: number; invitedAt: number },
 ): Promise<boolean> {
   const mail: InvitationMail = { userId, invitedAt, requestId: actor.requestId };
-  return addJob(tx, INVITATION_MAIL, mail, now, { origin: `user:${actor.userId}`, ...MAX_WAITING });
+  return addJob(tx, INVITATION_MAIL, mail, now, { quotaKey: `user:${actor.userId}`, ...MAX_QUEUED });
 }
 
 /** @returns whom to send the link of an invitation to; nothing when it is not open any more */
-export async function invitedAddress(
-  db: Reader,
+export async function findInvitationRecipient(
+  db: ReadConnection,
   { userId, invitedAt }: InvitationMail,
-): Promise<(Invited & { email: string; organization: string | null }) | undefined> {
-  const row = await signInStates(db)
+): Promise<(InvitationClaims & { email: string; organization: string | null }) | undefined> {
+  const row = await selectSignInStates(db)
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
     .select([
       'users.uid',

@@ -1,14 +1,14 @@
 import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { type Account, type Act, administers } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf, nameKey } from '../../db/dialect-sql.ts';
+import { type Account, type Attribution, isAdminOf } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList, normalizeName } from '../../db/dialect-sql.ts';
 import type { Tables } from '../../db/schema.ts';
 import { organizationById, organizationByUid } from '../organizations/organizations.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { createUser, type CreatedUser, type NewUser, refuseUserForm } from './users.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { createUser, type CreatedUser, type NewUser, validateUserFields } from './users.ts';
 
 /** Someone whom an admin, or staff, look after, as they see them. */
-export interface Person {
+export interface ManagedUser {
   id: number;
   uid: string;
   email: string;
@@ -25,7 +25,7 @@ export interface Person {
 }
 
 /** @returns whether someone looks after anybody */
-export function administersOthers({ admin, staff }: Account): boolean {
+export function canManageUsers({ admin, staff }: Account): boolean {
   return admin || staff;
 }
 
@@ -36,12 +36,12 @@ export function administersOthers({ admin, staff }: Account): boolean {
  * @param page counted from 1
  * @returns a page of them by address, and how many there are
  */
-export async function listPeople(
-  db: Reader,
+export async function listManagedUsers(
+  db: ReadConnection,
   account: Account,
   { search, page, perPage }: { search: string; page: number; perPage: number },
-): Promise<{ people: Person[]; total: number }> {
-  const wanted = db.selectFrom('users').where((eb) => isWanted(db, eb, account, search));
+): Promise<{ people: ManagedUser[]; total: number }> {
+  const wanted = db.selectFrom('users').where((eb) => isManaged(db, eb, account, search));
   const { count } = await wanted.select((eb) => eb.fn.countAll().as('count')).executeTakeFirstOrThrow();
   // The rows of the page first, as what is told of each is looked up for these alone.
   const rows = await wanted
@@ -51,24 +51,28 @@ export async function listPeople(
     .offset((page - 1) * perPage)
     .execute();
   const ids = rows.map(({ id }) => id);
-  const people = await peopleOf(db)
-    .where((eb) => isOneOf(db, eb.ref('users.id'), ids))
+  const people = await selectManagedUsers(db)
+    .where((eb) => inList(db, eb.ref('users.id'), ids))
     .orderBy('users.email_key')
     .execute();
-  return { people: people.map(personOf), total: Number(count) };
+  return { people: people.map(toManagedUser), total: Number(count) };
 }
 
 /**
  * @returns whom someone looks after, by uid
  * @throws Failure `missing` when there is nobody, or they are not theirs to look after, which looks the same
  */
-export async function personByUid(db: Reader, account: Account, uid: string): Promise<Person> {
-  const row = await peopleOf(db)
+export async function managedUserByUid(
+  db: ReadConnection,
+  account: Account,
+  uid: string,
+): Promise<ManagedUser> {
+  const row = await selectManagedUsers(db)
     .where('users.uid', '=', uid)
-    .where((eb) => isWanted(db, eb, account, ''))
+    .where((eb) => isManaged(db, eb, account, ''))
     .executeTakeFirst();
-  if (row === undefined) throw missing('user');
-  return personOf(row);
+  if (row === undefined) throw notFound('user');
+  return toManagedUser(row);
 }
 
 /**
@@ -76,25 +80,25 @@ export async function personByUid(db: Reader, account: Account, uid: string): Pr
  * @param input `organization` is its uid, which staff name; an admin may name their own
  * @throws Failure `forbidden` for who administers nobody, and as `createUser` does
  */
-export async function invitePerson(
+export async function inviteUser(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   account: Account,
   input: Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>,
 ): Promise<CreatedUser & { invitedAt: number }> {
-  refuseUserForm(input);
-  if (!administersOthers(account)) throw new Failure('forbidden', 'Only admins invite people.');
+  validateUserFields(input);
+  if (!canManageUsers(account)) throw new DomainError('forbidden', 'Only admins invite people.');
   if (account.staff && input.organization === undefined)
-    throw invalid({ property: 'organization', message: 'is required' });
+    throw invalidInput({ property: 'organization', message: 'is required' });
   const organization = account.staff
     ? await organizationByUid(tx, input.organization ?? '')
     : await organizationById(tx, account.organizationId ?? -1);
   if (
     organization === undefined ||
-    !administers(account, organization.id) ||
+    !isAdminOf(account, organization.id) ||
     (input.organization ?? organization.uid) !== organization.uid
   )
-    throw invalid({
+    throw invalidInput({
       property: 'organization',
       message: 'is not the uid of an organization that you look after',
       value: input.organization,
@@ -103,18 +107,19 @@ export async function invitePerson(
   return { ...created, invitedAt: act.now };
 }
 
-function isWanted(
-  db: Reader,
+function isManaged(
+  db: ReadConnection,
   eb: ExpressionBuilder<Tables, 'users'>,
   account: Account,
   search: string,
 ): Expression<SqlBool> {
   const conditions: Expression<SqlBool>[] = [];
-  if (!administersOthers(account)) conditions.push(eb.lit(false));
+  if (!canManageUsers(account)) conditions.push(eb.lit(false));
   else if (!account.staff) conditions.push(eb('users.organization_id', '=', account.organizationId));
-  else if (account.assigned === null) conditions.push(eb('users.organization_id', 'is not', null));
-  else conditions.push(isOneOf(db, eb.ref('users.organization_id'), account.assigned));
-  const key = nameKey(search);
+  else if (account.assignedOrganizations === null)
+    conditions.push(eb('users.organization_id', 'is not', null));
+  else conditions.push(inList(db, eb.ref('users.organization_id'), account.assignedOrganizations));
+  const key = normalizeName(search);
   if (key !== '') {
     const pattern = `%${key.replaceAll(/[%_!]/g, '!$&')}%`;
     conditions.push(
@@ -129,7 +134,7 @@ function like(column: Expression<string | null>, pattern: string): RawBuilder<Sq
   return sql<SqlBool>`${column} like ${pattern} escape '!'`;
 }
 
-function peopleOf(db: Reader) {
+function selectManagedUsers(db: ReadConnection) {
   return db
     .selectFrom('users')
     .innerJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -165,9 +170,9 @@ function peopleOf(db: Reader) {
     ]);
 }
 
-type PersonRow = Awaited<ReturnType<ReturnType<typeof peopleOf>['executeTakeFirstOrThrow']>>;
+type ManagedUserRow = Awaited<ReturnType<ReturnType<typeof selectManagedUsers>['executeTakeFirstOrThrow']>>;
 
-function personOf(row: PersonRow): Person {
+function toManagedUser(row: ManagedUserRow): ManagedUser {
   const { id, uid, email, name, organization } = row;
   const seen = [row.last_seen_at, row.token_used_at].filter((at) => at !== null).map(Number);
   return {

@@ -1,17 +1,17 @@
-import { type Act, belongsTo, type Caller } from '../../auth/callers.ts';
+import { type Attribution, isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdAccount } from './account-rights.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { setAssessmentsGivenTo } from '../assessments/assessment-access.ts';
-import { credentialsChanged } from '../tokens/credentials.ts';
+import { lockAccount } from '../shared/account-rights.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { replaceGrantedAssessments } from '../assessments/assessment-access.ts';
+import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { isLastAdmin } from './ban-user.ts';
 import { renewInvitation } from './invitations.ts';
-import { refuseUserForm, renameUser } from './users.ts';
+import { validateUserFields, renameUser } from './users.ts';
 
 /** What is absent stays as it is. */
-export interface UserChange {
+export interface UserUpdate {
   admin?: boolean | undefined;
   name?: string | undefined;
   /** The uids of all assessments that they are given access to. */
@@ -29,23 +29,23 @@ export interface UserChange {
  *   signed in and for the last one at all, `changed` for another version than is expected, `invalid` for a name or an assessment, `conflict` for
  *   an invitation of who has accepted or is banned
  */
-export async function changeUserAs(
+export async function updateUser(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   id: number,
-  change: UserChange,
-  expected?: Expected,
+  change: UserUpdate,
+  expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller } = act;
-  refuseUserForm({ name: change.name });
-  const found = await userRow(tx, id);
+  validateUserFields({ name: change.name });
+  const found = await lockUserRow(tx, id);
   const isOwn = id === caller.userId;
   if (
     found === undefined ||
-    !(isOwn || (found.organization_id !== null && belongsTo(caller, found.organization_id)))
+    !(isOwn || (found.organization_id !== null && isMemberOf(caller, found.organization_id)))
   )
-    throw missing('user');
-  if (!caller.admin) throw new Failure('forbidden', 'Only admins change users.');
+    throw notFound('user');
+  if (!caller.admin) throw new DomainError('forbidden', 'Only admins change users.');
   const { organization_id: organizationId } = found;
   // Asked before the user is held, in the order of a ban.
   const isLast = { ofAll: false, ofAccepted: false };
@@ -53,24 +53,24 @@ export async function changeUserAs(
     isLast.ofAll = await isLastAdmin(tx, organizationId, id);
     isLast.ofAccepted = await isLastAdmin(tx, organizationId, id, { accepted: true });
   }
-  await holdAccount(tx, id);
-  const user = await userRow(tx, id);
-  if (user === undefined) throw missing('user');
+  await lockAccount(tx, id);
+  const user = await lockUserRow(tx, id);
+  if (user === undefined) throw notFound('user');
   // Who never signed in may give it up, unless nobody at all were left: nor may they be banned then.
   const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
   if (leavesNone && user.admin === 1 && user.banned_at === null)
-    throw new Failure('forbidden', 'This is the last admin of the organization, who has to stay one.');
+    throw new DomainError('forbidden', 'This is the last admin of the organization, who has to stay one.');
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)
-    throw invalid({ property: 'admin', message: 'is so of platform staff, always', value: false });
+    throw invalidInput({ property: 'admin', message: 'is so of platform staff, always', value: false });
 
   if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, act, user);
   if (change.name !== undefined) await renameUser(tx, act, id, change.name);
   if (change.assessments !== undefined)
-    await setAssessmentsGivenTo(tx, act, { id, organizationId }, change.assessments);
+    await replaceGrantedAssessments(tx, act, { id, organizationId }, change.assessments);
   if (change.admin !== undefined && organizationId !== null && change.admin !== (user.admin === 1)) {
     await setAdmin(tx, id, change.admin);
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'user.set-role',
       object: ['user', id],
       organizationId,
@@ -80,9 +80,9 @@ export async function changeUserAs(
   }
   if (change.reinvite === true) {
     if (user.accepted_at !== null)
-      throw new Failure('conflict', 'This user has accepted the invitation already.');
+      throw new DomainError('conflict', 'This user has accepted the invitation already.');
     if (user.banned_at !== null && change.reactivate !== true)
-      throw new Failure('conflict', 'This user is banned.');
+      throw new DomainError('conflict', 'This user is banned.');
     await renewInvitation(tx, act, id);
   }
 }
@@ -94,12 +94,12 @@ export async function setAdmin(tx: Transaction, userId: number, admin: boolean):
     .set((eb) => ({ admin: admin ? 1 : 0, version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
-  await credentialsChanged(tx);
+  await bumpCredentialVersion(tx);
 }
 
-type UserRow = NonNullable<Awaited<ReturnType<typeof userRow>>>;
+type UserRow = NonNullable<Awaited<ReturnType<typeof lockUserRow>>>;
 
-function userRow(tx: Transaction, id: number) {
+function lockUserRow(tx: Transaction, id: number) {
   return tx
     .selectFrom('users')
     .select([
@@ -117,7 +117,7 @@ function userRow(tx: Transaction, id: number) {
 }
 
 /** Ends a ban. What the ban has ended stays so: sessions, tokens, links, and what an application was given. */
-async function reactivate(tx: Transaction, act: Act, user: UserRow): Promise<void> {
+async function reactivate(tx: Transaction, act: Attribution, user: UserRow): Promise<void> {
   const { id, accepted_at, invited_at, created_at } = user;
   const { now } = act;
   // Another time is another link.
@@ -141,8 +141,8 @@ async function reactivate(tx: Transaction, act: Act, user: UserRow): Promise<voi
       .execute();
   for (const table of ['sessions', 'password_resets', 'oauth_codes'] as const)
     await tx.deleteFrom(table).where('user_id', '=', id).execute();
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'user.reactivate',
     object: ['user', id],
     organizationId: user.organization_id,

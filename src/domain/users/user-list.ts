@@ -1,12 +1,12 @@
 import { sql, type SqlBool } from 'kysely';
-import { type Caller, administers } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { assessmentsGivenTo } from '../assessments/assessment-access.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { type Reading, searchIn } from '../lists/filters.ts';
+import { type Caller, isAdminOf } from '../../auth/callers.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { grantedAssessments } from '../assessments/assessment-access.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { belongsToOrganization, reachOfAccount, reachParameters } from '../shared/visibility.ts';
+import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
 /** An account, as the API tells of it. */
 export interface User {
@@ -34,7 +34,7 @@ export interface User {
 }
 
 /** Accounts, with what is told of them. */
-export const usersOf = (db: Reader) =>
+export const selectUsers = (db: ReadConnection) =>
   db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -55,57 +55,57 @@ export const usersOf = (db: Reader) =>
       'users.last_seen_at',
     ]);
 
-type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+type UserRow = Awaited<ReturnType<ReturnType<typeof selectUsers>['executeTakeFirstOrThrow']>>;
 
 /** The client users of the organizations that the caller reaches (operation 53). */
 export const userList = defineList({
   name: 'users',
   rows: ({ db, caller }) =>
-    usersOf(db)
+    selectUsers(db)
       .where('users.organization_id', 'is not', null)
       .where(({ ref }) =>
-        belongsToOrganization(reachOfAccount(caller), ref('users.organization_id'), reachParameters(caller)),
+        inOwnOrganization(visibilityOf(caller), ref('users.organization_id'), visibilityParameters(caller)),
       ),
   id: 'users.id',
   organization: 'users.organization_id',
   filters: {
-    search: searchIn('users.email_key', 'users.name_key'),
+    search: searchFilter('users.email_key', 'users.name_key'),
     banned: {
       kind: 'flag',
-      usual: false,
-      where: (_reading, banned) => isKnown('users.banned_at', banned),
+      default: false,
+      where: (_reading, banned) => isSet('users.banned_at', banned),
     },
-    invited: { kind: 'flag', where: (_reading, invited) => isKnown('users.accepted_at', !invited) },
+    invited: { kind: 'flag', where: (_reading, invited) => isSet('users.accepted_at', !invited) },
   },
-  orders: { email: { by: 'users.email_key', type: 'text' } },
-  items: ({ db }, rows) => completeUsers(db, rows),
+  sorts: { email: { column: 'users.email_key', type: 'text' } },
+  hydrate: ({ db }, rows) => hydrateUsers(db, rows),
 });
 
-function isKnown(column: string, known: boolean) {
+function isSet(column: string, known: boolean) {
   return known ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
 }
 
 /**
  * @returns users by id, those that there are
  */
-export async function usersById(db: Reader, ids: readonly number[]): Promise<User[]> {
-  const rows = await usersOf(db)
-    .where(({ ref }) => isOneOf(db, ref('users.id'), ids))
+export async function usersById(db: ReadConnection, ids: readonly number[]): Promise<User[]> {
+  const rows = await selectUsers(db)
+    .where(({ ref }) => inList(db, ref('users.id'), ids))
     .orderBy('users.id')
     .execute();
-  return completeUsers(db, rows);
+  return hydrateUsers(db, rows);
 }
 
 /**
  * A user whom the caller looks after, or the caller.
  * @throws Failure `missing` for everyone else
  */
-export async function userForCaller(db: Reader, caller: Caller, id: number): Promise<User> {
+export async function requireManagedUser(db: ReadConnection, caller: Caller, id: number): Promise<User> {
   const [user] = await usersById(db, [id]);
   const isOwn = user?.id === caller.userId;
   // Staff look after the users of organizations, and not after each other.
-  if (user === undefined || !(isOwn || (!user.staff && administers(caller, user.organizationId))))
-    throw missing('user');
+  if (user === undefined || !(isOwn || (!user.staff && isAdminOf(caller, user.organizationId))))
+    throw notFound('user');
   return user;
 }
 
@@ -113,10 +113,11 @@ export async function userForCaller(db: Reader, caller: Caller, id: number): Pro
  * @returns the caller's own account
  * @throws Failure `forbidden` for the command line, which has none
  */
-export async function callersOwnUser(db: Reader, caller: Caller): Promise<User> {
-  if (caller.userId === null) throw new Failure('forbidden', 'The command line has no account of its own.');
+export async function requireOwnUser(db: ReadConnection, caller: Caller): Promise<User> {
+  if (caller.userId === null)
+    throw new DomainError('forbidden', 'The command line has no account of its own.');
   const [user] = await usersById(db, [caller.userId]);
-  if (user === undefined) throw missing('user');
+  if (user === undefined) throw notFound('user');
   return user;
 }
 
@@ -124,7 +125,7 @@ export async function callersOwnUser(db: Reader, caller: Caller): Promise<User> 
  * @throws Failure `forbidden` for who may list no users: admins may, and who holds `rbac_group_admin` in a group, who has
  *   to find whom to add
  */
-export async function requireUserLister({ db, caller }: Reading): Promise<void> {
+export async function requireUserListAccess({ db, caller }: ListContext): Promise<void> {
   if (caller.admin) return;
   const role = await db
     .selectFrom('group_members')
@@ -133,16 +134,17 @@ export async function requireUserLister({ db, caller }: Reading): Promise<void> 
     .where('role', '=', 'rbac_group_admin')
     .limit(1)
     .executeTakeFirst();
-  if (role === undefined) throw new Failure('forbidden', 'Only admins, and admins of a group, list users.');
+  if (role === undefined)
+    throw new DomainError('forbidden', 'Only admins, and admins of a group, list users.');
 }
 
 /** Completes rows of `usersOf`. */
-export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promise<User[]> {
+export async function hydrateUsers(db: ReadConnection, rows: readonly UserRow[]): Promise<User[]> {
   const ids = rows.map(({ id }) => id);
   const [given, used, guarded] = await Promise.all([
-    assessmentsGivenTo(db, ids),
+    grantedAssessments(db, ids),
     lastTokenUses(db, ids),
-    withSecondFactor(db, ids),
+    usersWithSecondFactor(db, ids),
   ]);
   return rows.map((row) => {
     const { id, version, uid, email, name } = row;
@@ -168,11 +170,14 @@ export async function completeUsers(db: Reader, rows: readonly UserRow[]): Promi
 }
 
 /** @returns by user, when a token of theirs was used last */
-async function lastTokenUses(db: Reader, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+async function lastTokenUses(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
   const rows = await db
     .selectFrom('tokens')
     .select(['user_id', sql<number>`max(last_used_at)`.as('at')])
-    .where(({ ref }) => isOneOf(db, ref('user_id'), ids))
+    .where(({ ref }) => inList(db, ref('user_id'), ids))
     .where('last_used_at', 'is not', null)
     .groupBy('user_id')
     .execute();
@@ -180,16 +185,19 @@ async function lastTokenUses(db: Reader, ids: readonly number[]): Promise<Readon
 }
 
 /** @returns who of these users has an authenticator app or a passkey */
-async function withSecondFactor(db: Reader, ids: readonly number[]): Promise<ReadonlySet<number>> {
+async function usersWithSecondFactor(
+  db: ReadConnection,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
   const rows = await db
     .selectFrom('totp_secrets')
     .select('user_id')
-    .where(({ ref }) => isOneOf(db, ref('user_id'), ids))
+    .where(({ ref }) => inList(db, ref('user_id'), ids))
     .union(
       db
         .selectFrom('passkeys')
         .select('user_id')
-        .where(({ ref }) => isOneOf(db, ref('user_id'), ids)),
+        .where(({ ref }) => inList(db, ref('user_id'), ids)),
     )
     .execute();
   return new Set(rows.map(({ user_id }) => user_id));

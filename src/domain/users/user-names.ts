@@ -1,15 +1,15 @@
-import { withoutHidden } from '../../auth/plain-text.ts';
-import { type Fault, invalid } from '../shared/errors.ts';
-import { nameFault } from '../shared/names.ts';
+import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
+import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
 
 /** Something that is drawn: fillers and the blank of Braille are letters and symbols, and show nothing. */
-const DRAWN = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /** @returns what is wrong with what a person is to be called, or nothing: others have to see it, as it is the link to them */
-export function personNameFault(property: string, name: string): Fault | undefined {
-  const text = withoutHidden(name);
-  const fault = nameFault(property, text);
-  if (fault !== undefined || DRAWN.test(text)) return fault;
+export function validateUserName(property: string, name: string): FieldError | undefined {
+  const text = replaceHiddenCharacters(name);
+  const fault = validateName(property, text);
+  if (fault !== undefined || VISIBLE.test(text)) return fault;
   return { property, message: 'must have a character that can be seen', value: name };
 }
 
@@ -17,8 +17,8 @@ export function personNameFault(property: string, name: string): Fault | undefin
  * @returns the name without outer space, and with a space in place of what turns the text around or cannot be seen
  * @throws Failure `invalid` when it is empty, too long, or shows nothing
  */
-export function cleanPersonName(property: string, name: string): string {
-  const fault = personNameFault(property, name);
-  if (fault !== undefined) throw invalid(fault);
-  return withoutHidden(name).trim();
+export function requireUserName(property: string, name: string): string {
+  const fault = validateUserName(property, name);
+  if (fault !== undefined) throw invalidInput(fault);
+  return replaceHiddenCharacters(name).trim();
 }

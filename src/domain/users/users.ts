@@ -1,19 +1,19 @@
-import { emailKey, isEmail } from '../../auth/email-addresses.ts';
+import { normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { randomText } from '../../auth/secrets.ts';
-import type { Act, Caller } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, type Fault, invalid, missing } from '../shared/errors.ts';
-import { credentialsChanged } from '../tokens/credentials.ts';
-import { nameKey } from '../../db/dialect-sql.ts';
-import { assessmentsNamed, setAssessmentsGivenTo } from '../assessments/assessment-access.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, type FieldError, invalidInput, notFound } from '../shared/errors.ts';
+import { bumpCredentialVersion } from '../tokens/credentials.ts';
+import { normalizeName } from '../../db/dialect-sql.ts';
+import { requireAssessments, replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import {
-  createOrganization,
+  insertOrganization,
   type NewOrganization,
   type Organization,
   organizationByUid,
 } from '../organizations/organizations.ts';
-import { cleanPersonName, personNameFault } from './user-names.ts';
+import { requireUserName, validateUserName } from './user-names.ts';
 
 export interface NewUser {
   email: string;
@@ -39,28 +39,28 @@ export interface CreatedUser {
  * Creates a user of an organization, or of the platform's staff; an address that was banned there is so no longer.
  * @throws Failure `invalid` for a bad address, an unknown organization or an assessment that is not of it, `conflict` for an address that is taken
  */
-export async function createUser(tx: Transaction, act: Act, input: NewUser): Promise<CreatedUser> {
-  refuseUserForm(input);
+export async function createUser(tx: Transaction, act: Attribution, input: NewUser): Promise<CreatedUser> {
+  validateUserFields(input);
   const email = input.email.trim();
-  const name = input.name === undefined ? null : cleanPersonName('name', input.name);
+  const name = input.name === undefined ? null : requireUserName('name', input.name);
   const organizationId =
     input.organization === undefined
       ? null
       : await requireOrganization(tx, 'organization', input.organization);
   const staff = organizationId === null;
   if (!staff && input.assignedTo !== undefined)
-    throw invalid({ property: 'assignedTo', message: 'is for platform staff only' });
+    throw invalidInput({ property: 'assignedTo', message: 'is for platform staff only' });
   const assessments = input.assessments ?? [];
-  await assessmentsNamed(tx, organizationId, assessments);
+  await requireAssessments(tx, organizationId, assessments);
   const uid = `u${randomText(15)}`;
   const row = await tx
     .insertInto('users')
     .values({
       uid,
       email,
-      email_key: emailKey(email),
+      email_key: normalizeEmail(email),
       name,
-      name_key: name === null ? null : nameKey(name),
+      name_key: name === null ? null : normalizeName(name),
       organization_id: organizationId,
       admin: input.admin === true ? 1 : 0,
       staff: staff ? 1 : 0,
@@ -72,7 +72,7 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new Failure('conflict', `There is a user with the address ${email} already.`, [
+    throw new DomainError('conflict', `There is a user with the address ${email} already.`, [
       { property: 'email', message: 'is taken already', value: email },
     ]);
   }
@@ -80,11 +80,11 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
     await tx
       .deleteFrom('banned_addresses')
       .where('organization_id', '=', organizationId)
-      .where('email_key', '=', emailKey(email))
+      .where('email_key', '=', normalizeEmail(email))
       .execute();
   }
-  if (staff) await setAssignment(tx, row.id, input.assignedTo ?? []);
-  await recordChange(tx, act, {
+  if (staff) await replaceAssignment(tx, row.id, input.assignedTo ?? []);
+  await recordEvent(tx, act, {
     action: 'user.create',
     object: ['user', row.id],
     organizationId,
@@ -99,49 +99,54 @@ export async function createUser(tx: Transaction, act: Act, input: NewUser): Pro
       assessments: [...new Set(assessments)].sort(),
     },
   });
-  await setAssessmentsGivenTo(tx, act, { id: row.id, organizationId }, assessments);
+  await replaceGrantedAssessments(tx, act, { id: row.id, organizationId }, assessments);
   return { id: row.id, uid, email };
 }
 
 /** @throws Failure `invalid` for an address and a name that nobody can have, before anything is asked of the database */
-export function refuseUserForm({
+export function validateUserFields({
   email,
   name,
 }: {
   email?: string | undefined;
   name?: string | undefined;
 }): void {
-  const faults: Fault[] = [];
+  const faults: FieldError[] = [];
   if (email !== undefined && !isEmail(email.trim()))
     faults.push({
       property: 'email',
       message: 'must be an e-mail address such as ada@example.com',
       value: email,
     });
-  const fault = name === undefined ? undefined : personNameFault('name', name);
+  const fault = name === undefined ? undefined : validateUserName('name', name);
   if (fault !== undefined) faults.push(fault);
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
 }
 
 /**
  * Changes what a user is called.
  * @throws Failure `invalid` for a name that is empty, too long or shows nothing, `missing` for an unknown user
  */
-export async function renameUser(tx: Transaction, act: Act, userId: number, name: string): Promise<void> {
-  const clean = cleanPersonName('name', name);
+export async function renameUser(
+  tx: Transaction,
+  act: Attribution,
+  userId: number,
+  name: string,
+): Promise<void> {
+  const clean = requireUserName('name', name);
   const user = await tx
     .selectFrom('users')
     .select(['name', 'organization_id'])
     .where('id', '=', userId)
     .executeTakeFirst();
-  if (user === undefined) throw missing('user');
+  if (user === undefined) throw notFound('user');
   if (user.name === clean) return;
   await tx
     .updateTable('users')
-    .set((eb) => ({ name: clean, name_key: nameKey(clean), version: eb('version', '+', 1) }))
+    .set((eb) => ({ name: clean, name_key: normalizeName(clean), version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'user.rename',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -158,26 +163,26 @@ export async function renameUser(tx: Transaction, act: Act, userId: number, name
  */
 export async function assignStaff(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   userId: number,
   organizations: readonly string[],
 ): Promise<void> {
   const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
-  if (user === undefined) throw missing('user');
-  if (user.staff !== 1) throw invalid({ property: 'user', message: 'must be platform staff' });
-  const before = await assignmentOf(tx, userId);
-  await setAssignment(tx, userId, organizations);
-  await credentialsChanged(tx);
-  await recordChange(tx, act, {
+  if (user === undefined) throw notFound('user');
+  if (user.staff !== 1) throw invalidInput({ property: 'user', message: 'must be platform staff' });
+  const before = await findAssignedOrganizations(tx, userId);
+  await replaceAssignment(tx, userId, organizations);
+  await bumpCredentialVersion(tx);
+  await recordEvent(tx, act, {
     action: 'user.assign',
     object: ['user', userId],
     organizationId: null,
     before: { assigned_to: before },
-    after: { assigned_to: await assignmentOf(tx, userId) },
+    after: { assigned_to: await findAssignedOrganizations(tx, userId) },
   });
 }
 
-async function setAssignment(
+async function replaceAssignment(
   tx: Transaction,
   userId: number,
   organizations: readonly string[],
@@ -194,22 +199,22 @@ async function setAssignment(
  * Creates an organization for a caller: staff who are assigned to organizations are assigned to it as well.
  * @throws Failure `forbidden` for who is no staff, and as `createOrganization` does
  */
-export async function createOrganizationAs(
+export async function createOrganization(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   input: NewOrganization,
 ): Promise<Organization> {
-  const { staff, assigned, userId } = act.actor;
-  if (!staff) throw new Failure('forbidden', 'Only platform staff create organizations.');
-  const organization = await createOrganization(tx, act, input);
-  if (assigned !== null && userId !== null)
-    await assignStaff(tx, act, userId, [...(await assignmentOf(tx, userId)), organization.uid]);
+  const { staff, assignedOrganizations, userId } = act.actor;
+  if (!staff) throw new DomainError('forbidden', 'Only platform staff create organizations.');
+  const organization = await insertOrganization(tx, act, input);
+  if (assignedOrganizations !== null && userId !== null)
+    await assignStaff(tx, act, userId, [...(await findAssignedOrganizations(tx, userId)), organization.uid]);
   return organization;
 }
 
 /** @returns the uids of the organizations that a staff user is assigned to */
 /** @returns the uids of the organizations that a staff user is assigned to */
-export async function assignmentOf(db: Reader, userId: number): Promise<string[]> {
+export async function findAssignedOrganizations(db: ReadConnection, userId: number): Promise<string[]> {
   const rows = await db
     .selectFrom('staff_organizations')
     .innerJoin('organizations', 'organizations.id', 'staff_organizations.organization_id')
@@ -223,7 +228,7 @@ export async function assignmentOf(db: Reader, userId: number): Promise<string[]
 async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
   const organization = await organizationByUid(tx, uid);
   if (organization === undefined)
-    throw invalid({ property, message: 'is not the uid of an organization', value: uid });
+    throw invalidInput({ property, message: 'is not the uid of an organization', value: uid });
   return organization.id;
 }
 
@@ -241,29 +246,31 @@ export interface ListedUser extends CreatedUser {
 }
 
 /** @returns every user, oldest first */
-export async function listUsers(db: Reader): Promise<ListedUser[]> {
-  return (await usersOf(db).orderBy('users.id').execute()).map(listed);
+export async function listUsers(db: ReadConnection): Promise<ListedUser[]> {
+  return (await selectListedUsers(db).orderBy('users.id').execute()).map(toListedUser);
 }
 
 /** @returns the user with this address, in whatever case it is written */
-export async function userByEmail(db: Reader, email: string): Promise<ListedUser | undefined> {
-  const row = await usersOf(db).where('users.email_key', '=', emailKey(email)).executeTakeFirst();
-  return row && listed(row);
+export async function userByEmail(db: ReadConnection, email: string): Promise<ListedUser | undefined> {
+  const row = await selectListedUsers(db)
+    .where('users.email_key', '=', normalizeEmail(email))
+    .executeTakeFirst();
+  return row && toListedUser(row);
 }
 
-export async function userByUid(db: Reader, uid: string): Promise<ListedUser | undefined> {
-  const row = await usersOf(db).where('users.uid', '=', uid).executeTakeFirst();
-  return row && listed(row);
+export async function userByUid(db: ReadConnection, uid: string): Promise<ListedUser | undefined> {
+  const row = await selectListedUsers(db).where('users.uid', '=', uid).executeTakeFirst();
+  return row && toListedUser(row);
 }
 
-export async function userById(db: Reader, id: number): Promise<ListedUser | undefined> {
-  const row = await usersOf(db).where('users.id', '=', id).executeTakeFirst();
-  return row && listed(row);
+export async function userById(db: ReadConnection, id: number): Promise<ListedUser | undefined> {
+  const row = await selectListedUsers(db).where('users.id', '=', id).executeTakeFirst();
+  return row && toListedUser(row);
 }
 
-type UserRow = Awaited<ReturnType<ReturnType<typeof usersOf>['executeTakeFirstOrThrow']>>;
+type UserRow = Awaited<ReturnType<ReturnType<typeof selectListedUsers>['executeTakeFirstOrThrow']>>;
 
-function usersOf(db: Reader) {
+function selectListedUsers(db: ReadConnection) {
   return db
     .selectFrom('users')
     .leftJoin('organizations', 'organizations.id', 'users.organization_id')
@@ -286,7 +293,7 @@ function usersOf(db: Reader) {
     );
 }
 
-function listed({ banned_at, accepted_at, totp, passkey, ...user }: UserRow): ListedUser {
+function toListedUser({ banned_at, accepted_at, totp, passkey, ...user }: UserRow): ListedUser {
   return {
     ...user,
     admin: user.admin === 1,

@@ -1,23 +1,23 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { administers } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import { grouped } from '../shared/group-by.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, invalid, missing } from '../shared/errors.ts';
-import { keepFile, releaseFiles, type StoredContent } from '../shared/files.ts';
-import { type NamedUser, nameUsers } from '../users/user-refs.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { cleanFilename, cleanType } from './sanitize-attachment.ts';
-import { findVulnerability, holdVulnerability, touchVulnerability } from './lock-vulnerability.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { isAdminOf } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import { groupBy } from '../shared/group-by.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { createFile, releaseFiles, type StoredContent } from '../shared/files.ts';
+import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { sanitizeFilename, sanitizeMediaType } from './sanitize-attachment.ts';
+import { findVisibleVulnerability, lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** An attachment never changes. */
 export const ATTACHMENT_VERSION = 1;
 
 /** A file of a vulnerability. */
-export interface StoredAttachment {
+export interface Attachment {
   id: number;
   filename: string;
   contentType: string;
@@ -27,7 +27,7 @@ export interface StoredAttachment {
   sha256: string;
   /** Milliseconds since 1970. */
   createdAt: number;
-  user: NamedUser | null;
+  user: UserRef | null;
 }
 
 /** A file that somebody sends; the name and the type are theirs. */
@@ -48,7 +48,7 @@ interface AttachmentRow {
   sha256: string;
 }
 
-const rowsOf = prepare<{ ids: readonly number[] }, AttachmentRow>((db, p) =>
+const selectByVulnerability = prepareQuery<{ ids: readonly number[] }, AttachmentRow>((db, p) =>
   db
     .selectFrom('attachments')
     .innerJoin('files', 'files.id', 'attachments.file_id')
@@ -62,21 +62,22 @@ const rowsOf = prepare<{ ids: readonly number[] }, AttachmentRow>((db, p) =>
       'attachments.user_id',
       'files.sha256',
     ])
-    .where((eb) => isOneOf(db, eb.ref('attachments.vulnerability_id'), p.ids))
+    .where((eb) => inList(db, eb.ref('attachments.vulnerability_id'), p.ids))
     .orderBy('attachments.id'),
 );
 
 /** @returns the attachments of vulnerabilities, by their ids; what has none is absent */
-export async function attachmentsOf(
-  db: Reader,
+export async function loadAttachments(
+  db: ReadConnection,
   vulnerabilityIds: readonly number[],
-): Promise<ReadonlyMap<number, readonly StoredAttachment[]>> {
-  const rows = vulnerabilityIds.length === 0 ? [] : await rowsOf(db, { ids: vulnerabilityIds });
-  const userOf = await nameUsers(
+): Promise<ReadonlyMap<number, readonly Attachment[]>> {
+  const rows =
+    vulnerabilityIds.length === 0 ? [] : await selectByVulnerability(db, { ids: vulnerabilityIds });
+  const userOf = await loadUserRefs(
     db,
     rows.map((row) => row.user_id),
   );
-  return grouped(
+  return groupBy(
     rows,
     (row) => row.vulnerability_id,
     (row) => ({
@@ -99,43 +100,47 @@ export async function attachmentsOf(
  */
 export async function attachFiles(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   vulnerabilityId: number,
   files: readonly NewAttachment[],
   max: number,
-): Promise<StoredAttachment[]> {
-  const { organization_id: organizationId } = await holdVulnerability(tx, act.actor, vulnerabilityId);
+): Promise<Attachment[]> {
+  const { organization_id: organizationId } = await lockVulnerability(tx, act.actor, vulnerabilityId);
   const { count } = await tx
     .selectFrom('attachments')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('vulnerability_id', '=', vulnerabilityId)
     .executeTakeFirstOrThrow();
   if (count + files.length > max)
-    throw invalid({
+    throw invalidInput({
       property: 'file',
       message: `are too many: a vulnerability has at most ${max} attachments, and this one ${count}`,
     });
-  return addAttachments(tx, act, { organizationId, vulnerabilityId }, files);
+  return insertAttachments(tx, act, { organizationId, vulnerabilityId }, files);
 }
 
 /** The same on a vulnerability that is held, by somebody who may. */
-export async function addAttachments(
+export async function insertAttachments(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
   files: readonly NewAttachment[],
-): Promise<StoredAttachment[]> {
-  const userOf = await nameUsers(tx, [act.actor.userId]);
-  const attachments: StoredAttachment[] = [];
+): Promise<Attachment[]> {
+  const userOf = await loadUserRefs(tx, [act.actor.userId]);
+  const attachments: Attachment[] = [];
   for (const { filename, contentType, content } of files) {
     const { sha256, size } = content;
-    const told = { filename: cleanFilename(filename), contentType: cleanType(contentType), fileSize: size };
+    const told = {
+      filename: sanitizeFilename(filename),
+      contentType: sanitizeMediaType(contentType),
+      fileSize: size,
+    };
     const { id } = await tx
       .insertInto('attachments')
       .values({
         organization_id: organizationId,
         vulnerability_id: vulnerabilityId,
-        file_id: await keepFile(tx, organizationId, content),
+        file_id: await createFile(tx, organizationId, content),
         user_id: act.actor.userId,
         filename: told.filename,
         content_type: told.contentType,
@@ -145,12 +150,12 @@ export async function addAttachments(
       .returning('id')
       .executeTakeFirstOrThrow();
     attachments.push({ id, ...told, sha256, createdAt: act.now, user: userOf(act.actor.userId) });
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'attachment.create',
       object: ['attachment', id],
       organizationId,
       before: null,
-      after: eventOf(vulnerabilityId, { ...told, sha256 }),
+      after: attachmentSnapshot(vulnerabilityId, { ...told, sha256 }),
     });
   }
   await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
@@ -158,13 +163,13 @@ export async function addAttachments(
     organizationId,
     vulnerabilityId,
     kind: 'attachment',
-    after: { attachments: attachments.map(entryOf) },
+    after: { attachments: attachments.map(timelineSnapshot) },
   });
   return attachments;
 }
 
 /** An attachment, and where its content is. */
-export interface FoundAttachment {
+export interface AttachmentContent {
   filename: string;
   contentType: string;
   sha256: string;
@@ -174,7 +179,7 @@ export interface FoundAttachment {
   key: string;
 }
 
-const byId = prepare<{ vulnerability: number; id: number }, FoundAttachment>((db, p) =>
+const selectContent = prepareQuery<{ vulnerability: number; id: number }, AttachmentContent>((db, p) =>
   db
     .selectFrom('attachments')
     .innerJoin('files', 'files.id', 'attachments.file_id')
@@ -191,13 +196,13 @@ const byId = prepare<{ vulnerability: number; id: number }, FoundAttachment>((db
 
 /** @throws Failure `missing` for what is out of reach */
 export async function findAttachment(
-  db: Reader,
+  db: ReadConnection,
   caller: Caller,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
-): Promise<FoundAttachment> {
-  await findVulnerability(db, caller, vulnerabilityId);
-  const [attachment] = await byId(db, { vulnerability: vulnerabilityId, id });
-  if (attachment === undefined) throw missing('attachment');
+): Promise<AttachmentContent> {
+  await findVisibleVulnerability(db, caller, vulnerabilityId);
+  const [attachment] = await selectContent(db, { vulnerability: vulnerabilityId, id });
+  if (attachment === undefined) throw notFound('attachment');
   return attachment;
 }
 
@@ -208,19 +213,19 @@ export async function findAttachment(
  */
 export async function deleteAttachment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller, now } = act;
-  const { organization_id: organizationId } = await holdVulnerability(tx, caller, vulnerabilityId);
-  const attachment = (await attachmentsOf(tx, [vulnerabilityId]))
+  const { organization_id: organizationId } = await lockVulnerability(tx, caller, vulnerabilityId);
+  const attachment = (await loadAttachments(tx, [vulnerabilityId]))
     .get(vulnerabilityId)
     ?.find((one) => one.id === id);
-  if (attachment === undefined) throw missing('attachment');
+  if (attachment === undefined) throw notFound('attachment');
   const isUploader = attachment.user !== null && attachment.user.id === caller.userId;
-  if (!isUploader && !administers(caller, organizationId))
-    throw new Failure('forbidden', 'An attachment is removed by who uploaded it or an admin.');
+  if (!isUploader && !isAdminOf(caller, organizationId))
+    throw new DomainError('forbidden', 'An attachment is removed by who uploaded it or an admin.');
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });
@@ -228,19 +233,19 @@ export async function deleteAttachment(
     organizationId,
     vulnerabilityId,
     kind: 'attachment',
-    before: { attachments: [entryOf(attachment)] },
+    before: { attachments: [timelineSnapshot(attachment)] },
   });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'attachment.delete',
     object: ['attachment', id],
     organizationId,
-    before: eventOf(vulnerabilityId, attachment),
+    before: attachmentSnapshot(vulnerabilityId, attachment),
     after: null,
   });
 }
 
 /** Removes all attachments of a vulnerability that is about to be deleted, and the contents that nothing else has. */
-export async function deleteAttachmentsOf(tx: Transaction, vulnerabilityId: number): Promise<void> {
+export async function deleteAllAttachments(tx: Transaction, vulnerabilityId: number): Promise<void> {
   const rows = await tx
     .selectFrom('attachments')
     .select('id')
@@ -255,24 +260,24 @@ export async function deleteAttachmentsOf(tx: Transaction, vulnerabilityId: numb
 async function deleteRows(tx: Transaction, ids: readonly number[]): Promise<void> {
   const deleted = await tx
     .deleteFrom('attachments')
-    .where((eb) => isOneOf(tx, eb.ref('id'), ids))
+    .where((eb) => inList(tx, eb.ref('id'), ids))
     .returning('file_id')
     .execute();
   await releaseFiles(tx, [...new Set(deleted.map(({ file_id: file }) => file))]);
 }
 
-function entryOf({ id, filename, fileSize }: StoredAttachment): object {
+function timelineSnapshot({ id, filename, fileSize }: Attachment): object {
   return { id, filename, file_size: fileSize };
 }
 
-function eventOf(
+function attachmentSnapshot(
   vulnerability: number,
   {
     filename,
     contentType,
     fileSize,
     sha256,
-  }: Pick<StoredAttachment, 'filename' | 'contentType' | 'fileSize' | 'sha256'>,
+  }: Pick<Attachment, 'filename' | 'contentType' | 'fileSize' | 'sha256'>,
 ): object {
   return { vulnerability, filename, content_type: contentType, file_size: fileSize, sha256 };
 }

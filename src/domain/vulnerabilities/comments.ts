@@ -1,14 +1,14 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { administers } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { type Filter, integersIn } from '../lists/filters.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { type NamedUser, nameUsers } from '../users/user-refs.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
-import { holdVulnerability, touchVulnerability } from './lock-vulnerability.ts';
+import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
+import { lockVulnerability, touchVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** A comment on a vulnerability; times in milliseconds since 1970. */
@@ -20,7 +20,7 @@ export interface Comment {
   internal: boolean;
   createdAt: number;
   updatedAt: number;
-  user: NamedUser | null;
+  user: UserRef | null;
 }
 
 interface CommentRow {
@@ -54,16 +54,16 @@ export const commentList = defineList({
   },
   id: 'comments.id',
   organization: 'comments.organization_id',
-  filters: { vulnerabilityId: integersIn('comments.vulnerability_id') as Filter<'integers'> },
-  orders: { createdAt: { by: 'comments.created_at', type: 'integer' } },
-  async items({ db }, rows): Promise<Comment[]> {
-    const userOf = await nameUsers(
+  filters: { vulnerabilityId: integerFilter('comments.vulnerability_id') as Filter<'integers'> },
+  sorts: { createdAt: { column: 'comments.created_at', type: 'integer' } },
+  async hydrate({ db }, rows): Promise<Comment[]> {
+    const userOf = await loadUserRefs(
       db,
       rows.map((row) => row.user_id),
     );
-    return rows.map((row) => commentOf(row, userOf(row.user_id)));
+    return rows.map((row) => toComment(row, userOf(row.user_id)));
   },
-  piece: 50,
+  batchSize: 50,
 });
 
 /**
@@ -72,20 +72,20 @@ export const commentList = defineList({
  */
 export async function createComment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   vulnerabilityId: number,
   { text, internal }: { text: string; internal: boolean },
 ): Promise<Comment> {
-  const vulnerability = await holdVulnerability(tx, act.actor, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, act.actor, vulnerabilityId);
   requireStaff(act.actor, internal);
   const organizationId = vulnerability.organization_id;
-  return addComment(tx, act, { organizationId, vulnerabilityId, text, internal });
+  return insertComment(tx, act, { organizationId, vulnerabilityId, text, internal });
 }
 
 /** The same on a vulnerability that is held, by somebody who may. An internal one leaves no time that others would see. */
-export async function addComment(
+export async function insertComment(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   {
     organizationId,
     vulnerabilityId,
@@ -114,14 +114,14 @@ export async function addComment(
     commentId: row.id,
     internal,
   });
-  await recordChange(tx, act, {
-    ...eventOf('create', internal, row.id),
+  await recordEvent(tx, act, {
+    ...auditTarget('create', internal, row.id),
     organizationId,
     before: null,
     after: { vulnerability: vulnerabilityId, text, internal },
   });
-  const userOf = await nameUsers(tx, [row.user_id]);
-  return commentOf(row, userOf(row.user_id));
+  const userOf = await loadUserRefs(tx, [row.user_id]);
+  return toComment(row, userOf(row.user_id));
 }
 
 /**
@@ -131,23 +131,23 @@ export async function addComment(
  */
 export async function updateComment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   change: { text?: string | undefined; internal?: boolean | undefined },
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<Comment> {
   const { actor: caller, now } = act;
-  const row = await holdComment(tx, caller, vulnerabilityId, id);
+  const row = await lockComment(tx, caller, vulnerabilityId, id);
   if (row.user_id === null || row.user_id !== caller.userId)
-    throw new Failure('forbidden', 'A comment is changed by its author alone.');
+    throw new DomainError('forbidden', 'A comment is changed by its author alone.');
   const text = change.text ?? row.text;
   const internal = change.internal ?? row.internal === 1;
   requireStaff(caller, internal);
   requireVersion(expected, row.version);
-  const userOf = await nameUsers(tx, [row.user_id]);
+  const userOf = await loadUserRefs(tx, [row.user_id]);
   const textDiffers = text !== row.text;
   const internalDiffers = internal !== (row.internal === 1);
-  if (!textDiffers && !internalDiffers) return commentOf(row, userOf(row.user_id));
+  if (!textDiffers && !internalDiffers) return toComment(row, userOf(row.user_id));
   const after = { text, internal: internal ? 1 : 0, updated_at: now, version: row.version + 1 };
   await tx.updateTable('comments').set(after).where('id', '=', id).execute();
   if (internalDiffers) {
@@ -163,13 +163,13 @@ export async function updateComment(
     ...(textDiffers ? { text: state.text } : {}),
     ...(internalDiffers ? { internal: state.internal === 1 } : {}),
   });
-  await recordChange(tx, act, {
-    ...eventOf('update', internal || row.internal === 1, id),
+  await recordEvent(tx, act, {
+    ...auditTarget('update', internal || row.internal === 1, id),
     organizationId: row.organization_id,
     before: told(row),
     after: told(after),
   });
-  return commentOf({ ...row, ...after }, userOf(row.user_id));
+  return toComment({ ...row, ...after }, userOf(row.user_id));
 }
 
 /**
@@ -179,59 +179,59 @@ export async function updateComment(
  */
 export async function deleteComment(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
-  expected?: Expected,
+  expected?: ExpectedVersion,
 ): Promise<void> {
   const { actor: caller, now } = act;
-  const row = await holdComment(tx, caller, vulnerabilityId, id);
+  const row = await lockComment(tx, caller, vulnerabilityId, id);
   const isAuthor = row.user_id !== null && row.user_id === caller.userId;
-  if (!isAuthor && !administers(caller, row.organization_id))
-    throw new Failure('forbidden', 'A comment is removed by its author or an admin.');
+  if (!isAuthor && !isAdminOf(caller, row.organization_id))
+    throw new DomainError('forbidden', 'A comment is removed by its author or an admin.');
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
-  await recordChange(tx, act, {
-    ...eventOf('delete', row.internal === 1, id),
+  await recordEvent(tx, act, {
+    ...auditTarget('delete', row.internal === 1, id),
     organizationId: row.organization_id,
     before: { vulnerability: vulnerabilityId, text: row.text, internal: row.internal === 1 },
     after: null,
   });
 }
 
-async function holdComment(
+async function lockComment(
   tx: Transaction,
   caller: Caller,
   vulnerabilityId: number,
   id: number,
 ): Promise<CommentRow> {
-  await holdVulnerability(tx, caller, vulnerabilityId);
+  await lockVulnerability(tx, caller, vulnerabilityId);
   const row = await tx
     .selectFrom('comments')
     .select(COLUMNS)
     .where('id', '=', id)
     .where('vulnerability_id', '=', vulnerabilityId)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
-  if (row === undefined || (row.internal === 1 && !caller.staff)) throw missing('comment');
+  if (row === undefined || (row.internal === 1 && !caller.staff)) throw notFound('comment');
   return row;
 }
 
 function requireStaff(caller: Caller, internal: boolean): void {
   if (internal && !caller.staff)
-    throw new Failure('forbidden', 'Internal comments are written by staff alone.', [
+    throw new DomainError('forbidden', 'Internal comments are written by staff alone.', [
       { property: 'internal', message: 'is for staff alone', value: true },
     ]);
 }
 
 /** Events of internal comments are of a type of their own, which is told to staff alone. */
-function eventOf(verb: 'create' | 'update' | 'delete', internal: boolean, id: number) {
+function auditTarget(verb: 'create' | 'update' | 'delete', internal: boolean, id: number) {
   return internal
     ? ({ action: `internal-comment.${verb}`, object: ['internal-comment', id] } as const)
     : ({ action: `comment.${verb}`, object: ['comment', id] } as const);
 }
 
-function commentOf(row: CommentRow, user: NamedUser | null): Comment {
+function toComment(row: CommentRow, user: UserRef | null): Comment {
   return {
     id: row.id,
     version: row.version,

@@ -3,12 +3,12 @@ import cvss from 'ae-cvss-calculator';
 /** What a metric may be; those of the first part have to be there. */
 interface Grammar {
   base: Readonly<Record<string, string>>;
-  others: Readonly<Record<string, string>>;
+  optional: Readonly<Record<string, string>>;
 }
 
 const BASE_3 = { AV: 'NALP', AC: 'LH', PR: 'NLH', UI: 'NR', S: 'UC', C: 'NLH', I: 'NLH', A: 'NLH' };
 /** X is a metric that is left open. */
-const OTHERS_3 = {
+const OPTIONAL_3 = {
   E: 'XHFPU',
   RL: 'XUWTO',
   RC: 'XCRU',
@@ -24,7 +24,7 @@ const OTHERS_3 = {
   MI: 'XNLH',
   MA: 'XNLH',
 };
-const GRAMMAR_3: Grammar = { base: BASE_3, others: OTHERS_3 };
+const GRAMMAR_3: Grammar = { base: BASE_3, optional: OPTIONAL_3 };
 const GRAMMAR_4: Grammar = {
   base: {
     AV: 'NALP',
@@ -39,7 +39,7 @@ const GRAMMAR_4: Grammar = {
     SI: 'HLN',
     SA: 'HLN',
   },
-  others: {
+  optional: {
     E: 'XAPU',
     CR: 'XHML',
     IR: 'XHML',
@@ -71,22 +71,22 @@ const VERSIONS = {
   '4.0': { grammar: GRAMMAR_4, calculator: cvss.Cvss4P0 },
 };
 
-const LONGEST_VECTOR = 512;
+const MAX_VECTOR_LENGTH = 512;
 /** A report tells the same few vectors over and over, and a score takes as long as the rest of a finding. */
-const scores = new Map<string, { score: number | undefined }>();
-const MAX_SCORES = 1_000;
+const scoreCache = new Map<string, { score: number | undefined }>();
+const MAX_CACHED_SCORES = 1_000;
 
 /**
  * Reads a vector of CVSS 3.0, 3.1 or 4.0 (first.org/cvss): each metric once, all of the base, in whatever order.
  * @returns the score of all that it says, from 0 to 10 with one decimal; `undefined` for what is no such vector
  */
-export function scoreOf(vector: string): number | undefined {
-  if (vector.length > LONGEST_VECTOR) return undefined;
-  const known = scores.get(vector);
+export function calculateCvssScore(vector: string): number | undefined {
+  if (vector.length > MAX_VECTOR_LENGTH) return undefined;
+  const known = scoreCache.get(vector);
   if (known !== undefined) return known.score;
   const score = calculate(vector);
-  if (scores.size >= MAX_SCORES) scores.clear();
-  scores.set(vector, { score });
+  if (scoreCache.size >= MAX_CACHED_SCORES) scoreCache.clear();
+  scoreCache.set(vector, { score });
   return score;
 }
 
@@ -95,12 +95,12 @@ function calculate(vector: string): number | undefined {
   const name = head.replace(/^CVSS:/, '');
   if (!head.startsWith('CVSS:') || !Object.hasOwn(VERSIONS, name)) return undefined;
   const version = VERSIONS[name as keyof typeof VERSIONS];
-  if (!fits(version.grammar, metrics)) return undefined;
+  if (!matchesGrammar(version.grammar, metrics)) return undefined;
   const { overall } = new version.calculator(vector).calculateScores(false);
   return typeof overall === 'number' && overall >= 0 && overall <= 10 ? overall : undefined;
 }
 
-function fits(grammar: Grammar, metrics: readonly string[]): boolean {
+function matchesGrammar(grammar: Grammar, metrics: readonly string[]): boolean {
   const seen = new Set<string>();
   for (const metric of metrics) {
     const [name = '', value = '', ...more] = metric.split(':');
@@ -112,8 +112,8 @@ function fits(grammar: Grammar, metrics: readonly string[]): boolean {
     }
     const values = Object.hasOwn(grammar.base, name)
       ? grammar.base[name]
-      : Object.hasOwn(grammar.others, name)
-        ? grammar.others[name]
+      : Object.hasOwn(grammar.optional, name)
+        ? grammar.optional[name]
         : undefined;
     if (values === undefined || value.length !== 1 || !values.includes(value)) return false;
   }

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { searchKey } from '../lists/filters.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
 import { closedAt } from './statuses-and-severities.ts';
-import type { FindingColumns } from './vulnerability-fields.ts';
-import type { WholeRow } from './read-vulnerability.ts';
+import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
+import type { VulnerabilityRow } from './read-vulnerability.ts';
 
 const COLUMNS = {
   id: 'int',
@@ -39,15 +39,15 @@ const COLUMNS = {
   title_key: 'text',
   description_key: 'text',
 } as const;
-const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
+const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 
 /** The row of a vulnerability that is new, with what it is searched by. */
-export type NewVulnerability = WholeRow & { title_key: string; description_key: string };
+export type VulnerabilityInsertRow = VulnerabilityRow & { title_key: string; description_key: string };
 
 /** @returns the row of one that a person reports; what others say of it otherwise is put in its place */
-export function newVulnerability(
-  finding: FindingColumns,
+export function buildVulnerabilityRow(
+  finding: VulnerabilityFieldColumns,
   {
     id,
     assessment,
@@ -62,7 +62,7 @@ export function newVulnerability(
     by: number | null;
     now: number;
   },
-): NewVulnerability {
+): VulnerabilityInsertRow {
   return {
     ...finding,
     id,
@@ -80,16 +80,19 @@ export function newVulnerability(
     source: 'manual',
     first_seen_at: now,
     import_id: null,
-    title_key: searchKey(finding.title),
-    description_key: searchKey(finding.description),
+    title_key: normalizeForSearch(finding.title),
+    description_key: normalizeForSearch(finding.description),
   };
 }
 
 /** Writes new rows, whose ids were taken; what they are linked with follows. */
-export function insertVulnerabilities(tx: Transaction, rows: readonly NewVulnerability[]): Promise<void> {
+export function insertVulnerabilities(
+  tx: Transaction,
+  rows: readonly VulnerabilityInsertRow[],
+): Promise<void> {
   return insertRows(
     tx,
-    rows.map((row) => NAMES.map((name) => row[name])),
+    rows.map((row) => COLUMN_NAMES.map((name) => row[name])),
   );
 }
 
@@ -98,5 +101,5 @@ export function insertVulnerabilities(tx: Transaction, rows: readonly NewVulnera
  * reference to it: the unit of work is then run again.
  */
 const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
-export const insertTaggings = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
-export const insertAssetLinks = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });
+export const insertVulnerabilityTags = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
+export const insertVulnerabilityAssets = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });

@@ -1,13 +1,13 @@
-import type { Act } from '../../auth/callers.ts';
+import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { nameKey } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { type Fault, invalid } from '../shared/errors.ts';
-import { nameFault } from '../shared/names.ts';
+import { normalizeName } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { type FieldError, invalidInput } from '../shared/errors.ts';
+import { validateName } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
 
 /** The tags to be: the union of both. */
-export interface TagsInput {
+export interface TagInput {
   /** Ids. */
   tagIds?: readonly number[] | undefined;
   /** Names; unknown ones are created. */
@@ -15,14 +15,14 @@ export interface TagsInput {
 }
 
 /** @throws Failure `invalid` for a bad name and for an id that no tag of the organization has */
-export async function findTags(
+export async function resolveTags(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
-  { tagIds: ids = [], tagNames = [] }: TagsInput,
+  { tagIds: ids = [], tagNames = [] }: TagInput,
 ): Promise<VulnerabilityTagRow[]> {
-  const faults = tagNames.flatMap((name, index) => nameFault(`tagNames.${index}`, name) ?? []);
-  if (faults.length > 0) throw invalid(faults);
+  const faults = tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
+  if (faults.length > 0) throw invalidInput(faults);
   if (ids.length === 0 && tagNames.length === 0) return [];
   const found = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
   return findOrCreateTags(tx, act, organizationId, {
@@ -41,7 +41,7 @@ export async function findTags(
  */
 export async function findOrCreateTags(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
   wanted: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
 ): Promise<VulnerabilityTagRow[]> {
@@ -49,11 +49,13 @@ export async function findOrCreateTags(
   for (const tag of wanted.found) {
     if (tag.organization_id === organizationId) tags.set(tag.id, tag);
   }
-  const faults = wanted.ids.flatMap((id, index) => (tags.has(id) ? [] : [unknownTag(`tagIds.${index}`, id)]));
-  if (faults.length > 0) throw invalid(faults);
+  const faults = wanted.ids.flatMap((id, index) =>
+    tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)],
+  );
+  if (faults.length > 0) throw invalidInput(faults);
   const names = new Map<string, string>();
   for (const name of wanted.names) {
-    const key = nameKey(name);
+    const key = normalizeName(name);
     if (!names.has(key)) names.set(key, name);
   }
   if (names.size > 0) {
@@ -63,15 +65,15 @@ export async function findOrCreateTags(
     }
   }
   if (names.size > 0) {
-    for (const tag of await createMissing(tx, act, organizationId, names)) tags.set(tag.id, tag);
+    for (const tag of await createMissingTags(tx, act, organizationId, names)) tags.set(tag.id, tag);
   }
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }
 
 /** @param names by key; others may create some of them at the same time */
-async function createMissing(
+async function createMissingTags(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
   names: ReadonlyMap<string, string>,
 ): Promise<VulnerabilityTagRow[]> {
@@ -87,7 +89,7 @@ async function createMissing(
     .returning(TAG_COLUMNS)
     .execute();
   for (const tag of created) {
-    await recordChange(tx, act, {
+    await recordEvent(tx, act, {
       action: 'vulnerability-tag.create',
       object: ['vulnerability-tag', tag.id],
       organizationId,
@@ -100,6 +102,6 @@ async function createMissing(
 }
 
 /** @returns the fault of an id that no tag of the organization has */
-export function unknownTag(property: string, id: number): Fault {
+export function unknownTagError(property: string, id: number): FieldError {
   return { property, message: 'is not the id of a vulnerability tag of the organization', value: id };
 }

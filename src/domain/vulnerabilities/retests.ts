@@ -1,21 +1,21 @@
-import type { Act, Caller } from '../../auth/callers.ts';
-import { administers } from '../../auth/callers.ts';
-import type { Reader, Transaction } from '../../db/engine.ts';
-import { holdingRows } from '../../db/dialect-sql.ts';
-import { recordChange } from '../audit/record-event.ts';
-import { Failure, missing } from '../shared/errors.ts';
-import { type Filter, integersIn } from '../lists/filters.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
+import { isAdminOf } from '../../auth/callers.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { DomainError, notFound } from '../shared/errors.ts';
+import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { type NamedUser, nameUsers } from '../users/user-refs.ts';
-import { type Expected, requireVersion } from '../shared/versions.ts';
+import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
+import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { FIXED, isClosed } from './statuses-and-severities.ts';
-import { holdVulnerability, moveStatus, type ReachedVulnerability } from './lock-vulnerability.ts';
+import { lockVulnerability, changeStatus, type VisibleVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** What may become of a retest. */
-export const DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
-export type Decision = (typeof DECISIONS)[number];
-export const RETEST_STATUSES = ['requested', ...DECISIONS] as const;
+export const RETEST_DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
+export type RetestDecision = (typeof RETEST_DECISIONS)[number];
+export const RETEST_STATUSES = ['requested', ...RETEST_DECISIONS] as const;
 
 /** Statuses of vulnerabilities: while a retest is wanted, and what follows from one. */
 const PENDING_VERIFICATION = 4;
@@ -28,10 +28,10 @@ export interface Retest {
   message: string;
   status: (typeof RETEST_STATUSES)[number];
   createdAt: number;
-  user: NamedUser | null;
+  user: UserRef | null;
   /** `null` while it is requested. */
   decidedAt: number | null;
-  decidedBy: NamedUser | null;
+  decidedBy: UserRef | null;
   decisionMessage: string | null;
 }
 
@@ -67,10 +67,10 @@ export const retestList = defineList({
   rows: ({ db }) => db.selectFrom('retests').select(COLUMNS.map((column) => `retests.${column}` as const)),
   id: 'retests.id',
   organization: 'retests.organization_id',
-  filters: { vulnerabilityId: integersIn('retests.vulnerability_id') as Filter<'integers'> },
-  orders: { createdAt: { by: 'retests.created_at', type: 'integer' } },
-  items: ({ db }, rows) => retestsOf(db, rows),
-  piece: 50,
+  filters: { vulnerabilityId: integerFilter('retests.vulnerability_id') as Filter<'integers'> },
+  sorts: { createdAt: { column: 'retests.created_at', type: 'integer' } },
+  hydrate: ({ db }, rows) => hydrateRetests(db, rows),
+  batchSize: 50,
 });
 
 /**
@@ -80,17 +80,17 @@ export const retestList = defineList({
  */
 export async function requestRetest(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   vulnerabilityId: number,
   message: string,
 ): Promise<Retest> {
   const { actor: caller, now } = act;
-  const vulnerability = await holdVulnerability(tx, caller, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const organizationId = vulnerability.organization_id;
   if (vulnerability.retest_status === 'requested')
-    throw new Failure('conflict', 'A retest of this vulnerability is asked for already.');
+    throw new DomainError('conflict', 'A retest of this vulnerability is asked for already.');
   if (isClosed(vulnerability.status_id))
-    throw new Failure('conflict', 'The vulnerability is closed. Reopen it before you ask for a retest.');
+    throw new DomainError('conflict', 'The vulnerability is closed. Reopen it before you ask for a retest.');
   const row = await tx
     .insertInto('retests')
     .values({
@@ -114,15 +114,15 @@ export async function requestRetest(
     kind: 'retest',
     after: { id: row.id, status: 'requested', message },
   });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'retest.create',
     object: ['retest', row.id],
     organizationId,
     before: null,
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
   });
-  await move(tx, act, vulnerability, PENDING_VERIFICATION);
-  const [retest] = await retestsOf(tx, [row]);
+  await changeStatusAudited(tx, act, vulnerability, PENDING_VERIFICATION);
+  const [retest] = await hydrateRetests(tx, [row]);
   return retest as Retest;
 }
 
@@ -134,29 +134,29 @@ export async function requestRetest(
  */
 export async function decideRetest(
   tx: Transaction,
-  act: Act<Caller>,
+  act: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
-  { status, message }: { status: Decision; message?: string | undefined },
-  expected?: Expected,
+  { status, message }: { status: RetestDecision; message?: string | undefined },
+  expected?: ExpectedVersion,
 ): Promise<Retest> {
   const { actor: caller, now } = act;
-  const vulnerability = await holdVulnerability(tx, caller, vulnerabilityId);
+  const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const row = await tx
     .selectFrom('retests')
     .select(COLUMNS)
     .where('id', '=', id)
     .where('vulnerability_id', '=', vulnerabilityId)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirst();
-  if (row === undefined) throw missing('retest');
-  if (!(await mayDecide(tx, caller, vulnerability, row, status)))
-    throw new Failure(
+  if (row === undefined) throw notFound('retest');
+  if (!(await canDecide(tx, caller, vulnerability, row, status)))
+    throw new DomainError(
       'forbidden',
       'A retest is decided by staff and by who tested the assessment before it was asked for; who asked for it and admins may cancel it.',
     );
   requireVersion(expected, row.version);
   if (row.status !== 'requested')
-    throw new Failure('conflict', `This retest is ${row.status}: it is decided once.`);
+    throw new DomainError('conflict', `This retest is ${row.status}: it is decided once.`);
   const decided = {
     status,
     decided_at: now,
@@ -179,7 +179,7 @@ export async function decideRetest(
     before: { id, status: 'requested' },
     after: { id, ...after },
   });
-  await recordChange(tx, act, {
+  await recordEvent(tx, act, {
     action: 'retest.decide',
     object: ['retest', id],
     organizationId,
@@ -187,14 +187,14 @@ export async function decideRetest(
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
   });
   if (vulnerability.status_id === PENDING_VERIFICATION)
-    await move(tx, act, vulnerability, statusAfter(status, vulnerability));
-  const [retest] = await retestsOf(tx, [{ ...row, ...decided }]);
+    await changeStatusAudited(tx, act, vulnerability, statusAfter(status, vulnerability));
+  const [retest] = await hydrateRetests(tx, [{ ...row, ...decided }]);
   return retest as Retest;
 }
 
 function statusAfter(
-  decision: Decision,
-  { status_before_retest: before, status_id: now }: ReachedVulnerability,
+  decision: RetestDecision,
+  { status_before_retest: before, status_id: now }: VisibleVulnerability,
 ) {
   switch (decision) {
     case 'verified':
@@ -207,15 +207,15 @@ function statusAfter(
   }
 }
 
-async function move(
+async function changeStatusAudited(
   tx: Transaction,
-  act: Act,
-  vulnerability: ReachedVulnerability,
+  act: Attribution,
+  vulnerability: VisibleVulnerability,
   statusId: number,
 ): Promise<void> {
   if (statusId === vulnerability.status_id) return;
-  await moveStatus(tx, act, vulnerability, statusId);
-  await recordChange(tx, act, {
+  await changeStatus(tx, act, vulnerability, statusId);
+  await recordEvent(tx, act, {
     action: 'vulnerability.update',
     object: ['vulnerability', vulnerability.id],
     organizationId: vulnerability.organization_id,
@@ -225,17 +225,17 @@ async function move(
 }
 
 /** Who has access: the caller reaches the vulnerability. A session that was entered only afterwards proves nothing. */
-async function mayDecide(
+async function canDecide(
   tx: Transaction,
   caller: Caller,
-  vulnerability: ReachedVulnerability,
+  vulnerability: VisibleVulnerability,
   retest: RetestRow,
-  status: Decision,
+  status: RetestDecision,
 ): Promise<boolean> {
   if (caller.staff) return true;
   if (status === 'cancelled') {
     if (retest.user_id !== null && retest.user_id === caller.userId) return true;
-    if (administers(caller, vulnerability.organization_id)) return true;
+    if (isAdminOf(caller, vulnerability.organization_id)) return true;
   }
   const session = await tx
     .selectFrom('testing_sessions')
@@ -248,8 +248,8 @@ async function mayDecide(
   return session !== undefined;
 }
 
-async function retestsOf(db: Reader, rows: readonly RetestRow[]): Promise<Retest[]> {
-  const userOf = await nameUsers(
+async function hydrateRetests(db: ReadConnection, rows: readonly RetestRow[]): Promise<Retest[]> {
+  const userOf = await loadUserRefs(
     db,
     rows.flatMap((row) => [row.user_id, row.decided_by]),
   );

@@ -1,12 +1,12 @@
 const MAX_FILENAME = 255;
 
 /** What a name may not have: control characters, those that turn the text around them, and what ends a folder's name. */
-const UNFIT = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
+const FORBIDDEN_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
 
 /** @returns the last part of a path as a name that any system takes and that looks like what it is */
-export function cleanFilename(filename: string | undefined): string {
+export function sanitizeFilename(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? '';
-  const clean = last.toWellFormed().normalize('NFC').replace(UNFIT, '').trim();
+  const clean = last.toWellFormed().normalize('NFC').replace(FORBIDDEN_CHARACTERS, '').trim();
   const name = clean.replace(/^\.+$/, '');
   if (name === '') return 'file';
   if (name.length <= MAX_FILENAME) return name;
@@ -19,7 +19,7 @@ export function cleanFilename(filename: string | undefined): string {
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/;
 
 /** @returns a media type without its parameters; that of unknown bytes for what is none */
-export function cleanType(type: string): string {
+export function sanitizeMediaType(type: string): string {
   const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream';
 }

@@ -1,4 +1,4 @@
-import { type Fault } from '../shared/errors.ts';
+import { type FieldError } from '../shared/errors.ts';
 
 /** From the gravest on. */
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
@@ -54,7 +54,7 @@ export const STATUS_NAMES: ReadonlyMap<number, string> = new Map(
 );
 
 /** @returns the ids of the statuses of these phases */
-export function statusesOf(phases: readonly string[]): number[] {
+export function statusIdsOf(phases: readonly string[]): number[] {
   return VULNERABILITY_STATUSES.filter(({ phase }) => phases.includes(phase)).map(({ id }) => id);
 }
 
@@ -72,6 +72,6 @@ export function closedAt(statusId: number, since: number): number | null {
 }
 
 /** @returns what is wrong with the id of a status, or nothing */
-export function statusFaults(property: string, id: number): Fault[] {
+export function validateStatus(property: string, id: number): FieldError[] {
   return STATUS_NAMES.has(id) ? [] : [{ property, message: 'is not the id of a status', value: id }];
 }

@@ -1,34 +1,34 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
-import type { Reader } from '../../db/engine.ts';
-import { isOneOf } from '../../db/dialect-sql.ts';
-import { prepare } from '../../db/prepared-queries.ts';
-import type { Filter, Reading } from '../lists/filters.ts';
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+import type { Filter, ListContext } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
-import { type NamedUser, nameUsers } from '../users/user-refs.ts';
+import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import {
-  listingWithin,
-  perReach,
-  reachOfAccount,
-  type ReachParameters,
-  reachParameters,
+  assessmentIsVisible,
+  memoizeByVisibility,
+  visibilityOf,
+  type VisibilityParameters,
+  visibilityParameters,
 } from '../shared/visibility.ts';
 import type { TimelineKind } from './timeline.ts';
 
 /** An entry as it is told; times in milliseconds since 1970. */
-export interface ToldEntry {
+export interface TimelineEntryView {
   /** 0 for the first, which every vulnerability has. */
   id: number;
   at: number;
   kind: TimelineKind;
-  user: NamedUser | null;
+  user: UserRef | null;
   before: object | null;
   after: object | null;
   /** `text` is `null` once it is removed. */
   comment: { id: number; text: string | null } | null;
 }
 
-const ofVulnerability: Filter<'count'> = {
+const byVulnerability: Filter<'count'> = {
   kind: 'count',
   where: (_reading, id) => sql<SqlBool>`${sql.ref('entries.vulnerability_id')} = ${id}`,
 };
@@ -38,7 +38,7 @@ export const timelineList = defineList({
   name: 'timeline',
   rows: (reading) =>
     reading.db
-      .selectFrom(entriesFor(reading).as('entries'))
+      .selectFrom(selectEntries(reading).as('entries'))
       .leftJoin('comments', (join) =>
         join
           .onRef('comments.id', '=', 'entries.comment_id')
@@ -56,18 +56,18 @@ export const timelineList = defineList({
       ]),
   id: 'entries.id',
   organization: 'entries.organization_id',
-  filters: { vulnerabilityId: ofVulnerability },
-  orders: { at: { by: 'entries.at', type: 'integer' } },
+  filters: { vulnerabilityId: byVulnerability },
+  sorts: { at: { column: 'entries.at', type: 'integer' } },
   descendingIds: true,
-  async items({ db, caller }, rows): Promise<ToldEntry[]> {
-    const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as Told));
+  async hydrate({ db, caller }, rows): Promise<TimelineEntryView[]> {
+    const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as Snapshot));
     const told = rows.map(({ before, after }) => ({ before: read(before), after: read(after) }));
     const [userOf, reached] = await Promise.all([
-      nameUsers(
+      loadUserRefs(
         db,
         rows.map((row) => row.user_id),
       ),
-      reachedAmong(
+      visibleAmong(
         db,
         caller,
         told.flatMap(({ before, after }) => [before?.assessment ?? [], after?.assessment ?? []].flat()),
@@ -78,49 +78,49 @@ export const timelineList = defineList({
       at: row.at,
       kind: row.kind as TimelineKind,
       user: userOf(row.user_id),
-      before: within(told[index]?.before ?? null, reached),
-      after: within(told[index]?.after ?? null, reached),
+      before: hideInvisibleAssessment(told[index]?.before ?? null, reached),
+      after: hideInvisibleAssessment(told[index]?.after ?? null, reached),
       comment: row.comment_id === null ? null : { id: row.comment_id, text: row.comment_text },
     }));
   },
-  piece: 50,
+  batchSize: 50,
 });
 
 /** One side of an entry. Where it tells of a move, it names an assessment by its uid. */
-interface Told {
+interface Snapshot {
   assessment?: string;
 }
 
 /** @returns a side without an assessment that the reader does not reach */
-function within(told: Told | null, reached: ReadonlySet<string>): object | null {
+function hideInvisibleAssessment(told: Snapshot | null, reached: ReadonlySet<string>): object | null {
   if (told?.assessment === undefined || reached.has(told.assessment)) return told;
   const { assessment: _unreached, ...others } = told;
   return others;
 }
 
-const reachedUids = perReach((reach) =>
-  prepare<ReachParameters & { uids: readonly string[] }, { uid: string }>((db, p) =>
+const selectVisibleUids = memoizeByVisibility((reach) =>
+  prepareQuery<VisibilityParameters & { uids: readonly string[] }, { uid: string }>((db, p) =>
     db
       .selectFrom('assessments')
       .select('uid')
-      .where((eb) => isOneOf(db, eb.ref('uid'), p.uids))
-      .where(listingWithin(reach, p)),
+      .where((eb) => inList(db, eb.ref('uid'), p.uids))
+      .where(assessmentIsVisible(reach, p)),
   ),
 );
 
-async function reachedAmong(
-  db: Reader,
+async function visibleAmong(
+  db: ReadConnection,
   caller: Caller,
   uids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (uids.length === 0) return new Set();
-  const wanted = { ...reachParameters(caller), uids: [...new Set(uids)] };
-  const rows = await reachedUids(reachOfAccount(caller))(db, wanted);
+  const wanted = { ...visibilityParameters(caller), uids: [...new Set(uids)] };
+  const rows = await selectVisibleUids(visibilityOf(caller))(db, wanted);
   return new Set(rows.map(({ uid }) => uid));
 }
 
 /** That it was created is told by its own row. */
-function entriesFor({ db, caller }: Reading) {
+function selectEntries({ db, caller }: ListContext) {
   const nothing = sql<string | null>`null`;
   const created = db
     .selectFrom('vulnerabilities')

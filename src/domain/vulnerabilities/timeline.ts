@@ -1,5 +1,5 @@
-import type { Act } from '../../auth/callers.ts';
-import { prepareInsert, prepareInsertAlike } from '../../db/bulk-insert.ts';
+import type { Attribution } from '../../auth/callers.ts';
+import { prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 
 /** `seen` and `gone` are of scanners. */
@@ -44,14 +44,14 @@ const insertEntries = prepareInsert('timeline_entries', {
 });
 
 /** Writes what a unit of work has done to a vulnerability: one entry a kind. */
-export function recordTimeline(tx: Transaction, act: Act, entry: TimelineEntry): Promise<void> {
-  return recordTimelines(tx, act, [entry]);
+export function recordTimeline(tx: Transaction, act: Attribution, entry: TimelineEntry): Promise<void> {
+  return recordTimelineEntries(tx, act, [entry]);
 }
 
 /** The same of many vulnerabilities, or of several kinds. */
-export async function recordTimelines(
+export async function recordTimelineEntries(
   tx: Transaction,
-  { actor, now }: Act,
+  { actor, now }: Attribution,
   entries: readonly TimelineEntry[],
 ): Promise<void> {
   // Entries of many vulnerabilities share what they tell.
@@ -78,16 +78,16 @@ export async function recordTimelines(
   );
 }
 
-const insertAlike = prepareInsertAlike(
+const insertForEach = prepareInsertVarying(
   'timeline_entries',
   { organization_id: 'int', at: 'int', kind: 'text', user_id: 'int', before: 'text', after: 'text' },
   { column: 'vulnerability_id', kind: 'int' },
 );
 
 /** The same entry for each of many vulnerabilities of an organization. */
-export async function recordTimelineOfEach(
+export async function recordTimelineForEach(
   tx: Transaction,
-  { actor, now }: Act,
+  { actor, now }: Attribution,
   {
     organizationId,
     kind,
@@ -98,10 +98,10 @@ export async function recordTimelineOfEach(
 ): Promise<void> {
   const textOf = (told: object | null | undefined) => (told == null ? null : JSON.stringify(told));
   const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after)];
-  await insertAlike(tx, common, vulnerabilityIds);
+  await insertForEach(tx, common, vulnerabilityIds);
 }
 
 /** What a timeline tells of tags, which may be gone or renamed when it is read. */
-export function tagsTold(tags: readonly { id: number; name: string }[]): object {
+export function tagsSnapshot(tags: readonly { id: number; name: string }[]): object {
   return { tags: tags.map(({ id, name }) => ({ id, name })) };
 }

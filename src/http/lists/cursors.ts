@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { Place } from '../../domain/lists/keyset.ts';
-import type { Order, Selection } from '../../domain/lists/define-list.ts';
+import type { RowPosition } from '../../domain/lists/keyset.ts';
+import type { SortColumn, ListRequest } from '../../domain/lists/define-list.ts';
 import { Problem } from '../problems.ts';
 
 /** A cursor is good for the list, the filters and the order that it was made for. */
-interface CursorOf {
+interface CursorScope {
   list: string;
-  selection: Selection;
-  order: Order;
+  selection: ListRequest;
+  order: SortColumn;
   idType: 'integer' | 'text';
 }
 
 /** @returns the place as an opaque text */
-export function cursorAt(of: CursorOf, { value, id }: Place): string {
+export function encodeCursor(of: CursorScope, { value, id }: RowPosition): string {
   return Buffer.from(JSON.stringify([fingerprint(of), value, id])).toString('base64url');
 }
 
@@ -21,23 +21,23 @@ export function cursorAt(of: CursorOf, { value, id }: Place): string {
  * @returns the place that a cursor stands for
  * @throws Problem `invalid-request` for one that is none, or that was made for something else
  */
-export function placeAt(of: CursorOf, cursor: string, source: string): Place {
-  const place = read(cursor);
+export function decodeCursor(of: CursorScope, cursor: string, source: string): RowPosition {
+  const place = parseCursor(cursor);
   if (
     place === undefined ||
     place.print !== fingerprint(of) ||
-    !fits(place.value, of.order) ||
-    !fits(place.id, { type: of.idType })
+    !hasType(place.value, of.order) ||
+    !hasType(place.id, { type: of.idType })
   )
     throw new Problem(
       'invalid-request',
       `${source} is not a cursor of this list with these filters and this order. Begin anew with an empty one.`,
-      { source, faults: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
+      { source, fieldErrors: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
     );
-  return { value: place.value as Place['value'], id: place.id as Place['id'] };
+  return { value: place.value as RowPosition['value'], id: place.id as RowPosition['id'] };
 }
 
-function read(cursor: string): { print: unknown; value: unknown; id: unknown } | undefined {
+function parseCursor(cursor: string): { print: unknown; value: unknown; id: unknown } | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (!Array.isArray(parts) || parts.length !== 3) return undefined;
@@ -48,14 +48,14 @@ function read(cursor: string): { print: unknown; value: unknown; id: unknown } |
   }
 }
 
-function fits(value: unknown, { type, nullable = false }: Pick<Order, 'type' | 'nullable'>): boolean {
+function hasType(value: unknown, { type, nullable = false }: Pick<SortColumn, 'type' | 'nullable'>): boolean {
   if (value === null) return nullable;
   if (type === 'integer') return Number.isSafeInteger(value);
   if (type === 'real') return typeof value === 'number' && Number.isFinite(value);
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
-function fingerprint({ list, selection: { filters, order, descending } }: CursorOf): string {
+function fingerprint({ list, selection: { filters, sort: order, descending } }: CursorScope): string {
   const chosen = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));

@@ -15,7 +15,7 @@ export function fieldsParameter(columns: readonly string[], always: string): TSc
  * @returns the fields that were chosen, in the order of the document; `undefined` for all of them
  * @throws Problem `invalid-request` for one that there is not
  */
-export function readFields(
+export function parseFields(
   value: unknown,
   columns: readonly string[],
   always: string | undefined,
@@ -28,14 +28,14 @@ export function readFields(
     const message = `must be of these: ${columns.join(', ')}`;
     throw new Problem('invalid-request', `fields ${message}.`, {
       source: 'fields',
-      faults: [{ property: 'fields', message, value: unknown }],
+      fieldErrors: [{ property: 'fields', message, value: unknown }],
     });
   }
   return columns.filter((name) => name === always || names.has(name));
 }
 
 /** @returns the row with those fields alone, or all of it */
-export function pick(row: object, names: readonly string[] | undefined): object {
+export function pickFields(row: object, names: readonly string[] | undefined): object {
   if (names === undefined) return row;
   const values = row as Readonly<Record<string, unknown>>;
   return Object.fromEntries(names.map((name) => [name, values[name]]));

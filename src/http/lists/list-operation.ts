@@ -3,32 +3,32 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
 import { recordExport } from '../../domain/audit/record-event.ts';
 import type { ExportAction } from '../../domain/audit/actions.ts';
-import type { Chosen, Filters, Reading } from '../../domain/lists/filters.ts';
-import type { Place } from '../../domain/lists/keyset.ts';
-import { type List, type Piece, type Selection } from '../../domain/lists/define-list.ts';
-import { readPieces } from '../../domain/lists/read-batches.ts';
-import { cursorAt, placeAt } from './cursors.ts';
-import { beginDownload, inUtf8, MEDIA_TYPES, mediaTypeWanted } from './download.ts';
+import type { FilterInput, Filters, ListContext } from '../../domain/lists/filters.ts';
+import type { RowPosition } from '../../domain/lists/keyset.ts';
+import { type List, type RowBatch, type ListRequest } from '../../domain/lists/define-list.ts';
+import { readBatches } from '../../domain/lists/read-batches.ts';
+import { encodeCursor, decodeCursor } from './cursors.ts';
+import { acquireDownloadSlot, withCharset, LIST_MEDIA_TYPES, negotiateMediaType } from './download.ts';
 import {
   IGNORED_HEADER,
   IgnoredParametersHeader,
-  ignoredParameters,
+  listUnknownParameters,
 } from '../validation/unknown-properties.ts';
-import { fieldsParameter, pick, readFields } from './fields.ts';
+import { fieldsParameter, pickFields, parseFields } from './fields.ts';
 import {
   filterParameters,
-  type FilterWords,
-  LIST_STYLES,
-  orderParameters,
-  readFilters,
-  readOrder,
+  type FilterDescription,
+  PAGINATION_STYLES,
+  sortParameters,
+  parseFilters,
+  parseSort,
 } from './parameters.ts';
 import { type Operation, operation, type OperationAccess } from '../operation.ts';
-import { addressUpTo, linkHeader, pageLinks, pagesOf } from './page.ts';
-import { csvOf, jsonOf, ndjsonOf, wholeText } from './row-serializers.ts';
-import { streamAnswer } from '../streams.ts';
+import { linkWithout, formatLinkHeader, pageLinks, pageCount } from './page.ts';
+import { streamCsv, streamJson, streamNdjson, toJsonArray } from './row-serializers.ts';
+import { streamResponse } from '../streams.ts';
 
-interface ListDeclaration<
+interface ListOptions<
   Item,
   F extends Filters,
   O extends string,
@@ -44,32 +44,32 @@ interface ListDeclaration<
   access: OperationAccess;
   params?: P;
   /** How the area writes pages, filters and orders. */
-  style: keyof typeof LIST_STYLES;
+  style: keyof typeof PAGINATION_STYLES;
   list: List<Item, F, O>;
   /** The filters that the query has, each with what the description says of it. That of the organization need not be told. */
-  filters?: { readonly [N in keyof F]?: FilterWords };
+  filters?: { readonly [N in keyof F]?: FilterDescription };
   /** The orders that the query may choose; none unless told. */
   sorts?: readonly O[];
-  usualSort: { order: O; descending?: boolean };
+  defaultSort: { sort: O; descending?: boolean };
   /** What narrows the list beside the query: what the path names. It throws when that is out of reach. */
-  within?(
-    reading: Reading,
+  scope?(
+    reading: ListContext,
     params: P extends TSchema ? Static<P> : undefined,
-  ): Promise<Chosen<F>> | Chosen<F>;
+  ): Promise<FilterInput<F>> | FilterInput<F>;
   /** Of one row of the answer. */
   schema: S;
   /** @returns the row as the answer tells it */
-  row(item: Item, reading: Reading): Static<S>;
+  toRow(item: Item, reading: ListContext): Static<S>;
   /** The fields that `fields` may choose from are those of the row; this one is always there. */
   fields?: { always: string };
   /** The action of the audit event where the list can be had as CSV and NDJSON; absent, it cannot. */
-  download?: { action: ExportAction; filename: string; order?: { order: O; descending?: boolean } };
+  download?: { action: ExportAction; filename: string; sort?: { sort: O; descending?: boolean } };
   /** Whether it is a log, which is read by cursor alone. */
-  log?: boolean;
+  cursorOnly?: boolean;
 }
 
 const MAX_ROWS = 5_000;
-const MAX_CURSOR = 8_192;
+const MAX_CURSOR_LENGTH = 8_192;
 
 /** Declares an operation that lists: its parameters, its pages and its description follow from the list. */
 export function listOperation<
@@ -78,9 +78,9 @@ export function listOperation<
   O extends string,
   S extends TSchema,
   P extends TSchema | undefined = undefined,
->(context: Context, declared: ListDeclaration<Item, F, O, P, S>): Operation {
-  const { list, usualSort, sorts = [], log = false, download, fields } = declared;
-  const style = LIST_STYLES[declared.style];
+>(context: Context, declared: ListOptions<Item, F, O, P, S>): Operation {
+  const { list, defaultSort, sorts = [], cursorOnly = false, download, fields } = declared;
+  const style = PAGINATION_STYLES[declared.style];
   const columns = Object.keys((declared.schema as { properties?: object }).properties ?? {});
   const parameters = filterParameters(style, list.filters, {
     ...declared.filters,
@@ -90,9 +90,9 @@ export function listOperation<
       : {}),
   });
   const query = Type.Object({
-    ...pageParameters(declared.style, log),
+    ...pageParameters(declared.style, cursorOnly),
     ...Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
-    ...orderParameters(style, usualSort, sorts),
+    ...sortParameters(style, defaultSort, sorts),
     ...(fields === undefined ? {} : { fields: fieldsParameter(columns, fields.always) }),
   });
 
@@ -103,55 +103,61 @@ export function listOperation<
   return operation({
     ...declared,
     method: 'GET',
-    list: { parameters: [...parameters.keys()], sorts: sorts.map((order) => style.field(order)) },
+    list: { filters: [...parameters.keys()], sorts: sorts.map((order) => style.field(order)) },
     query,
-    answers: {
+    responses: {
       200: {
         description: 'A page of the list; one past the end is empty.',
         schema: Type.Array(declared.schema, { maxItems: MAX_ROWS }),
-        headers: { ...pageHeaders(declared.style, log), [IGNORED_HEADER]: IgnoredParametersHeader },
-        ...(download === undefined ? {} : { otherTypes: MEDIA_TYPES.slice(1) }),
+        headers: { ...pageHeaders(declared.style, cursorOnly), [IGNORED_HEADER]: IgnoredParametersHeader },
+        ...(download === undefined ? {} : { otherTypes: LIST_MEDIA_TYPES.slice(1) }),
       },
     },
     async handler(request, reply) {
       const given = request.query as Readonly<Record<string, unknown>>;
       const { read, readLong } = context.db;
-      const reading: Reading = { db: read, long: readLong, caller: request.caller, now: context.clock() };
-      const ignored = ignoredParameters(known, given);
-      if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
-      const chosenFields = readFields(given['fields'], columns, fields?.always);
-      const filters = readFilters(parameters, given) as Chosen<F>;
-      const within = await declared.within?.(reading, request.params as never);
-      const selection: Selection<F, O> = {
-        filters: { ...filters, ...within },
-        ...readOrder(style, usualSort, sorts, given),
+      const reading: ListContext = {
+        db: read,
+        slowReader: readLong,
+        caller: request.caller,
+        now: context.clock(),
       };
-      const row = (item: Item): object => pick(declared.row(item, reading) as object, chosenFields);
+      const ignored = listUnknownParameters(known, given);
+      if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
+      const chosenFields = parseFields(given['fields'], columns, fields?.always);
+      const filters = parseFilters(parameters, given) as FilterInput<F>;
+      const within = await declared.scope?.(reading, request.params as never);
+      const selection: ListRequest<F, O> = {
+        filters: { ...filters, ...within },
+        ...parseSort(style, defaultSort, sorts, given),
+      };
+      const row = (item: Item): object => pickFields(declared.toRow(item, reading) as object, chosenFields);
 
-      const type = download === undefined ? 'application/json' : mediaTypeWanted(request.headers.accept);
+      const type = download === undefined ? 'application/json' : negotiateMediaType(request.headers.accept);
       if (download !== undefined && type !== 'application/json') {
-        const { order, descending = false } = download.order ?? selection;
+        const { sort, descending = false } = download.sort ?? selection;
         const extension = type === 'text/csv' ? 'csv' : 'ndjson';
         const name = `attachment; filename="${download.filename}.${extension}"`;
         const send = (file: Readable): never => {
-          reply.type(inUtf8(type)).header('content-disposition', name);
+          reply.type(withCharset(type)).header('content-disposition', name);
           return file as never;
         };
         if (request.method === 'HEAD') return send(Readable.from([]));
-        const onEnd = beginDownload(context, String(request.caller.userId));
+        const onEnd = acquireDownloadSlot(context, String(request.caller.userId));
         try {
           const act = { actor: request.caller, now: reading.now };
           await context.db.write((tx) => recordExport(tx, act, download.action, { type, filters }));
-          const all = readPieces(
+          const all = readBatches(
             list,
             { ...reading, db: readLong },
-            { ...selection, order, descending },
+            { ...selection, sort, descending },
             0,
             Infinity,
           );
-          const lines = type === 'text/csv' ? csvOf(all, row, chosenFields ?? columns) : ndjsonOf(all, row);
+          const lines =
+            type === 'text/csv' ? streamCsv(all, row, chosenFields ?? columns) : streamNdjson(all, row);
           return send(
-            streamAnswer(lines, {
+            streamResponse(lines, {
               timeout: context.config.requestTimeout,
               isLive: request.isLive,
               onEnd,
@@ -163,19 +169,19 @@ export function listOperation<
         }
       }
       const base = context.addresses.clientBaseUrl;
-      const window = log || given[style.after] !== undefined ? readCursor() : await readPage();
-      reply.headers(window.headers).type(inUtf8('application/json'));
-      const pieces = readPieces(list, reading, selection, window.start, window.limit);
+      const window = cursorOnly || given[style.after] !== undefined ? readCursor() : await readPage();
+      reply.headers(window.headers).type(withCharset('application/json'));
+      const pieces = readBatches(list, reading, selection, window.start, window.limit);
       const first = await pieces.next();
       // Most pages are of one piece.
-      if (first.done === true || window.limit <= list.piece || !first.value.more) {
+      if (first.done === true || window.limit <= list.batchSize || !first.value.more) {
         const next = first.done === true ? undefined : await window.next?.(first.value);
         if (next !== undefined) reply.header('link', next);
-        return (await wholeText(first.done === true ? [] : first.value.items, row)) as never;
+        return (await toJsonArray(first.done === true ? [] : first.value.items, row)) as never;
       }
       const behind = await window.next?.();
       if (behind !== undefined) reply.header('link', behind);
-      return streamAnswer(jsonOf(first.value, pieces, row), {
+      return streamResponse(streamJson(first.value, pieces, row), {
         timeout: context.config.requestTimeout,
         isLive: request.isLive,
       }) as never;
@@ -187,7 +193,7 @@ export function listOperation<
           style.sizes.largest,
         );
         const total = await list.count(reading, selection.filters);
-        const pages = pagesOf(total, size);
+        const pages = pageCount(total, size);
         const { prev, next, first: firstLink, last } = pageLinks(base, request.url, page, pages, style.page);
         const start = (page - 1) * size;
         return {
@@ -204,7 +210,7 @@ export function listOperation<
                   'pagination-total-pages': String(Math.max(1, pages)),
                   'pagination-total-count': String(total),
                 }),
-            link: linkHeader({ first: firstLink, prev, next, last }),
+            link: formatLinkHeader({ first: firstLink, prev, next, last }),
           },
         };
       }
@@ -214,10 +220,10 @@ export function listOperation<
           (given[style.size] as number | undefined) ?? style.sizes.usual,
           style.sizes.largest,
         );
-        const { name, orders, idType } = list;
-        const of = { list: name, selection, order: orders[selection.order], idType };
+        const { name, sorts: orders, idType } = list;
+        const of = { list: name, selection, order: orders[selection.sort], idType };
         const cursor = (given[style.after] as string | undefined) ?? '';
-        const start = cursor === '' ? 0 : placeAt(of, cursor, style.after);
+        const start = cursor === '' ? 0 : decodeCursor(of, cursor, style.after);
         return {
           start,
           limit: size,
@@ -225,11 +231,11 @@ export function listOperation<
           async next(piece) {
             const [last, more] =
               piece === undefined
-                ? await list.places(reading, selection, start, size - 1, 2)
+                ? await list.positions(reading, selection, start, size - 1, 2)
                 : [piece.last, piece.more];
             if (last === undefined || !more) return undefined;
-            const address = addressUpTo(base, request.url, style.after) + cursorAt(of, last);
-            return linkHeader({ next: address });
+            const address = linkWithout(base, request.url, style.after) + encodeCursor(of, last);
+            return formatLinkHeader({ next: address });
           },
         };
       }
@@ -239,15 +245,15 @@ export function listOperation<
 
 /** Where a page is read, and what its headers say. */
 interface PageWindow<Item> {
-  start: Place | number;
+  start: RowPosition | number;
   limit: number;
   headers: Record<string, string>;
   /** @returns the link to what comes next, when there is something; of a page of one piece it is told that */
-  next?(piece?: Piece<Item>): Promise<string | undefined>;
+  next?(piece?: RowBatch<Item>): Promise<string | undefined>;
 }
 
-function pageParameters(name: keyof typeof LIST_STYLES, log: boolean): Record<string, TSchema> {
-  const style = LIST_STYLES[name];
+function pageParameters(name: keyof typeof PAGINATION_STYLES, log: boolean): Record<string, TSchema> {
+  const style = PAGINATION_STYLES[name];
   const { usual, largest } = style.sizes;
   return {
     ...(log
@@ -268,7 +274,7 @@ function pageParameters(name: keyof typeof LIST_STYLES, log: boolean): Record<st
     ),
     [style.after]: Type.Optional(
       Type.String({
-        maxLength: MAX_CURSOR,
+        maxLength: MAX_CURSOR_LENGTH,
         description: log
           ? 'The cursor that the link to the next page has.'
           : 'Empty, or the cursor that the link to the next page has: such pages cost the same at any depth, and nothing is counted.',
@@ -277,21 +283,21 @@ function pageParameters(name: keyof typeof LIST_STYLES, log: boolean): Record<st
   };
 }
 
-const count = (description: string) => ({ description, type: 'integer' });
-const LINK = { description: 'RFC 8288.', type: 'string', maxLength: 81_920 };
+const countHeader = (description: string) => ({ description, type: 'integer' });
+const LINK_HEADER = { description: 'RFC 8288.', type: 'string', maxLength: 81_920 };
 
-function pageHeaders(style: keyof typeof LIST_STYLES, log: boolean): Record<string, object> {
-  if (log) return { Link: LINK };
+function pageHeaders(style: keyof typeof PAGINATION_STYLES, log: boolean): Record<string, object> {
+  if (log) return { Link: LINK_HEADER };
   if (style === 'v1') {
     const description =
       'A JSON object of current_page, per_page, total_pages and total_entries; absent of pages by cursor.';
-    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK };
+    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK_HEADER };
   }
   return {
-    'Pagination-Limit': count('The most rows of a page.'),
-    'Pagination-Current-Page': count('Absent of pages by cursor, as the next two.'),
-    'Pagination-Total-Pages': count('At least 1.'),
-    'Pagination-Total-Count': count('How many rows there are in all.'),
-    Link: LINK,
+    'Pagination-Limit': countHeader('The most rows of a page.'),
+    'Pagination-Current-Page': countHeader('Absent of pages by cursor, as the next two.'),
+    'Pagination-Total-Pages': countHeader('At least 1.'),
+    'Pagination-Total-Count': countHeader('How many rows there are in all.'),
+    Link: LINK_HEADER,
   };
 }

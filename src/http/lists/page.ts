@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 /** The address of a page: as long as a request line can be. */
-export const PageLink = Type.String({
+export const PageLinkSchema = Type.String({
   maxLength: 20_480,
   description: 'An absolute address that keeps the query.',
 });
@@ -29,7 +29,7 @@ export function pageLinks(
   totalPages: number,
   parameter = 'page',
 ): PageLinks {
-  const start = addressUpTo(base, url, parameter);
+  const start = linkWithout(base, url, parameter);
   const last = Math.max(1, totalPages);
   return {
     // A number that is too large to be exact is still written out in digits.
@@ -42,27 +42,27 @@ export function pageLinks(
 }
 
 /** @returns the address of the request with all of its query but this parameter, up to the value that it gets anew */
-export function addressUpTo(base: string, url: string, parameter: string): string {
+export function linkWithout(base: string, url: string, parameter: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
   const kept = mark < 0 ? [] : url.slice(mark + 1).split('&');
-  const others = kept.filter((part) => part !== '' && !isOf(parameter, part));
+  const others = kept.filter((part) => part !== '' && !isParameter(parameter, part));
   return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
 }
 
 /** A name may be written with escapes, as `p%61ge`. */
-function isOf(parameter: string, part: string): boolean {
+function isParameter(parameter: string, part: string): boolean {
   return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
 }
 
 /** @returns what `Link` says of the pages around one (RFC 8288) */
-export function linkHeader(links: Readonly<Record<string, string | undefined>>): string {
+export function formatLinkHeader(links: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(links)
     .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
     .join(', ');
 }
 
 /** @returns how many pages of this size that many rows fill */
-export function pagesOf(total: number, perPage: number): number {
+export function pageCount(total: number, perPage: number): number {
   return Math.ceil(total / perPage);
 }

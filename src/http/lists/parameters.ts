@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox';
-import type { Chosen, Filter, FilterKind, Filters, FilterValues } from '../../domain/lists/filters.ts';
-import { isDay, momentOf } from '../../domain/shared/time.ts';
-import { NULL_IS_WRONG } from '../validation/drop-nulls.ts';
+import type { FilterInput, Filter, FilterKind, Filters, FilterValues } from '../../domain/lists/filters.ts';
+import { isCalendarDate, parseTimestamp } from '../../domain/shared/time.ts';
+import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { Problem } from '../problems.ts';
 
 /** How an area writes the query of a list. */
-export interface ListStyle {
+export interface PaginationStyle {
   /** @returns the name of a filter's parameter */
   filter(name: string, many: boolean): string;
   /** @returns the name of a field or an order */
@@ -20,13 +20,13 @@ export interface ListStyle {
   direction: boolean;
 }
 
-const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** docs/companions.md, section 1. */
-export const LIST_STYLES = {
+export const PAGINATION_STYLES = {
   v1: {
-    filter: (name, many) => `filter[${snakeCase(name)}]${many ? '[]' : ''}`,
-    field: snakeCase,
+    filter: (name, many) => `filter[${toSnakeCase(name)}]${many ? '[]' : ''}`,
+    field: toSnakeCase,
     page: 'page[number]',
     size: 'page[size]',
     after: 'page[after]',
@@ -44,52 +44,52 @@ export const LIST_STYLES = {
     cuts: false,
     direction: true,
   },
-} as const satisfies Record<string, ListStyle>;
+} as const satisfies Record<string, PaginationStyle>;
 
 /** What the description says of a filter, and its parameter where that has a name of its own. */
-export type FilterWords = string | { description: string; parameter: string };
+export type FilterDescription = string | { description: string; parameter: string };
 
-interface Parameter {
+interface FilterParameter {
   filter: string;
   schema: TSchema;
   /** What the filter's value is where the query has none. */
-  usual: unknown;
+  default: unknown;
   /** @returns the filter's value, from what the schema let in */
-  read(value: unknown, source: string): unknown;
+  parse(value: unknown, source: string): unknown;
 }
 
 /** The parameters of a list's filters, by their names in the query. */
-export type FilterParameters = ReadonlyMap<string, Parameter>;
+export type FilterParameters = ReadonlyMap<string, FilterParameter>;
 
 export function filterParameters(
-  style: ListStyle,
+  style: PaginationStyle,
   filters: Filters,
-  words: Readonly<Record<string, FilterWords | undefined>>,
+  words: Readonly<Record<string, FilterDescription | undefined>>,
 ): FilterParameters {
-  const named = Object.entries(words).flatMap(([name, word]): [string, Parameter][] => {
+  const named = Object.entries(words).flatMap(([name, word]): [string, FilterParameter][] => {
     const filter = filters[name] as Filter | undefined;
     if (filter === undefined || word === undefined) return [];
     const many = filter.kind === 'integers' || filter.kind === 'texts';
     const { description, parameter } =
       typeof word === 'string' ? { description: word, parameter: style.filter(name, many) } : word;
-    const one = KINDS[filter.kind](filter);
+    const one = PARAMETER_KINDS[filter.kind](filter);
     const listed = many && parameter.endsWith('[]');
     const schema = listed
-      ? Type.Array(Type.Unsafe(one.schema), { maxItems: MAX_VALUES, description })
+      ? Type.Array(Type.Unsafe(one.schema), { maxItems: MAX_FILTER_VALUES, description })
       : Type.Unsafe({
           ...one.schema,
-          ...(filter.usual === undefined ? {} : { default: filter.usual }),
+          ...(filter.default === undefined ? {} : { default: filter.default }),
           description,
         });
-    const read = one.read ?? ((value: unknown) => value);
+    const read = one.parse ?? ((value: unknown) => value);
     return [
       [
         parameter,
         {
           filter: name,
           schema,
-          usual: filter.usual,
-          read: (value, source) => read(many ? [value].flat() : value, source),
+          default: filter.default,
+          parse: (value, source) => read(many ? [value].flat() : value, source),
         },
       ],
     ];
@@ -97,52 +97,52 @@ export function filterParameters(
   return new Map(named);
 }
 
-const MAX_VALUES = 1_000;
-const MAX_VALUE = 2_048;
-const MAX_SEARCH = 255;
+const MAX_FILTER_VALUES = 1_000;
+const MAX_VALUE_LENGTH = 2_048;
+const MAX_SEARCH_LENGTH = 255;
 
-interface KindOfParameter {
+interface ParameterKind {
   schema: TSchema;
-  read?: (value: unknown, source: string) => unknown;
+  parse?: (value: unknown, source: string) => unknown;
 }
 
-const KINDS: { readonly [K in FilterKind]: (filter: Filter) => KindOfParameter } = {
+const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => ParameterKind } = {
   integers: () => ({
     schema: Type.Integer(),
     // What no row can have matches nothing, and neither database is asked for it.
-    read: (values) => (values as FilterValues['integers']).filter((value) => Number.isSafeInteger(value)),
+    parse: (values) => (values as FilterValues['integers']).filter((value) => Number.isSafeInteger(value)),
   }),
-  texts: ({ oneOf, pattern, form }) => ({
+  texts: ({ oneOf, pattern, custom }) => ({
     schema:
       oneOf === undefined
         ? Type.String({
-            maxLength: MAX_VALUE,
+            maxLength: MAX_VALUE_LENGTH,
             ...(pattern === undefined ? {} : { pattern }),
-            ...(form === undefined ? {} : { examples: [form.example] }),
+            ...(custom === undefined ? {} : { examples: [custom.example] }),
           })
         : Type.Enum([...oneOf], { type: 'string' }),
-    read(values, source) {
+    parse(values, source) {
       const texts = values as FilterValues['texts'];
-      const wrong = form && texts.find((text) => !form.isOne(text));
-      if (wrong !== undefined) throw wrongValue(source, form?.message ?? '', wrong);
+      const wrong = custom && texts.find((text) => !custom.isOne(text));
+      if (wrong !== undefined) throw invalidParameter(source, custom?.message ?? '', wrong);
       return texts.filter(isStorable);
     },
   }),
   flag: () => ({ schema: Type.Boolean() }),
   moment: () => ({
     schema: Type.String({ format: 'date-time', maxLength: 64, examples: ['2026-11-21T10:30:00Z'] }),
-    read: (value, source) => readMoment(value as string, source),
+    parse: (value, source) => parseTimestampParameter(value as string, source),
   }),
   day: () => ({
     schema: Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] }),
-    read: (value, source) => readDay(value as string, source),
+    parse: (value, source) => parseDateParameter(value as string, source),
   }),
   count: () => ({ schema: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }) }),
   search: () => ({
-    schema: Type.String({ maxLength: MAX_SEARCH }),
-    read(value, source) {
+    schema: Type.String({ maxLength: MAX_SEARCH_LENGTH }),
+    parse(value, source) {
       if (isStorable(value as string)) return value;
-      throw wrongValue(source, 'must not contain a NUL character or half of a surrogate pair', value);
+      throw invalidParameter(source, 'must not contain a NUL character or half of a surrogate pair', value);
     },
   }),
 };
@@ -150,45 +150,45 @@ const KINDS: { readonly [K in FilterKind]: (filter: Filter) => KindOfParameter }
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 /** @returns milliseconds since 1970, of a moment that the source names */
-function readMoment(text: string, source: string): number {
-  const moment = momentOf(text);
+function parseTimestampParameter(text: string, source: string): number {
+  const moment = parseTimestamp(text);
   if (moment !== undefined) return moment;
-  throw wrongValue(source, 'must be a date and time such as 2026-11-21T10:30:00Z', text);
+  throw invalidParameter(source, 'must be a date and time such as 2026-11-21T10:30:00Z', text);
 }
 
-function readDay(text: string, source: string): string {
-  if (isDay(text)) return text;
-  throw wrongValue(source, 'must be a date such as 2026-11-21', text);
+function parseDateParameter(text: string, source: string): string {
+  if (isCalendarDate(text)) return text;
+  throw invalidParameter(source, 'must be a date such as 2026-11-21', text);
 }
 
-function wrongValue(source: string, message: string, value: unknown): Problem {
+function invalidParameter(source: string, message: string, value: unknown): Problem {
   return new Problem('invalid-request', `${source} ${message}.`, {
     source,
-    faults: [{ property: source, message, value }],
+    fieldErrors: [{ property: source, message, value }],
   });
 }
 
 /** @returns the filters that a query has chosen */
-export function readFilters(
+export function parseFilters(
   parameters: FilterParameters,
   query: Readonly<Record<string, unknown>>,
-): Chosen<Filters> {
+): FilterInput<Filters> {
   const chosen: Record<string, unknown> = {};
-  for (const [name, { filter, usual, read }] of parameters) {
-    if (query[name] !== undefined) chosen[filter] = read(query[name], name);
+  for (const [name, { filter, default: usual, parse }] of parameters) {
+    if (query[name] !== undefined) chosen[filter] = parse(query[name], name);
     else if (usual !== undefined) chosen[filter] = usual;
   }
-  return chosen as Chosen<Filters>;
+  return chosen as FilterInput<Filters>;
 }
 
 /** The filters of a list as members of a body. */
-export interface FilterMembers<F extends Filters> {
+export interface FilterBody<F extends Filters> {
   schema: Type.TUnsafe<Readonly<Record<string, unknown>>>;
   /**
    * @param property at which they stand
    * @throws Problem `validation-failed` for a value of the right type and a wrong form
    */
-  read(body: Readonly<Record<string, unknown>>, property: string): Chosen<F>;
+  parse(body: Readonly<Record<string, unknown>>, property: string): FilterInput<F>;
 }
 
 /**
@@ -196,50 +196,53 @@ export interface FilterMembers<F extends Filters> {
  * without these. Nothing may be unknown, empty or `null`, so that no slip finds more than was meant; what only says how
  * rows are told is none of them.
  */
-export function filterMembers<F extends Filters>(
+export function filterBodySchema<F extends Filters>(
   filters: F,
-  words: Readonly<Record<string, FilterWords | undefined>>,
+  words: Readonly<Record<string, FilterDescription | undefined>>,
   options: { title: string },
-): FilterMembers<F> {
+): FilterBody<F> {
   const narrowing = Object.fromEntries(
     Object.entries(words).filter(([name]) => (filters[name] as Filter | undefined)?.where !== undefined),
   );
-  const parameters = [...filterParameters(LIST_STYLES.v1, filters, narrowing)].map(
+  const parameters = [...filterParameters(PAGINATION_STYLES.v1, filters, narrowing)].map(
     ([parameter, rest]) => [/^filter\[(\w+)\]/.exec(parameter)?.[1] ?? parameter, rest] as const,
   );
   return {
     schema: Type.Unsafe<Readonly<Record<string, unknown>>>(
       Type.Object(
-        Object.fromEntries(parameters.map(([name, { schema }]) => [name, Type.Optional(notEmpty(schema))])),
-        { ...options, additionalProperties: false, minProperties: 1, [NULL_IS_WRONG]: true },
+        Object.fromEntries(
+          parameters.map(([name, { schema }]) => [name, Type.Optional(requireNonEmpty(schema))]),
+        ),
+        { ...options, additionalProperties: false, minProperties: 1, [NULL_NOT_ALLOWED]: true },
       ),
     ),
-    read(body, property) {
+    parse(body, property) {
       const chosen: Record<string, unknown> = {};
-      for (const [name, { filter, read }] of parameters) {
+      for (const [name, { filter, parse }] of parameters) {
         if (body[name] === undefined) continue;
         try {
-          chosen[filter] = read(body[name], `${property}.${name}`);
+          chosen[filter] = parse(body[name], `${property}.${name}`);
         } catch (error) {
           if (!(error instanceof Problem)) throw error;
           throw new Problem('validation-failed', error.message, error.details);
         }
       }
-      return chosen as Chosen<F>;
+      return chosen as FilterInput<F>;
     },
   };
 }
 
-function notEmpty(schema: TSchema): TSchema {
+function requireNonEmpty(schema: TSchema): TSchema {
   const { type, items } = schema as { type?: string; items?: TSchema };
-  if (type === 'array') return Type.Unsafe({ ...schema, minItems: 1, items: notEmpty(items as TSchema) });
+  if (type === 'array')
+    return Type.Unsafe({ ...schema, minItems: 1, items: requireNonEmpty(items as TSchema) });
   return type === 'string' ? Type.Unsafe({ minLength: 1, ...schema }) : schema;
 }
 
 /** @returns the parameters that choose an order */
-export function orderParameters<O extends string>(
-  style: ListStyle,
-  usual: { order: O; descending?: boolean },
+export function sortParameters<O extends string>(
+  style: PaginationStyle,
+  usual: { sort: O; descending?: boolean },
   sortable: readonly O[],
 ): Record<string, TSchema> {
   if (sortable.length === 0) return {};
@@ -248,7 +251,7 @@ export function orderParameters<O extends string>(
   if (style.direction) {
     return {
       sort: Type.Optional(
-        Type.Enum(names, { type: 'string', default: style.field(usual.order), description: ties }),
+        Type.Enum(names, { type: 'string', default: style.field(usual.sort), description: ties }),
       ),
       sortDir: Type.Optional(
         Type.Enum(['asc', 'desc'], { type: 'string', default: usual.descending === true ? 'desc' : 'asc' }),
@@ -259,7 +262,7 @@ export function orderParameters<O extends string>(
     sort: Type.Optional(
       Type.Enum([...names, ...names.map((name) => `-${name}`)], {
         type: 'string',
-        default: `${usual.descending === true ? '-' : ''}${style.field(usual.order)}`,
+        default: `${usual.descending === true ? '-' : ''}${style.field(usual.sort)}`,
         description: `A hyphen before it descends. ${ties}`,
       }),
     ),
@@ -267,17 +270,17 @@ export function orderParameters<O extends string>(
 }
 
 /** @returns the order that a query has chosen, or the usual one */
-export function readOrder<O extends string>(
-  style: ListStyle,
-  usual: { order: O; descending?: boolean },
+export function parseSort<O extends string>(
+  style: PaginationStyle,
+  usual: { sort: O; descending?: boolean },
   sortable: readonly O[],
   query: Readonly<Record<string, unknown>>,
-): { order: O; descending: boolean } {
-  const { order: usualOrder, descending: usuallyDescends = false } = usual;
-  const { sort, sortDir } = query as { sort?: string; sortDir?: string };
-  const name = sort?.replace(/^-/, '');
-  const order = sortable.find((one) => style.field(one) === name) ?? usualOrder;
+): { sort: O; descending: boolean } {
+  const { sort: usualSort, descending: usuallyDescends = false } = usual;
+  const { sort: text, sortDir } = query as { sort?: string; sortDir?: string };
+  const name = text?.replace(/^-/, '');
+  const sort = sortable.find((one) => style.field(one) === name) ?? usualSort;
   if (style.direction)
-    return { order, descending: sortDir === undefined ? usuallyDescends : sortDir === 'desc' };
-  return { order, descending: sort === undefined ? usuallyDescends : sort.startsWith('-') };
+    return { sort, descending: sortDir === undefined ? usuallyDescends : sortDir === 'desc' };
+  return { sort, descending: text === undefined ? usuallyDescends : text.startsWith('-') };
 }

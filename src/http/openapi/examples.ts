@@ -18,7 +18,7 @@ export interface DescribedSchema {
 }
 
 /** A text whose schema gives no example; the test of the description finds it. */
-export const UNKNOWN_TEXT = 'text';
+export const FALLBACK_EXAMPLE = 'text';
 
 /** @returns a value that the schema allows, made of the examples that it and its parts carry */
 export function exampleOf(schema: DescribedSchema): unknown {
@@ -40,7 +40,7 @@ export function exampleOf(schema: DescribedSchema): unknown {
     case 'boolean':
       return true;
     case 'string':
-      return UNKNOWN_TEXT;
+      return FALLBACK_EXAMPLE;
     default:
       return null;
   }

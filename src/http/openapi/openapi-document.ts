@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import { SCOPES } from '../../auth/scopes.ts';
 import type { Addresses, Config } from '../../config/config.ts';
 import type { Access } from '../access.ts';
-import { type Area, areaAt, AREAS } from '../areas.ts';
+import { type Area, areaOfPath, AREAS } from '../areas.ts';
 import { type DescribedSchema, exampleOf } from './examples.ts';
 import { type JsonSchema, mapSchema } from '../validation/map-schema.ts';
-import { KINDS, type ProblemKind } from '../problem-types.ts';
+import { PROBLEM_TYPES, type ProblemTypeName } from '../problem-types.ts';
 import { Problem, problemBody } from '../problems.ts';
-import { UNKNOWN_ID } from '../validation/validation.ts';
+import { LENIENT_ID } from '../validation/validation.ts';
 
 interface MediaType {
   schema: DescribedSchema;
@@ -15,30 +15,30 @@ interface MediaType {
   examples?: unknown;
 }
 
-interface Response {
+interface DocumentedResponse {
   $ref?: string;
   description: string;
   headers?: Record<string, object>;
   content?: Record<string, MediaType>;
 }
 
-interface Operation {
+interface DocumentedOperation {
   requestBody?: { content: Record<string, MediaType> };
-  responses: Record<string, Response>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 /** What validation reads in a schema, and no one else needs to. */
-const MARKS: ReadonlySet<string> = new Set(['x-batch', UNKNOWN_ID]);
+const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set(['x-batch', LENIENT_ID]);
 
 /** The parts of an OpenAPI document that are completed here. */
-export interface Document {
+export interface OpenApiDocument {
   openapi: string;
   info: object;
   tags?: object[];
-  paths: Record<string, Record<string, Operation>>;
+  paths: Record<string, Record<string, DocumentedOperation>>;
   components: {
     schemas?: Record<string, DescribedSchema>;
-    responses?: Record<string, Response>;
+    responses?: Record<string, DocumentedResponse>;
     headers?: Record<string, object>;
     securitySchemes?: Record<string, object>;
   };
@@ -76,7 +76,7 @@ export function securitySchemes({ authUrl, clientBaseUrl }: Addresses, implicitF
 }
 
 /** @returns the security requirements that say what a route's access rule checks: any one of them is enough */
-export function securityOf(access: Access): Record<string, string[]>[] {
+export function securityRequirements(access: Access): Record<string, string[]>[] {
   if (typeof access === 'string') return [];
   const oauth2 = access.scopes.map((scope) => ({ oauth2: [scope as string] }));
   if (access.schemes === 'all') return [{ bearerAuth: [] }, { basicAuth: [] }, { apiKeyAuth: [] }, ...oauth2];
@@ -85,13 +85,13 @@ export function securityOf(access: Access): Record<string, string[]>[] {
 
 /** Fills in what no route knows of: addresses, headers, examples; and names what would be repeated. */
 export function completeDocument(
-  described: Document,
+  described: OpenApiDocument,
   addresses: Addresses,
   { deployment, implicitFlow }: Config,
 ): object {
   const document = JSON.parse(
-    JSON.stringify(described, (key, value: unknown) => (MARKS.has(key) ? undefined : value)),
-  ) as Document;
+    JSON.stringify(described, (key, value: unknown) => (INTERNAL_KEYWORDS.has(key) ? undefined : value)),
+  ) as OpenApiDocument;
   const { baseUrl, baseUrlFedramp, clientBaseUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
   const fedramp = { url: baseUrlFedramp, description: 'V1, government-cloud deployment' };
@@ -100,27 +100,27 @@ export function completeDocument(
   const client = { url: clientBaseUrl, description: 'Every other area' };
   const { components } = document;
   components.securitySchemes = securitySchemes(addresses, implicitFlow);
-  components.headers = HEADERS;
+  components.headers = SHARED_HEADERS;
   const schemas = (components.schemas ??= {});
   const responses = (components.responses ??= {});
 
   const paths: Record<string, object> = {};
   for (const [path, item] of Object.entries(document.paths)) {
-    const area = areaAt(path);
+    const area = areaOfPath(path);
     for (const operation of Object.values(item)) {
       for (const media of Object.values(operation.requestBody?.content ?? {})) {
-        giveExample(media);
-        media.schema = share(media.schema, schemas);
+        addExample(media);
+        media.schema = extractComponents(media.schema, schemas);
       }
       for (const [status, response] of Object.entries(operation.responses)) {
-        response.headers = { ...response.headers, ...headersOf(Number(status)) };
+        response.headers = { ...response.headers, ...responseHeaders(Number(status)) };
         for (const media of Object.values(response.content ?? {})) {
-          if (Number(status) < 400) giveExample(media);
+          if (Number(status) < 400) addExample(media);
           else media.example ??= errorExample(area, Number(status), errorTypeBase);
-          media.schema = share(media.schema, schemas);
+          media.schema = extractComponents(media.schema, schemas);
         }
         if (Number(status) >= 400) {
-          operation.responses[status] = shareResponse(area, status, response, responses);
+          operation.responses[status] = extractResponse(area, status, response, responses);
         }
       }
     }
@@ -130,34 +130,34 @@ export function completeDocument(
   return { openapi, info, servers: [client, ...v1], tags, paths, components };
 }
 
-const text = (description: string, example: string) => ({
+const textHeader = (description: string, example: string) => ({
   description,
   schema: { type: 'string', maxLength: 2_048 },
   example,
 });
-const seconds = (description: string, example: number) => ({
+const secondsHeader = (description: string, example: number) => ({
   description,
   schema: { type: 'integer', minimum: 0 },
   example,
 });
 
-const HEADERS = {
-  RequestId: text('The id of the request, as in the log.', '0f8d1c7e-5b0e-4a53-9a55-0c3f6f0f6f10'),
-  RateLimit: text(
+const SHARED_HEADERS = {
+  RequestId: textHeader('The id of the request, as in the log.', '0f8d1c7e-5b0e-4a53-9a55-0c3f6f0f6f10'),
+  RateLimit: textHeader(
     'What is left of the limit, and the seconds until it is whole again.',
     '"default";r=2999;t=60',
   ),
-  RateLimitPolicy: text('The limit: requests in a window of seconds.', '"default";q=3000;w=60'),
-  RetryAfter: seconds('The seconds to wait before the next try.', 2),
-  Challenge: text(
+  RateLimitPolicy: textHeader('The limit: requests in a window of seconds.', '"default";q=3000;w=60'),
+  RetryAfter: secondsHeader('The seconds to wait before the next try.', 2),
+  Challenge: textHeader(
     'RFC 6750: what was wrong with the credential, or which scopes would do.',
     'Bearer realm="assay", error="invalid_token"',
   ),
 };
 
 /** The headers that the server adds to a response of any operation. Without a rate limit, those of it are absent. */
-function headersOf(status: number): Record<string, object> {
-  const ref = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` });
+function responseHeaders(status: number): Record<string, object> {
+  const ref = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
   return {
     'X-Request-Id': ref('RequestId'),
     ...(status < 400 || status === 429
@@ -168,19 +168,19 @@ function headersOf(status: number): Record<string, object> {
   };
 }
 
-function giveExample(media: MediaType): void {
+function addExample(media: MediaType): void {
   if (media.example === undefined && media.examples === undefined) media.example = exampleOf(media.schema);
 }
 
 /** The body that the server would send for the status, made by the code that sends it. */
 function errorExample(area: Area, status: number, errorTypeBase: string): object {
-  const kinds = Object.keys(KINDS) as ProblemKind[];
-  const fitting = kinds.filter((kind) => KINDS[kind].status === status);
+  const kinds = Object.keys(PROBLEM_TYPES) as ProblemTypeName[];
+  const fitting = kinds.filter((kind) => PROBLEM_TYPES[kind].status === status);
   const kind = fitting.find((name) => area === AREAS.assessment && name === 'group-not-found') ?? fitting[0];
-  const faults = status === 422 ? [{ property: 'name', message: 'is required' }] : [];
+  const fieldErrors = status === 422 ? [{ property: 'name', message: 'is required' }] : [];
   const name = kind ?? 'internal-error';
-  return problemBody(new Problem(name, `${KINDS[name].title}.`, { faults }), area, {
-    requestId: HEADERS.RequestId.example,
+  return problemBody(new Problem(name, `${PROBLEM_TYPES[name].title}.`, { fieldErrors }), area, {
+    requestId: SHARED_HEADERS.RequestId.example,
     errorTypeBase,
   }).body;
 }
@@ -189,10 +189,13 @@ function errorExample(area: Area, status: number, errorTypeBase: string): object
  * A schema with a title, and every such one in it, becomes a component of that name.
  * @throws Error when two schemas have one title
  */
-function share(schema: DescribedSchema, schemas: Record<string, DescribedSchema>): DescribedSchema {
+function extractComponents(
+  schema: DescribedSchema,
+  schemas: Record<string, DescribedSchema>,
+): DescribedSchema {
   return mapSchema(schema as JsonSchema, (part: DescribedSchema) => {
     if (part.title === undefined) return part as JsonSchema;
-    const name = pascalCase(part.title);
+    const name = toPascalCase(part.title);
     const known = (schemas[name] ??= part);
     if (JSON.stringify(known) !== JSON.stringify(part))
       throw new Error(`Two schemas have the title ${part.title}.`);
@@ -201,19 +204,19 @@ function share(schema: DescribedSchema, schemas: Record<string, DescribedSchema>
 }
 
 /** An error response becomes a component of its area; one that differs from the area's usual stays where it is. */
-function shareResponse(
+function extractResponse(
   area: Area,
   status: string,
-  response: Response,
-  responses: Record<string, Response>,
-): Response {
-  const name = pascalCase(`${area.name} ${STATUS_CODES[status] ?? status}`);
+  response: DocumentedResponse,
+  responses: Record<string, DocumentedResponse>,
+): DocumentedResponse {
+  const name = toPascalCase(`${area.name} ${STATUS_CODES[status] ?? status}`);
   const known = (responses[name] ??= response);
   if (JSON.stringify(known) !== JSON.stringify(response)) return response;
-  return { $ref: `#/components/responses/${name}` } as Response;
+  return { $ref: `#/components/responses/${name}` } as DocumentedResponse;
 }
 
-function pascalCase(words: string): string {
+function toPascalCase(words: string): string {
   return words
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))

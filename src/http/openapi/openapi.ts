@@ -6,13 +6,18 @@ import type { Config } from '../../config/config.ts';
 import type { Context } from '../../runtime/context.ts';
 import { DOCS_CLIENT, DOCS_REDIRECT } from '../../domain/tokens/oauth-clients.ts';
 import type { AreaName } from '../../config/config.ts';
-import { areaAt, AREAS } from '../areas.ts';
+import { areaOfPath, AREAS } from '../areas.ts';
 import { RANGE_HEADERS } from '../ranges.ts';
-import { REPEAT_HEADERS } from '../idempotency.ts';
-import { CONDITION_HEADERS } from '../etags.ts';
-import { completeDocument, type Document, securityOf, securitySchemes } from './openapi-document.ts';
+import { IDEMPOTENCY_HEADERS } from '../idempotency.ts';
+import { CONDITIONAL_HEADERS } from '../etags.ts';
+import {
+  completeDocument,
+  type OpenApiDocument,
+  securityRequirements,
+  securitySchemes,
+} from './openapi-document.ts';
 
-const DOCS = '/docs';
+const DOCS_PATH = '/docs';
 /** The page's own, which works under its policy; `swagger-initializer.js` would have another address for it. */
 const REDIRECT_PAGE = `<!doctype html>
 <html lang="en">
@@ -26,7 +31,7 @@ const REDIRECT_PAGE = `<!doctype html>
 </html>
 `;
 /** Runs between the initializer and the moment when that reads its configuration. Numbers stand before the summaries. */
-const SETUP_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
+const SWAGGER_UI_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
 const byNumber = (one, other) => numberOf(one) - numberOf(other);
 const build = window.SwaggerUIBundle;
 window.SwaggerUIBundle = Object.assign(
@@ -40,7 +45,7 @@ window.SwaggerUIBundle = Object.assign(
 );
 `;
 /** On a phone, what stands beside a heading or an address would have a column one letter wide. */
-const PHONE_STYLE = `@media (max-width: 640px) {
+const MOBILE_STYLE = `@media (max-width: 640px) {
   .swagger-ui .opblock-tag { flex-wrap: wrap; }
   .swagger-ui .opblock-tag small { order: 1; flex: 1 0 100%; padding: 0; }
   .swagger-ui .opblock .opblock-summary-operation-id { display: none; }
@@ -55,7 +60,7 @@ Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Mak
 The version above is that of the API. The software that serves it has a version of its own, which \`assay --version\` tells.`;
 
 /** In the order of the specification. */
-const SECTIONS: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
+const AREA_ORDER: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
 
 const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
   v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',
@@ -65,7 +70,7 @@ const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
   streaming: 'Open and closed ports of host assets.',
 };
 
-const COMPANIONS =
+const COMPANION_NOTE =
   'Operations with a number of 15 or more are companions (`x-companion`): this software adds them to what the specification has.';
 
 /** Scripts, styles and pictures of the server itself, and requests to where the API is; nothing inline, nothing outside. */
@@ -86,10 +91,7 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
  * Describes every route that is registered after it, from the schemas that validate: `/openapi.json`, and a page to
  * browse it at `/docs`.
  */
-export async function registerDescription(
-  app: FastifyInstance,
-  { addresses, config }: Context,
-): Promise<void> {
+export async function registerOpenApi(app: FastifyInstance, { addresses, config }: Context): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.1',
@@ -100,9 +102,9 @@ export async function registerDescription(
         description: DESCRIPTION,
         license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
-      tags: SECTIONS.filter((name) => config.areas.includes(name)).map((name) => ({
+      tags: AREA_ORDER.filter((name) => config.areas.includes(name)).map((name) => ({
         name: AREAS[name].title,
-        description: `${TAG_DESCRIPTIONS[name]} ${COMPANIONS}`,
+        description: `${TAG_DESCRIPTIONS[name]} ${COMPANION_NOTE}`,
       })),
       components: { securitySchemes: securitySchemes(addresses, config.implicitFlow) },
     },
@@ -111,7 +113,11 @@ export async function registerDescription(
     transform: ({ schema, url, route }) => ({ url, schema: describeRoute(schema, route) }),
     transformObject: (input) =>
       'openapiObject' in input
-        ? (completeDocument(input.openapiObject as Document, addresses, config) as typeof input.openapiObject)
+        ? (completeDocument(
+            input.openapiObject as OpenApiDocument,
+            addresses,
+            config,
+          ) as typeof input.openapiObject)
         : input.swaggerObject,
   });
 
@@ -120,7 +126,7 @@ export async function registerDescription(
     '/openapi.json',
     { config: { operation: 'openapi', access: 'open' }, schema: { hide: true } },
     async (request, reply) => {
-      sent ??= describe(app);
+      sent ??= renderDocument(app);
       reply.header('cache-control', 'public, max-age=300').header('etag', sent.etag);
       if (request.headers['if-none-match'] === sent.etag) return reply.code(304).send();
       return reply.type('application/json; charset=utf-8').send(sent.text);
@@ -135,12 +141,12 @@ export async function registerDescription(
       reply.header('content-security-policy', policy).type('text/html; charset=utf-8').send(REDIRECT_PAGE),
   );
   await app.register(swaggerUi, {
-    routePrefix: DOCS,
+    routePrefix: DOCS_PATH,
     staticCSP: policy,
     theme: {
       title: TITLE,
-      js: [{ filename: 'set-up.js', content: SETUP_SCRIPT }],
-      css: [{ filename: 'phone.css', content: PHONE_STYLE }],
+      js: [{ filename: 'set-up.js', content: SWAGGER_UI_SCRIPT }],
+      css: [{ filename: 'phone.css', content: MOBILE_STYLE }],
     },
     initOAuth: { clientId: DOCS_CLIENT, appName: TITLE, usePkceWithAuthorizationCodeGrant: true },
     uiConfig: {
@@ -154,13 +160,13 @@ export async function registerDescription(
 }
 
 /** Everyone may read the documentation; its plugin does not say so itself. */
-export function openDocumentation(route: RouteOptions): void {
-  if (route.url === DOCS || route.url.startsWith(`${DOCS}/`)) {
+export function allowDocumentation(route: RouteOptions): void {
+  if (route.url === DOCS_PATH || route.url.startsWith(`${DOCS_PATH}/`)) {
     route.config = { operation: 'documentation', access: 'open', ...route.config };
   }
 }
 
-function describe(app: FastifyInstance): { text: string; etag: string } {
+function renderDocument(app: FastifyInstance): { text: string; etag: string } {
   const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
@@ -171,23 +177,23 @@ function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): 
   if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
   const scope =
     typeof access === 'object' && access.scopes.includes('api') ? ' The token needs the scope `api`.' : '';
-  const headers = headersOf(route);
+  const headers = requestHeaders(route);
   return {
     ...schema,
     ...(headers === undefined ? {} : { headers }),
-    tags: [areaAt(route.url).title],
-    security: securityOf(access),
+    tags: [areaOfPath(route.url).title],
+    security: securityRequirements(access),
     description: `${schema.description ?? ''}${scope}`.trim(),
   };
 }
 
 /** The headers of a request that an operation looks at. They are described here, as no schema refuses them. */
-function headersOf({ method, config }: RouteOptions): object | undefined {
-  const { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch } = CONDITION_HEADERS;
+function requestHeaders({ method, config }: RouteOptions): object | undefined {
+  const { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch } = CONDITIONAL_HEADERS;
   const properties = {
     ...(config?.versioned === true && method === 'GET' ? { 'If-None-Match': ifNoneMatch } : {}),
     ...(config?.versioned === true && method !== 'GET' && method !== 'POST' ? { 'If-Match': ifMatch } : {}),
-    ...(config?.repeats === true ? REPEAT_HEADERS : {}),
+    ...(config?.repeats === true ? IDEMPOTENCY_HEADERS : {}),
     ...(config?.ranged === true ? RANGE_HEADERS : {}),
   };
   return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties };

@@ -1,34 +1,34 @@
 import type { JsonSchema } from './map-schema.ts';
 
-type Drop = (value: unknown) => void;
+type NullDropper = (value: unknown) => void;
 
 /**
  * For a body in which `null` is as good as absent (docs/companions.md, section 1): a member that is `null` goes, at any
  * depth, unless its schema has a meaning for that.
  * @returns a function that takes them out of a body; it does nothing to what is of another form
  */
-export function nullMembersOf(schema: JsonSchema): Drop {
-  return dropOf(schema) ?? (() => {});
+export function createNullDropper(schema: JsonSchema): NullDropper {
+  return buildNullDropper(schema) ?? (() => {});
 }
 
 /** On an object whose members are never `null`: one that is has a wrong value, and is not as good as absent. */
-export const NULL_IS_WRONG = 'x-null-is-wrong';
+export const NULL_NOT_ALLOWED = 'x-null-is-wrong';
 
-function dropOf(schema: JsonSchema): Drop | undefined {
-  if (schema[NULL_IS_WRONG] === true) return undefined;
-  const choices = choicesOf(schema);
-  const members = new Map<string, { keeps: boolean; inner: Drop | undefined }>();
-  const items: Drop[] = [];
+function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
+  if (schema[NULL_NOT_ALLOWED] === true) return undefined;
+  const choices = schemaAlternatives(schema);
+  const members = new Map<string, { keeps: boolean; inner: NullDropper | undefined }>();
+  const items: NullDropper[] = [];
   for (const choice of choices) {
     const { properties = {}, items: item } = choice as {
       properties?: Record<string, JsonSchema>;
       items?: JsonSchema;
     };
     for (const [name, property] of Object.entries(properties)) {
-      const keeps = choicesOf(property).some(({ type }) => [type].flat().includes('null'));
-      members.set(name, { keeps, inner: dropOf(property) });
+      const keeps = schemaAlternatives(property).some(({ type }) => [type].flat().includes('null'));
+      members.set(name, { keeps, inner: buildNullDropper(property) });
     }
-    const inner = item === undefined ? undefined : dropOf(item);
+    const inner = item === undefined ? undefined : buildNullDropper(item);
     if (inner !== undefined) items.push(inner);
   }
   if (members.size === 0 && items.length === 0) return undefined;
@@ -49,7 +49,7 @@ function dropOf(schema: JsonSchema): Drop | undefined {
 }
 
 /** The schema, and what it may be instead. */
-function choicesOf(schema: JsonSchema): JsonSchema[] {
+function schemaAlternatives(schema: JsonSchema): JsonSchema[] {
   const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
-  return [schema, ...(anyOf ?? oneOf ?? []).flatMap(choicesOf)];
+  return [schema, ...(anyOf ?? oneOf ?? []).flatMap(schemaAlternatives)];
 }

@@ -2,7 +2,7 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Keywords whose value says something of the schema that they stand in. */
-const PLAIN: ReadonlySet<string> = new Set(
+const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
   [
     '$ref type enum const default required format pattern',
     'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
@@ -11,9 +11,9 @@ const PLAIN: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 /** Keywords whose value is a schema, is several of them by name, or is a list of them. */
-const ONE: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
-const NAMED: ReadonlySet<string> = new Set(['properties', 'patternProperties']);
-const SEVERAL: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
+const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
+const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set(['properties', 'patternProperties']);
+const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
 
 /**
  * Changes a schema and every schema in it, the inner ones first.
@@ -24,10 +24,10 @@ export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => Js
     typeof value === 'boolean' ? value : mapSchema(value as JsonSchema, change);
   const mapped: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(schema)) {
-    if (PLAIN.has(keyword)) mapped[keyword] = value;
-    else if (ONE.has(keyword)) mapped[keyword] = inner(value);
-    else if (SEVERAL.has(keyword)) mapped[keyword] = (value as unknown[]).map(inner);
-    else if (NAMED.has(keyword)) {
+    if (VALUE_KEYWORDS.has(keyword)) mapped[keyword] = value;
+    else if (SCHEMA_KEYWORDS.has(keyword)) mapped[keyword] = inner(value);
+    else if (SCHEMA_LIST_KEYWORDS.has(keyword)) mapped[keyword] = (value as unknown[]).map(inner);
+    else if (SCHEMA_MAP_KEYWORDS.has(keyword)) {
       mapped[keyword] = Object.fromEntries(
         Object.entries(value as object).map(([name, property]) => [name, inner(property)]),
       );

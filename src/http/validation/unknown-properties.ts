@@ -6,9 +6,9 @@ export const IGNORED_HEADER = 'Assay-Ignored';
 /** RFC 9110, section 5.6.2: no other name can break out of a header, and none is longer than people write. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 const PARAMETER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z[\]]{1,64}$/;
-const MAX_NAMES = 10;
+const MAX_NAMES_LISTED = 10;
 
-export const IgnoredHeader = {
+export const IgnoredPropertiesHeader = {
   type: 'string',
   description:
     'The properties of the body that were ignored, when it had none that this operation knows: at most ten, and none that is longer than 64 characters or no token of RFC 9110.',
@@ -21,7 +21,7 @@ export const IgnoredHeader = {
  * @param schema of a body
  * @returns a function from a body to what the header says, or nothing; absent for a body that has to have something
  */
-export function listIgnored(schema: TSchema): ((body: object) => string) | undefined {
+export function createUnknownPropertyLister(schema: TSchema): ((body: object) => string) | undefined {
   const { properties = {}, required = [] } = schema as {
     properties?: Record<string, unknown>;
     required?: string[];
@@ -32,7 +32,7 @@ export function listIgnored(schema: TSchema): ((body: object) => string) | undef
     const ignored: string[] = [];
     for (const name in body) {
       if (known.has(name)) return '';
-      if (ignored.length < MAX_NAMES && TOKEN.test(name)) ignored.push(name);
+      if (ignored.length < MAX_NAMES_LISTED && TOKEN.test(name)) ignored.push(name);
     }
     return ignored.join(', ');
   };
@@ -46,9 +46,9 @@ export const IgnoredParametersHeader = {
 };
 
 /** @returns what the header says of a query: a filter that is misspelt is ignored, and the list holds more than was meant */
-export function ignoredParameters(known: ReadonlySet<string>, query: object): string {
+export function listUnknownParameters(known: ReadonlySet<string>, query: object): string {
   return Object.keys(query)
     .filter((name) => !known.has(name) && PARAMETER.test(name))
-    .slice(0, MAX_NAMES)
+    .slice(0, MAX_NAMES_LISTED)
     .join(', ');
 }

@@ -1,23 +1,27 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Fault } from '../../domain/shared/errors.ts';
-import { NAME_PATTERN, nameFault } from '../../domain/shared/names.ts';
+import type { FieldError } from '../../domain/shared/errors.ts';
+import { NAME_PATTERN, validateName } from '../../domain/shared/names.ts';
 
 /** Characters of a name that nobody here knows. */
-const MAX_UNKNOWN = 100;
+const MAX_NAME_SHOWN = 100;
 
 /** @returns what was wrong with the value that was validated last */
-export function faultsOf({ errors }: ValidateFunction): Fault[] {
-  const faults = withoutOtherChoices(errors ?? []);
-  const otherwise = new Set(faults.filter((error) => !isOfName(error)).map((error) => error.instancePath));
+export function toFieldErrors({ errors }: ValidateFunction): FieldError[] {
+  const faults = selectMatchingAlternative(errors ?? []);
+  const otherwise = new Set(
+    faults.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
+  );
   // A name that no text may be like is told that alone.
-  return faults.filter((error) => !isOfName(error) || !otherwise.has(error.instancePath)).map(faultOf);
+  return faults
+    .filter((error) => !isNamePatternError(error) || !otherwise.has(error.instancePath))
+    .map(toFieldError);
 }
 
 /**
  * Of what may be one of several things, what is wrong with the one that it was meant to be: a choice of another type is
  * not, and that none fits says nothing beside it.
  */
-function withoutOtherChoices(errors: readonly ErrorObject[]): ErrorObject[] {
+function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
   const needless = choices.flatMap((choice) => {
     const within = errors.filter(
@@ -32,10 +36,10 @@ function withoutOtherChoices(errors: readonly ErrorObject[]): ErrorObject[] {
   return errors.filter((error) => !needless.includes(error));
 }
 
-const isOfName = ({ keyword, params }: ErrorObject): boolean =>
+const isNamePatternError = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'pattern' && (params as { pattern: string }).pattern === NAME_PATTERN;
 
-function faultOf(error: ErrorObject): Fault {
+function toFieldError(error: ErrorObject): FieldError {
   const path = error.instancePath.split('/').slice(1).map(decodePointer);
   if (error.keyword === 'required') {
     const { missingProperty } = error.params as { missingProperty: string };
@@ -43,14 +47,14 @@ function faultOf(error: ErrorObject): Fault {
   }
   if (error.keyword === 'additionalProperties') {
     const { additionalProperty: name } = error.params as { additionalProperty: string };
-    return { property: [...path, name.slice(0, MAX_UNKNOWN)].join('.'), message: 'is not known here' };
+    return { property: [...path, name.slice(0, MAX_NAME_SHOWN)].join('.'), message: 'is not known here' };
   }
   const property = path.join('.');
-  const ofName = isOfName(error) ? nameFault(property, error.data as string) : undefined;
-  return ofName ?? { property, message: messageOf(error), value: error.data };
+  const ofName = isNamePatternError(error) ? validateName(property, error.data as string) : undefined;
+  return ofName ?? { property, message: formatMessage(error), value: error.data };
 }
 
-function messageOf(error: ErrorObject): string {
+function formatMessage(error: ErrorObject): string {
   switch (error.keyword) {
     case 'enum':
       return `must be one of ${(error.params as { allowedValues: (string | number | null)[] }).allowedValues.filter((value) => value !== null).join(', ')}`;
@@ -72,15 +76,15 @@ function messageOf(error: ErrorObject): string {
     case 'oneOf':
       return 'has none of the forms that it may have';
     case 'type':
-      return `must be ${[(error.params as { type: string | string[] }).type].flat().map(typeWord).join(' or ')}`;
+      return `must be ${[(error.params as { type: string | string[] }).type].flat().map(formatType).join(' or ')}`;
     case 'pattern':
-      return describePattern(error.params as { pattern: string });
+      return formatPatternError(error.params as { pattern: string });
     default:
       return error.message ?? 'is not valid';
   }
 }
 
-const TYPE_WORDS: Readonly<Record<string, string>> = {
+const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   integer: 'a whole number',
   number: 'a number',
@@ -89,13 +93,13 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-const typeWord = (type: string) => TYPE_WORDS[type] ?? type;
+const formatType = (type: string) => TYPE_NAMES[type] ?? type;
 
 /** Our patterns are a number of characters out of a few; one that is more is told by an example where it is declared. */
-const CHARACTERS = /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|\+)\$?$/;
+const CHARACTER_CLASS = /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|\+)\$?$/;
 
-function describePattern({ pattern }: { pattern: string }): string {
-  const [, characters, least, most = least] = CHARACTERS.exec(pattern) ?? [];
+function formatPatternError({ pattern }: { pattern: string }): string {
+  const [, characters, least, most = least] = CHARACTER_CLASS.exec(pattern) ?? [];
   if (characters === undefined) return 'does not have the form that it must have';
   const named = [...characters.matchAll(/.-.|./g)].map(([one]) => one);
   const last = named.pop();

@@ -1,12 +1,12 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
-import { describeFaults } from '../../domain/shared/errors.ts';
+import { summarizeFieldErrors } from '../../domain/shared/errors.ts';
 import { type JsonSchema, mapSchema } from './map-schema.ts';
-import { NULL_IS_WRONG, nullMembersOf } from './drop-nulls.ts';
+import { NULL_NOT_ALLOWED, createNullDropper } from './drop-nulls.ts';
 import { Problem } from '../problems.ts';
-import { batchesOf, findOversized, findTooMany, type TotalLimit } from './array-limits.ts';
-import { faultsOf } from './validation-errors.ts';
+import { arrayLimitsOf, findOverLimit, findOverTotal, type TotalLimit } from './array-limits.ts';
+import { toFieldErrors } from './validation-errors.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
@@ -17,10 +17,10 @@ const MAX_ITEMS_SEARCHED = 20_000;
  * For an id in a path that may be of any form: what stands for one that cannot be an id, and that no row has. It is then
  * answered as every unknown id, in the same order among the errors.
  */
-export const UNKNOWN_ID = 'x-unknown-id';
+export const LENIENT_ID = 'x-unknown-id';
 
-const first = newAjv({ allErrors: false });
-const all = newAjv({ allErrors: true });
+const firstErrorAjv = newAjv({ allErrors: false });
+const allErrorsAjv = newAjv({ allErrors: true });
 
 function newAjv(options: { allErrors: boolean }): Ajv {
   // Schemas are ours and tested; to check them against their own schema costs a start more than to compile them.
@@ -52,7 +52,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);
 
 /** What a route says of its bodies beside their schema. */
-export interface BodyRules {
+export interface BodyOptions {
   /** A limit in all. */
   total?: TotalLimit<unknown> | undefined;
   /** Whether a member that is `null` is as good as an absent one, unless its schema has a meaning for that. */
@@ -62,22 +62,22 @@ export interface BodyRules {
 }
 
 /** The same for a route that has such rules. */
-export const compileValidatorWith =
-  (rules: BodyRules): FastifySchemaCompiler<TSchema> =>
+export const createValidatorCompiler =
+  (rules: BodyOptions): FastifySchemaCompiler<TSchema> =>
   (route) => {
     if (route.httpPart !== 'body') return compileValidator(route);
     return rules.isMultipart === true ? (value: unknown) => ({ value }) : bodyValidator(route.schema, rules);
   };
 
 function parameterValidator(schema: TSchema): (input: unknown) => Validated {
-  const validator = compileLater(all, withoutLenientIds(schema as JsonSchema));
+  const validator = lazyCompile(allErrorsAjv, withoutLenientIds(schema as JsonSchema));
   const { properties = {} } = schema as { properties?: Record<string, JsonSchema> };
   const converted = Object.entries(properties).filter(([, property]) =>
     ['integer', 'boolean', 'array'].some((type) => typesOf(property).includes(type)),
   );
   const lenient = Object.entries(properties).flatMap(([name, property]) =>
-    UNKNOWN_ID in property
-      ? [{ name, isId: compileLater(first, property), unknown: property[UNKNOWN_ID] }]
+    LENIENT_ID in property
+      ? [{ name, isId: lazyCompile(firstErrorAjv, property), unknown: property[LENIENT_ID] }]
       : [],
   );
   const lists = Object.keys(properties).filter((name) => name.endsWith('[]'));
@@ -89,17 +89,20 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
       if (bare !== undefined) values[name] = [values[name] ?? [], bare].flat();
     }
     for (const [name, property] of converted) {
-      if (values[name] !== undefined) values[name] = fromText(values[name], property);
+      if (values[name] !== undefined) values[name] = coerceText(values[name], property);
     }
     for (const { name, isId, unknown } of lenient) if (!isId()(values[name])) values[name] = unknown;
     const validate = validator();
     if (validate(values)) return { value: values };
     const sent = input as Record<string, unknown>;
-    const faults = faultsOf(validate).map((one) => ({ ...one, property: asSent(one.property, sent) }));
-    const [fault] = faults;
+    const fieldErrors = toFieldErrors(validate).map((one) => ({
+      ...one,
+      property: toSentName(one.property, sent),
+    }));
+    const [fault] = fieldErrors;
     return {
-      error: new Problem('invalid-request', describeFaults(faults, 'The request'), {
-        faults,
+      error: new Problem('invalid-request', summarizeFieldErrors(fieldErrors, 'The request'), {
+        fieldErrors,
         ...(fault === undefined ? {} : { source: fault.property }),
       }),
     };
@@ -107,7 +110,7 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
 }
 
 /** @returns a parameter as the request names it: without the place in a list, and without brackets that it lacks */
-function asSent(property: string, sent: Readonly<Record<string, unknown>>): string {
+function toSentName(property: string, sent: Readonly<Record<string, unknown>>): string {
   const name = property.replace(/\.\d+$/, '');
   const bare = name.replace(/\[\]$/, '');
   return name in sent || !(bare in sent) ? name : bare;
@@ -121,12 +124,12 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
 ]);
 
 /** @returns the value that a parameter writes; what cannot be one stays a text, which validation then refuses */
-function fromText(value: unknown, schema: JsonSchema): unknown {
+function coerceText(value: unknown, schema: JsonSchema): unknown {
   const types = typesOf(schema);
   if (types.includes('array')) {
     const items = schema['items'] as JsonSchema | undefined;
     const list: unknown[] = Array.isArray(value) ? value : [value];
-    return items === undefined ? list : list.map((item) => fromText(item, items));
+    return items === undefined ? list : list.map((item) => coerceText(item, items));
   }
   if (types.includes('integer') && typeof value === 'string' && /^-?(0|[1-9]\d*)$/.test(value))
     return Number(value);
@@ -134,34 +137,34 @@ function fromText(value: unknown, schema: JsonSchema): unknown {
 }
 
 /** A body that may be one thing or an array of them is held to the one that it is. */
-function bodyValidator(schema: TSchema, rules: BodyRules = {}): (input: unknown) => Validated {
+function bodyValidator(schema: TSchema, rules: BodyOptions = {}): (input: unknown) => Validated {
   const { anyOf = [] } = schema as { anyOf?: TSchema[] };
   const list = anyOf.find((choice) => typesOf(choice as JsonSchema).includes('array'));
   const one = anyOf.find((choice) => choice !== list);
-  if (list === undefined || one === undefined) return formValidator(schema, rules);
-  const [ofList, ofOne] = [formValidator(list, rules), formValidator(one, rules)];
+  if (list === undefined || one === undefined) return shapeValidator(schema, rules);
+  const [ofList, ofOne] = [shapeValidator(list, rules), shapeValidator(one, rules)];
   return (body) => (Array.isArray(body) ? ofList : ofOne)(body);
 }
 
-function formValidator(
+function shapeValidator(
   schema: TSchema,
-  { total, nullIsAbsent = false }: BodyRules,
+  { total, nullIsAbsent = false }: BodyOptions,
 ): (input: unknown) => Validated {
   const isList = typesOf(schema as JsonSchema).includes('array');
-  const dropNulls = nullIsAbsent ? nullMembersOf(schema as JsonSchema) : undefined;
+  const dropNulls = nullIsAbsent ? createNullDropper(schema as JsonSchema) : undefined;
   const storable = withStorableText(schema as JsonSchema);
-  const firstFault = compileLater(first, storable);
+  const firstFault = lazyCompile(firstErrorAjv, storable);
   const types = typesOnly(schema as JsonSchema);
-  const firstType = compileLater(first, types);
-  const everyType = compileLater(all, types);
-  const everyFault = compileLater(all, storable);
-  const batches = batchesOf(schema as JsonSchema);
+  const firstType = lazyCompile(firstErrorAjv, types);
+  const everyType = lazyCompile(allErrorsAjv, types);
+  const everyFault = lazyCompile(allErrorsAjv, storable);
+  const batches = arrayLimitsOf(schema as JsonSchema);
 
   return (body) => {
     dropNulls?.(body);
     const valid = firstFault();
     if (valid(body)) {
-      const tooMany = total && findTooMany(body, total);
+      const tooMany = total && findOverTotal(body, total);
       return tooMany === undefined ? { value: body } : { error: tooMany };
     }
     if (typeof body !== 'object' || body === null || Array.isArray(body) !== isList) {
@@ -170,31 +173,31 @@ function formValidator(
     const many = hasManyItems(body);
     const ofType = (many ? firstType : everyType)();
     if (!ofType(body)) {
-      const faults = faultsOf(ofType);
+      const fieldErrors = toFieldErrors(ofType);
       return {
-        error: new Problem('invalid-request', describeFaults(faults, 'The body'), {
-          faults,
-          source: faults[0]?.property ?? '',
+        error: new Problem('invalid-request', summarizeFieldErrors(fieldErrors, 'The body'), {
+          fieldErrors,
+          source: fieldErrors[0]?.property ?? '',
         }),
       };
     }
     for (const batch of batches) {
-      const oversized = findOversized(body, batch);
+      const oversized = findOverLimit(body, batch);
       if (oversized === undefined) continue;
       const [source, size] = oversized;
       const { max } = batch;
       const message = `${source || 'The body'} has ${size} items; at most ${max} are taken at once.`;
       return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
     }
-    const tooMany = total && findTooMany(body, total);
+    const tooMany = total && findOverTotal(body, total);
     if (tooMany !== undefined) return { error: tooMany };
     const ofValue = many ? valid : everyFault();
     ofValue(body);
-    const faults = faultsOf(ofValue);
+    const fieldErrors = toFieldErrors(ofValue);
     return {
-      error: new Problem('validation-failed', describeFaults(faults, 'The body'), {
-        faults,
-        source: faults[0]?.property ?? '',
+      error: new Problem('validation-failed', summarizeFieldErrors(fieldErrors, 'The body'), {
+        fieldErrors,
+        source: fieldErrors[0]?.property ?? '',
       }),
     };
   };
@@ -204,13 +207,13 @@ function formValidator(
  * Compiles at the first use, a few milliseconds: for all operations at once it is half of a start. Ajv compiles a schema
  * that it knows only once, so apps of one process share its validator.
  */
-function compileLater(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
+function lazyCompile(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => (validate ??= ajv.compile(schema));
 }
 
 /** Makes one of the same schema once: apps of one process have the same ones. */
-function once(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
+function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
   const made = new WeakMap<JsonSchema, JsonSchema>();
   return (schema) => {
     const known = made.get(schema) ?? change(schema);
@@ -220,22 +223,24 @@ function once(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) 
 }
 
 /** The schema with any value where an id may be of any form. */
-const withoutLenientIds = once((schema) => mapSchema(schema, (part) => (UNKNOWN_ID in part ? {} : part)));
+const withoutLenientIds = memoizeSchema((schema) =>
+  mapSchema(schema, (part) => (LENIENT_ID in part ? {} : part)),
+);
 
 /** The schema with a demand on every text that both databases can keep it as it is. */
-const withStorableText = once((schema) =>
+const withStorableText = memoizeSchema((schema) =>
   mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
 );
 
 /** The schema with nothing but its JSON types. */
-const typesOnly = once((schema) =>
+const typesOnly = memoizeSchema((schema) =>
   mapSchema(schema, (part) => {
     const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
     const properties = part['properties'] as Record<string, JsonSchema> | undefined;
     const kept = {
-      type: typeof type === 'string' ? numberOf(type) : (type as string[] | undefined)?.map(numberOf),
+      type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
       items,
-      properties: part[NULL_IS_WRONG] === true ? orNull(properties ?? {}) : properties,
+      properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
       // Whether other properties may be there at all is a question of values.
       additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
       // Several choices may have one type.
@@ -246,13 +251,13 @@ const typesOnly = once((schema) =>
   }),
 );
 
-const orNull = (properties: Record<string, JsonSchema>) =>
+const allowNull = (properties: Record<string, JsonSchema>) =>
   Object.fromEntries(
     Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
   );
 
 /** An integer is a JSON number: 1.5 has the right type and the wrong value. */
-const numberOf = (type: string) => (type === 'integer' ? 'number' : type);
+const toNumberType = (type: string) => (type === 'integer' ? 'number' : type);
 
 const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
 

@@ -1,84 +1,84 @@
 import type { Database } from '../../db/engine.ts';
-import { putFindings, type SightingFate } from '../../domain/imports/upsert-findings.ts';
-import { describeFindings, findCandidates, markGone } from '../../domain/imports/mark-gone.ts';
-import { type Covered, noteCoverage } from '../../domain/imports/coverage.ts';
+import { upsertFindings, type SightingOutcome } from '../../domain/imports/upsert-findings.ts';
+import { previewFindings, findGoneCandidates, markGone } from '../../domain/imports/mark-gone.ts';
+import { type ReportCoverage, recordCoverage } from '../../domain/imports/coverage.ts';
 import {
   type FindingsJob,
   type ImportPreview,
   type ImportResult,
   MAX_PREVIEWED,
 } from '../../domain/imports/import-types.ts';
-import type { Cover, Sighting } from '../../domain/imports/sighting.ts';
-import { targetNamed } from '../finding-identity.ts';
-import { coverOf } from '../targets.ts';
-import type { Skips } from '../skip-counter.ts';
-import type { SpoolPlace } from '../spool/finding-spool.ts';
-import type { Spool } from '../spool/report-spool.ts';
-import { Units } from '../../domain/imports/adaptive-writer.ts';
+import type { CoverageKey, Sighting } from '../../domain/imports/sighting.ts';
+import { parseTarget } from '../finding-identity.ts';
+import { coverageKeyOf } from '../targets.ts';
+import type { SkipCounter } from '../skip-counter.ts';
+import type { SpoolCursor } from '../spool/finding-spool.ts';
+import type { ReportSpool } from '../spool/report-spool.ts';
+import { AdaptiveWriter } from '../../domain/imports/adaptive-writer.ts';
 
-export interface FindingRun {
+export interface ApplyContext {
   db: Database;
   job: FindingsJob;
   clock: () => number;
   signal: AbortSignal;
-  spool: Spool;
-  skips: Skips;
+  spool: ReportSpool;
+  skips: SkipCounter;
   /** What is counted in. */
   result: ImportResult;
   preview: ImportPreview;
   /** Milliseconds since 1970. */
   reportAt: number;
   /** Told the part of the findings that is applied, from 0 to 1. */
-  applied: (part: number) => void;
+  onApplied: (part: number) => void;
 }
 
 /** Findings in the first unit of work and in the largest. */
-const FIRST = 100;
-const MOST = 1_000;
+const FIRST_BATCH = 100;
+const MAX_BATCH = 1_000;
 /** Of what a report covers, so much is looked at together. */
-const AT_ONCE = 500;
+const PAGE_SIZE = 500;
 
-const unitsOf = ({ db, signal, job }: FindingRun): Units =>
-  new Units(db, signal, { dryRun: job.options.dryRun, size: FIRST, most: MOST });
+const createWriter = ({ db, signal, job }: ApplyContext): AdaptiveWriter =>
+  new AdaptiveWriter(db, signal, { dryRun: job.options.dryRun, size: FIRST_BATCH, most: MAX_BATCH });
 
 /** Up to so many are applied in the order of the report; of more, those of one asset and neighbours in the index together. */
-const IN_ORDER = 10_000;
+const MAX_IN_ORDER = 10_000;
 
 /** Applies what was spooled. */
-export async function applyFindings(run: FindingRun): Promise<void> {
+export async function applyFindings(run: ApplyContext): Promise<void> {
   const { job, clock, spool, skips, result, reportAt } = run;
-  const units = unitsOf(run);
-  const inOrder = job.options.dryRun || spool.findings.count <= IN_ORDER;
-  let after: SpoolPlace = inOrder ? 0 : '';
+  const units = createWriter(run);
+  const inOrder = job.options.dryRun || spool.findings.count <= MAX_IN_ORDER;
+  let after: SpoolCursor = inOrder ? 0 : '';
   let applied = 0;
   for (;;) {
-    const read = spool.findings.read(after, units.size, reportAt);
+    const read = spool.findings.read(after, units.batchSize, reportAt);
     const last = read.at(-1);
     if (last === undefined) break;
     const sightings = read.map(({ sighting }) => sighting);
-    const done = await units.write(read.length, (tx) => putFindings(tx, job, sightings, clock()));
-    for (const { cut } of read) if (cut) skips.add('cut', {}, false);
+    const done = await units.write(read.length, (tx) => upsertFindings(tx, job, sightings, clock()));
+    for (const { isTruncated } of read) if (isTruncated) skips.add('cut', {}, false);
     for (const asset of done.assetsCreated) {
       // What a dry run makes is there no more when it is asked for again.
-      if (!job.options.dryRun || spool.countAsset(asset)) result.assets_created += 1;
+      if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
-    count(run, sightings, done.fates);
-    after = inOrder ? last.number : last.sighting.identity;
+    countOutcomes(run, sightings, done.outcomes);
+    after = inOrder ? last.sequence : last.sighting.identity;
     applied += read.length;
-    run.applied(applied / spool.findings.count);
+    run.onApplied(applied / spool.findings.count);
   }
 }
 
-const FATES = {
+const RESULT_COUNTS = {
   new: 'findings_created',
   again: 'findings_seen_again',
   reopened: 'findings_reopened',
-} as const satisfies Partial<Record<SightingFate, keyof ImportResult>>;
+} as const satisfies Partial<Record<SightingOutcome, keyof ImportResult>>;
 
-function count(
-  { job, result, preview, skips }: FindingRun,
+function countOutcomes(
+  { job, result, preview, skips }: ApplyContext,
   sightings: readonly Sighting[],
-  fates: readonly SightingFate[],
+  fates: readonly SightingOutcome[],
 ): void {
   for (const [index, fate] of fates.entries()) {
     const sighting = sightings[index] as Sighting;
@@ -86,7 +86,7 @@ function count(
       skips.add('below minimum severity');
       continue;
     }
-    result[FATES[fate]] += 1;
+    result[RESULT_COUNTS[fate]] += 1;
     const { asset } = sighting;
     if (!job.options.dryRun) continue;
     if (preview[fate].length < MAX_PREVIEWED)
@@ -98,22 +98,22 @@ function count(
 }
 
 /** Finds what a whole report covered and no longer has. */
-export async function applyGone(run: FindingRun): Promise<void> {
-  const units = unitsOf(run);
-  for (const covered of coveredBy(run)) {
-    await markUncovered(run, units, covered);
-    await units.write(covered.covers.length, (tx) => noteCoverage(tx, run.job, covered, run.reportAt));
+export async function applyGone(run: ApplyContext): Promise<void> {
+  const units = createWriter(run);
+  for (const covered of coverageOfRun(run)) {
+    await markMissing(run, units, covered);
+    await units.write(covered.keys.length, (tx) => recordCoverage(tx, run.job, covered, run.reportAt));
   }
 }
 
-async function markUncovered(run: FindingRun, units: Units, covered: Covered): Promise<void> {
+async function markMissing(run: ApplyContext, units: AdaptiveWriter, covered: ReportCoverage): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
-  for await (const found of findCandidates(db.read, job, covered, reportAt)) {
+  for await (const found of findGoneCandidates(db.read, job, covered, reportAt)) {
     const missing = found.filter(({ identity }) => !spool.findings.has(identity));
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
-      const some = ids.slice(start, start + units.size);
+      const some = ids.slice(start, start + units.batchSize);
       start += some.length;
       result.findings_gone += await units.write(some.length, (tx) =>
         markGone(tx, job, some, reportAt, clock()),
@@ -121,29 +121,29 @@ async function markUncovered(run: FindingRun, units: Units, covered: Covered): P
     }
     if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
       preview.gone.push(
-        ...(await describeFindings(db.read, ids.slice(0, MAX_PREVIEWED - preview.gone.length))),
+        ...(await previewFindings(db.read, ids.slice(0, MAX_PREVIEWED - preview.gone.length))),
       );
   }
 }
 
 /** @returns what the report covers: what it says, and the targets that whoever imports names */
-function* coveredBy({ spool, job }: FindingRun): Generator<Covered> {
+function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {
-    const rows = spool.covered(after, AT_ONCE);
+    const rows = spool.readCoverage(after, PAGE_SIZE);
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.place;
-    let some: Cover[] = [];
+    let some: CoverageKey[] = [];
     for (const [index, { source, cover }] of rows.entries()) {
       some.push(cover);
       const next = rows[index + 1];
       if (next?.source === source && next.cover.ports === cover.ports) continue;
-      yield { source, covers: some, ports: cover.ports, withSites: false };
+      yield { source, keys: some, ports: cover.ports, withSites: false };
       some = [];
     }
   }
-  const targets = job.options.targets.flatMap((target) => coverOf(targetNamed(target)) ?? []);
+  const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);
   if (targets.length > 0)
-    for (const source of spool.sources()) yield { source, covers: targets, ports: '', withSites: true };
+    for (const source of spool.readSources()) yield { source, keys: targets, ports: '', withSites: true };
 }

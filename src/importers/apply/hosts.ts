@@ -2,45 +2,45 @@ import type { Database } from '../../db/engine.ts';
 import type { ScannedHost } from '../../domain/assets/scans/apply-scans.ts';
 import { PortCoverage, type PortRange } from '../../domain/assets/scans/diff-ports.ts';
 import type { ImportJob, ImportResult } from '../../domain/imports/import-types.ts';
-import { putReportedHosts } from '../../domain/imports/apply-hosts.ts';
+import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
 import type { ReportTime } from '../report-time.ts';
-import type { Skips } from '../skip-counter.ts';
-import type { Spool } from '../spool/report-spool.ts';
-import { Units } from '../../domain/imports/adaptive-writer.ts';
+import type { SkipCounter } from '../skip-counter.ts';
+import type { ReportSpool } from '../spool/report-spool.ts';
+import { AdaptiveWriter } from '../../domain/imports/adaptive-writer.ts';
 
 /** What a unit of work may hold, so that it keeps others waiting only for moments. */
 const MAX_PORTS = 2_000;
 const MAX_HOSTS = 1_000;
 
-interface HostRun {
+interface HostApplyContext {
   db: Database;
   job: ImportJob;
   clock: () => number;
   signal: AbortSignal;
-  skips: Skips;
+  skips: SkipCounter;
   /** What is counted in. */
   result: ImportResult;
-  spool: Spool;
+  spool: ReportSpool;
 }
 
-type Timed = ScannedHost & { seenAt: number };
+type TimedHost = ScannedHost & { seenAt: number };
 
 /** Applies the hosts of a report as they come, some at a time. */
-export class HostUnits {
-  readonly #run: HostRun;
-  readonly #units: Units;
+export class HostApplier {
+  readonly #run: HostApplyContext;
+  readonly #units: AdaptiveWriter;
   #coverage = new PortCoverage([]);
-  #batch = new Map<string, Timed>();
+  #batch = new Map<string, TimedHost>();
   #ports = 0;
 
-  constructor(run: HostRun) {
+  constructor(run: HostApplyContext) {
     this.#run = run;
     const { dryRun } = run.job.options;
-    this.#units = new Units(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
+    this.#units = new AdaptiveWriter(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
   }
 
   /** Says which ports the scan of the hosts behind it covers. */
-  async cover(ranges: readonly PortRange[]): Promise<void> {
+  async setCoverage(ranges: readonly PortRange[]): Promise<void> {
     await this.flush();
     this.#coverage = new PortCoverage(ranges);
   }
@@ -49,21 +49,21 @@ export class HostUnits {
    * @returns what to wait for before the next */
   add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
     const { job, skips } = this.#run;
-    if (!job.writesAssets) {
+    if (!job.canWriteAssets) {
       skips.add('no right to change assets');
       return undefined;
     }
-    const timed = { ...host, seenAt: time.ofHost(host.seenAt) };
+    const timed = { ...host, seenAt: time.hostTime(host.seenAt) };
     const before = this.#batch.get(host.address);
-    const merged = before === undefined ? timed : joined(before, timed);
+    const merged = before === undefined ? timed : mergeHosts(before, timed);
     if (merged === undefined) return this.flush().then(() => this.#put(timed));
     return this.#put(merged, host.ports.length);
   }
 
-  #put(host: Timed, ports = host.ports.length): Promise<void> | undefined {
+  #put(host: TimedHost, ports = host.ports.length): Promise<void> | undefined {
     this.#batch.set(host.address, host);
     this.#ports += ports + 1;
-    return this.#ports >= this.#units.size || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
+    return this.#ports >= this.#units.batchSize || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
   }
 
   /** Applies what was added so far. */
@@ -75,16 +75,17 @@ export class HostUnits {
     if (hosts.length === 0) return;
     const { job, clock, skips, result, spool } = this.#run;
     const done = await this.#units.write(ports, (tx) =>
-      putReportedHosts(tx, job, this.#coverage, hosts, clock()),
+      applyReportedHosts(tx, job, this.#coverage, hosts, clock()),
     );
     for (const location of done.created) {
       // What a dry run makes is there no more when it is asked for again.
-      if (!job.options.dryRun || spool.countAsset({ type: 'host', location })) result.assets_created += 1;
+      if (!job.options.dryRun || spool.addCreatedAsset({ type: 'host', location }))
+        result.assets_created += 1;
     }
     result.assets_updated += done.updated;
     result.ports_opened += done.portsOpened;
     result.ports_closed += done.portsClosed;
-    for (let refused = 0; refused < done.refused; refused += 1) skips.add('host out of reach');
+    for (let refused = 0; refused < done.denied; refused += 1) skips.add('host out of reach');
   }
 }
 
@@ -92,7 +93,7 @@ export class HostUnits {
  * Some tools tell a host once for each port, in any order.
  * @returns both as one; `undefined` where one says more than of single ports, or both are of the same port
  */
-function joined(before: Timed, after: Timed): Timed | undefined {
+function mergeHosts(before: TimedHost, after: TimedHost): TimedHost | undefined {
   if ([before, after].some((host) => host.complete || host.down === true || host.unlistedStates.length > 0))
     return undefined;
   const known = new Set(before.ports.map(({ number, protocol }) => `${number}/${protocol}`));

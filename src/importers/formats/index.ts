@@ -11,7 +11,7 @@ import { testssl } from './testssl/testssl.ts';
 import { trivy } from './trivy/trivy.ts';
 import { wapiti } from './wapiti/wapiti.ts';
 import { zap } from './zap/zap.ts';
-import type { Format } from '../report.ts';
+import type { ReportFormat } from '../report.ts';
 import { csv } from './csv/csv.ts';
 import { generic } from './generic/generic.ts';
 import { httpx } from './httpx/httpx.ts';
@@ -19,7 +19,7 @@ import { masscan } from './masscan/masscan.ts';
 import { naabu } from './naabu/naabu.ts';
 
 /** Every format that can be imported: one line each, in the order in which people are told of them. */
-export const FORMATS: readonly Format[] = [
+export const REPORT_FORMATS: readonly ReportFormat[] = [
   nmap,
   masscan,
   naabu,
@@ -40,6 +40,6 @@ export const FORMATS: readonly Format[] = [
   csv,
 ];
 
-export function formatNamed(name: string): Format | undefined {
-  return FORMATS.find((format) => format.name === name);
+export function findFormat(name: string): ReportFormat | undefined {
+  return REPORT_FORMATS.find((format) => format.name === name);
 }

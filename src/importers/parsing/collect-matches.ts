@@ -1,5 +1,5 @@
 import { ReportError } from '../report.ts';
-import { type JsonPiece, readJsonPieces } from './json-stream.ts';
+import { type JsonMatch, streamJsonMatches } from './json-stream.ts';
 
 /**
  * Reads a report for what its other parts need to be understood, as its members may come in any order. A report that ends
@@ -7,13 +7,13 @@ import { type JsonPiece, readJsonPieces } from './json-stream.ts';
  * @param take gets each piece; it keeps a bounded part of them
  * @returns where the report could be read no further
  */
-export async function gatherPieces(
+export async function collectMatches(
   chunks: AsyncIterable<Uint8Array>,
   paths: readonly string[],
-  take: (piece: JsonPiece) => void,
+  take: (piece: JsonMatch) => void,
 ): Promise<ReportError | undefined> {
   try {
-    for await (const piece of readJsonPieces(chunks, paths)) take(piece);
+    for await (const piece of streamJsonMatches(chunks, paths)) take(piece);
   } catch (error) {
     if (error instanceof ReportError) return error;
     throw error;

@@ -1,5 +1,5 @@
 import { ReportError } from '../report.ts';
-import { TextChunks } from './streaming-text-decoder.ts';
+import { StreamingTextDecoder } from './streaming-text-decoder.ts';
 
 /** A row by the columns of the first one, or what is wrong with it; lines count from 1, and a row ends on it. */
 export type CsvRow =
@@ -16,14 +16,14 @@ const MAX_HEADER = 64 * 1024;
  * not begin with one is text.
  * @throws ReportError with the line where a row is larger than 4 Mi characters, or the report ends within quotes
  */
-export async function* readCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
-  const decoder = new TextChunks();
+export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
+  const decoder = new StreamingTextDecoder();
   let head = '';
-  let cells: CsvCells | undefined;
+  let cells: CsvParser | undefined;
   let names: string[] | undefined;
   const rows = function* (): Generator<CsvRow> {
     for (const { fields, line } of cells?.takeRows() ?? []) {
-      if (names === undefined) names = columnsOf(fields, line);
+      if (names === undefined) names = uniqueColumnNames(fields, line);
       else if (fields.length > names.length) yield { fault: 'a row of more columns than the first', line };
       else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
     }
@@ -32,7 +32,7 @@ export async function* readCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGene
     if (cells === undefined) {
       head += text;
       if (!isEnd && !head.includes('\n') && head.length < MAX_HEADER) return;
-      cells = new CsvCells(delimiterOf(head));
+      cells = new CsvParser(detectDelimiter(head));
       text = head;
     }
     try {
@@ -50,7 +50,7 @@ export async function* readCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 /** @returns what stands most often in the first row, outside of quotes */
-export function delimiterOf(text: string): string {
+export function detectDelimiter(text: string): string {
   const counts = new Map([
     [',', 0],
     [';', 0],
@@ -66,7 +66,7 @@ export function delimiterOf(text: string): string {
 }
 
 /** @returns the names of columns, a second one of the same name with a number behind it */
-function columnsOf(fields: readonly string[], line: number): string[] {
+function uniqueColumnNames(fields: readonly string[], line: number): string[] {
   if (fields.length > MAX_COLUMNS)
     throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
   const seen = new Map<string, number>();
@@ -83,7 +83,7 @@ interface Row {
   line: number;
 }
 
-class CsvCells {
+class CsvParser {
   readonly #delimiter: string;
   /** What ends a field that is not quoted. */
   readonly #ends: RegExp;

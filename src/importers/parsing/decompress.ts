@@ -1,18 +1,18 @@
 import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
-import { ReportError, type ReportSource } from '../report.ts';
+import { ReportError, type ByteSource } from '../report.ts';
 
 const MAX_RATIO = 200;
 const MAX_UNPACKED = 16 * 1024 ** 3;
 /** What may be unpacked before the ratio counts, where nobody knows how large the file is. */
-const SLACK = 64 * 1024 * 1024;
+const RATIO_EXEMPT_SIZE = 64 * 1024 * 1024;
 const CHUNK = 64 * 1024;
 
-const GZIP = [0x1f, 0x8b];
-const ZIP = [0x50, 0x4b, 0x03, 0x04];
+const GZIP_MAGIC = [0x1f, 0x8b];
+const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
 /** The fixed part of a local file header (APPNOTE 4.3.7). */
-const HEADER = 30;
+const HEADER_SIZE = 30;
 /** The longest descriptor behind the data of a file (4.3.9), and the mark of what comes next. */
-const AFTER = 28;
+const MAX_DESCRIPTOR = 28;
 
 /**
  * The bytes of a report that may be packed: gzip, also of several members, or a zip of one file. What is neither passes
@@ -21,22 +21,22 @@ const AFTER = 28;
  * @returns a source that throws ReportError where the file is damaged, ends too early, holds several files, or unpacks to
  *   more than 200 times its size or 16 GiB
  */
-export function unpack(source: ReportSource, size?: number): ReportSource {
-  return () => unpacked(new Bytes(source()), size);
+export function decompress(source: ByteSource, size?: number): ByteSource {
+  return () => decompressed(new ByteReader(source()), size);
 }
 
-async function* unpacked(bytes: Bytes, size: number | undefined): AsyncGenerator<Uint8Array, void> {
+async function* decompressed(bytes: ByteReader, size: number | undefined): AsyncGenerator<Uint8Array, void> {
   try {
     const head = await bytes.peek(4);
-    if (startsWith(head, GZIP)) yield* bounded(inflated(bytes, gunzip()), bytes, size);
-    else if (startsWith(head, ZIP)) yield* bounded(zipped(bytes), bytes, size);
+    if (startsWith(head, GZIP_MAGIC)) yield* withSizeLimit(inflated(bytes, gunzip()), bytes, size);
+    else if (startsWith(head, ZIP_MAGIC)) yield* withSizeLimit(unzipped(bytes), bytes, size);
     else yield* bytes.rest();
   } finally {
     await bytes.close();
   }
 }
 
-async function* bounded(
+async function* withSizeLimit(
   chunks: AsyncIterable<Uint8Array>,
   { taken }: { readonly taken: () => number },
   size: number | undefined,
@@ -44,7 +44,7 @@ async function* bounded(
   let total = 0;
   for await (const chunk of chunks) {
     total += chunk.length;
-    const most = size === undefined ? Math.max(SLACK, taken() * MAX_RATIO) : size * MAX_RATIO;
+    const most = size === undefined ? Math.max(RATIO_EXEMPT_SIZE, taken() * MAX_RATIO) : size * MAX_RATIO;
     if (total > most) throw new ReportError(`The file unpacks to more than ${MAX_RATIO} times its size.`);
     if (total > MAX_UNPACKED) throw new ReportError('The file unpacks to more than 16 GiB.');
     yield chunk;
@@ -59,7 +59,7 @@ const inflateRaw = (): InflateRaw =>
  * Everything that could be unpacked comes before an error, as half a report is worth having. What the stream did not need
  * is given back to `bytes`.
  */
-async function* inflated(bytes: Bytes, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
+async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
   const out: Uint8Array[] = [];
   let failure: Error | undefined;
   let ended = false;
@@ -113,21 +113,21 @@ async function* inflated(bytes: Bytes, stream: Gunzip | InflateRaw): AsyncGenera
     }
     const unused = fed - stream.bytesWritten;
     const given = Buffer.concat(recent);
-    if (unused > 0) bytes.giveBack(given.subarray(given.length - unused));
+    if (unused > 0) bytes.unread(given.subarray(given.length - unused));
   } finally {
     stream.destroy();
   }
 }
 
-async function* zipped(bytes: Bytes): AsyncGenerator<Uint8Array, void> {
+async function* unzipped(bytes: ByteReader): AsyncGenerator<Uint8Array, void> {
   let found = false;
   for (;;) {
     const mark = await bytes.peek(4);
-    if (!startsWith(mark, ZIP)) {
+    if (!startsWith(mark, ZIP_MAGIC)) {
       if (!found) throw new ReportError('The zip file holds no file.');
       return;
     }
-    const header = await bytes.take(HEADER);
+    const header = await bytes.take(HEADER_SIZE);
     const flags = header.readUInt16LE(6);
     const method = header.readUInt16LE(8);
     const packed = header.readUInt32LE(18);
@@ -141,14 +141,14 @@ async function* zipped(bytes: Bytes): AsyncGenerator<Uint8Array, void> {
     const beside = name.endsWith('/') || name.startsWith('__MACOSX/');
     if (!beside && found) throw new ReportError('The zip file holds more than one file.');
     found ||= !beside;
-    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.stored(packed);
+    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.exactly(packed);
     for await (const chunk of contents) if (!beside) yield chunk;
     if (described) await skipDescriptor(bytes);
   }
 }
 
-async function skipDescriptor(bytes: Bytes): Promise<void> {
-  const after = Buffer.from(await bytes.peek(AFTER));
+async function skipDescriptor(bytes: ByteReader): Promise<void> {
+  const after = Buffer.from(await bytes.peek(MAX_DESCRIPTOR));
   for (const length of [16, 12, 24, 20]) {
     const next = after.subarray(length, length + 4);
     if (next[0] === 0x50 && next[1] === 0x4b) return void (await bytes.take(length));
@@ -161,7 +161,7 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
 }
 
 /** Bytes that come in chunks and are wanted in others. */
-class Bytes {
+class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array[] = [];
   #taken = 0;
@@ -185,7 +185,7 @@ class Bytes {
     return chunk;
   }
 
-  giveBack(chunk: Uint8Array): void {
+  unread(chunk: Uint8Array): void {
     this.#taken -= chunk.length;
     this.#ahead.unshift(chunk);
   }
@@ -201,22 +201,22 @@ class Bytes {
       size += chunk.length;
     }
     const bytes = Buffer.concat(parts);
-    if (size > 0) this.giveBack(bytes);
+    if (size > 0) this.unread(bytes);
     return bytes.subarray(0, length);
   }
 
   /** @throws ReportError at the end */
   async take(length: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
-    for await (const chunk of this.stored(length)) parts.push(chunk.slice());
+    for await (const chunk of this.exactly(length)) parts.push(chunk.slice());
     return Buffer.concat(parts);
   }
 
-  async *stored(length: number): AsyncGenerator<Uint8Array, void> {
+  async *exactly(length: number): AsyncGenerator<Uint8Array, void> {
     for (let missing = length; missing > 0;) {
       const chunk = await this.next();
       if (chunk === undefined) throw new ReportError('The packed file ends too early.');
-      if (chunk.length > missing) this.giveBack(chunk.subarray(missing));
+      if (chunk.length > missing) this.unread(chunk.subarray(missing));
       yield chunk.subarray(0, missing);
       missing -= Math.min(missing, chunk.length);
     }

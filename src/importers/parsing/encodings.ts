@@ -2,7 +2,7 @@
  * Bytes as UTF-8 without a byte order mark. UTF-16 is told by its mark, as Windows writes it, and written anew; all else
  * passes as it is, and who decodes it puts U+FFFD where it is no UTF-8.
  */
-export async function* utf8Of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let decoder: TextDecoder | undefined;
   let begun = false;
   let first: Uint8Array = new Uint8Array(0);
@@ -17,21 +17,21 @@ export async function* utf8Of(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
       continue;
     }
     begun = true;
-    decoder = markedDecoder(first);
-    yield decoder === undefined ? withoutMark(first) : Buffer.from(decoder.decode(first, { stream: true }));
+    decoder = decoderForBom(first);
+    yield decoder === undefined ? stripBom(first) : Buffer.from(decoder.decode(first, { stream: true }));
   }
-  if (!begun && first.length > 0) yield Buffer.from(markedDecoder(first)?.decode(first) ?? first);
+  if (!begun && first.length > 0) yield Buffer.from(decoderForBom(first)?.decode(first) ?? first);
   else if (decoder !== undefined) yield Buffer.from(decoder.decode());
 }
 
 /** @returns what decodes bytes that begin with the mark of UTF-16 (WHATWG Encoding, section 6.1) */
-export function markedDecoder(bytes: Uint8Array): TextDecoder | undefined {
+export function decoderForBom(bytes: Uint8Array): TextDecoder | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le');
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be');
   return undefined;
 }
 
-export function withoutMark(bytes: Uint8Array): Uint8Array {
+export function stripBom(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
@@ -39,16 +39,16 @@ export function withoutMark(bytes: Uint8Array): Uint8Array {
  * @param text the JSON that the value was read from
  * @returns the value with U+FFFD for every half of a surrogate pair, which only an escape can bring
  */
-export function wellFormed(value: unknown, text: string): unknown {
-  return /\\u[dD][89a-fA-F]/.test(text) ? mend(value) : value;
+export function replaceLoneSurrogates(value: unknown, text: string): unknown {
+  return /\\u[dD][89a-fA-F]/.test(text) ? replaceDeep(value) : value;
 }
 
 /** As deep as the JSON was, which its reader bounds. */
-function mend(value: unknown): unknown {
+function replaceDeep(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(mend);
+  if (Array.isArray(value)) return value.map(replaceDeep);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name.toWellFormed(), mend(member)]),
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), replaceDeep(member)]),
   );
 }

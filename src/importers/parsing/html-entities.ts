@@ -21,7 +21,7 @@ const CODES = `
   quest:3f commat:40 bsol:5c sol:2f lowbar:5f grave:60 vert:7c NewLine:a Tab:9
 `;
 
-export const ENTITIES: ReadonlyMap<string, string> = new Map(
+export const HTML_ENTITIES: ReadonlyMap<string, string> = new Map(
   CODES.trim()
     .split(/\s+/)
     .map((entry) => {

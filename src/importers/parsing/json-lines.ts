@@ -1,14 +1,14 @@
 import { ReportError } from '../report.ts';
-import { utf8Of, wellFormed } from './encodings.ts';
+import { toUtf8, replaceLoneSurrogates } from './encodings.ts';
 
 /** What stands on a line, counted from 1. */
 export type JsonLine = { value: unknown; line: number } | { fault: string; line: number };
 
-const NO_JSON = 'a line that is no JSON';
+const NOT_JSON = 'a line that is no JSON';
 const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 /** Arrays, objects and commas of a line: what is small in a file can be large in memory. */
-const MAX_PARTS = 1_000_000;
+const MAX_MEMBERS = 1_000_000;
 
 /**
  * Reads JSON Lines (jsonlines.org): a value a line, empty lines aside. A line that is no JSON is a fault and the next is
@@ -17,15 +17,15 @@ const MAX_PARTS = 1_000_000;
  *   not tell is not gone
  * @returns the lines of one chunk at a time, each read when it is asked for: a wait for each line costs more than most
  */
-export async function* readJsonLines(
+export async function* streamJsonLines(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Iterable<JsonLine>, void> {
-  const cutter = new LineCutter();
-  for await (const chunk of utf8Of(chunks)) yield cutter.linesIn(chunk);
+  const cutter = new LineSplitter();
+  for await (const chunk of toUtf8(chunks)) yield cutter.linesIn(chunk);
   yield cutter.end();
 }
 
-class LineCutter {
+class LineSplitter {
   #line = 1;
   #kept: Uint8Array[] = [];
   #size = 0;
@@ -50,7 +50,7 @@ class LineCutter {
 
   *end(): Generator<JsonLine, void> {
     const last = this.#take(new Uint8Array(0));
-    const breaksOff = last !== undefined && 'fault' in last && last.fault === NO_JSON;
+    const breaksOff = last !== undefined && 'fault' in last && last.fault === NOT_JSON;
     if (last !== undefined && !breaksOff) yield last;
     if (this.#firstFault !== undefined && !this.#isJson)
       throw new ReportError('None of its lines is JSON.', { line: this.#firstFault });
@@ -64,27 +64,27 @@ class LineCutter {
     this.#kept = [];
     this.#size = 0;
     const line = this.#line;
-    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : lineOf(bytes, line);
+    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : parseLine(bytes, line);
     if (found !== undefined && 'value' in found) this.#isJson = true;
     else if (found !== undefined) this.#firstFault ??= line;
     return found;
   }
 }
 
-function lineOf(bytes: Uint8Array, line: number): JsonLine | undefined {
+function parseLine(bytes: Uint8Array, line: number): JsonLine | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().trim();
   if (text === '') return undefined;
-  const fault = tooMuch(text);
+  const fault = exceededLimit(text);
   if (fault !== undefined) return { fault, line };
   try {
-    return { value: wellFormed(JSON.parse(text), text), line };
+    return { value: replaceLoneSurrogates(JSON.parse(text), text), line };
   } catch {
-    return { fault: NO_JSON, line };
+    return { fault: NOT_JSON, line };
   }
 }
 
 /** Only a long line can hold more than is good. */
-function tooMuch(text: string): string | undefined {
+function exceededLimit(text: string): string | undefined {
   if (text.length <= MAX_DEPTH) return undefined;
   let depth = 0;
   let parts = 0;
@@ -105,7 +105,7 @@ function tooMuch(text: string): string | undefined {
         break;
       case 0x2c:
         parts += 1;
-        if (parts > MAX_PARTS) return `a line of more than ${MAX_PARTS} members`;
+        if (parts > MAX_MEMBERS) return `a line of more than ${MAX_MEMBERS} members`;
         break;
     }
   }

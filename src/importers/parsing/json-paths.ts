@@ -1,5 +1,5 @@
 /** What stands at one of the paths that were asked for. */
-export interface JsonPiece {
+export interface JsonMatch {
   /** The path as it was asked for. */
   path: string;
   /** The names and indices that lead to it. */
@@ -9,7 +9,7 @@ export interface JsonPiece {
   offset: number;
 }
 
-export interface JsonPiecesOptions {
+export interface JsonStreamOptions {
   /** Whether a comma may stand before the end of an array or an object, as some tools leave one. */
   trailingCommas?: boolean;
   /** Reads the text of a piece in place of `JSON.parse`; what it throws ends the report. */
@@ -17,20 +17,20 @@ export interface JsonPiecesOptions {
 }
 
 /** What may come below a place, as the paths say. */
-export interface Step {
-  names: Map<string, Step>;
-  any?: Step;
+export interface PathNode {
+  names: Map<string, PathNode>;
+  any?: PathNode;
   /** The path that ends here. */
   path?: string;
 }
 
 /** @param paths names joined by dots, `*` for any name or index, `''` for the whole document */
-export function stepsOf(paths: readonly string[]): Step {
-  const root: Step = { names: new Map() };
+export function compilePaths(paths: readonly string[]): PathNode {
+  const root: PathNode = { names: new Map() };
   for (const path of paths) {
     let step = root;
     for (const name of path === '' ? [] : path.split('.')) {
-      const next: Step = (name === '*' ? step.any : step.names.get(name)) ?? { names: new Map() };
+      const next: PathNode = (name === '*' ? step.any : step.names.get(name)) ?? { names: new Map() };
       if (name === '*') step.any = next;
       else step.names.set(name, next);
       step = next;
@@ -41,8 +41,8 @@ export function stepsOf(paths: readonly string[]): Step {
 }
 
 /** @returns what may come at a name or an index */
-export function stepsTo(steps: readonly Step[], name: string): Step[] {
-  const next: Step[] = [];
+export function matchPaths(steps: readonly PathNode[], name: string): PathNode[] {
+  const next: PathNode[] = [];
   for (const { names, any } of steps) {
     const named = names.get(name);
     if (named !== undefined) next.push(named);

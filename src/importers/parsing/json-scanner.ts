@@ -1,14 +1,14 @@
 import { ReportError } from '../report.ts';
-import { wellFormed } from './encodings.ts';
-import { type JsonPiece, type JsonPiecesOptions, type Step, stepsTo } from './json-paths.ts';
-import { KeptText } from './text-capture.ts';
+import { replaceLoneSurrogates } from './encodings.ts';
+import { type JsonMatch, type JsonStreamOptions, type PathNode, matchPaths } from './json-paths.ts';
+import { TextCapture } from './text-capture.ts';
 
 const MAX_DEPTH = 200;
-const MAX_PIECE = 16 * 1024 * 1024;
+const MAX_MATCH = 16 * 1024 * 1024;
 /** Arrays, objects and commas of one piece: what is small in a file can be large in memory. */
-const MAX_PARTS = 1_000_000;
+const MAX_MEMBERS = 1_000_000;
 const MAX_KEY = 64 * 1024;
-const MAX_WORD = 1_024;
+const MAX_LITERAL = 1_024;
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -19,24 +19,24 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'com
 interface Frame {
   isArray: boolean;
   key: string | number;
-  steps: readonly Step[];
+  steps: readonly PathNode[];
 }
 
 /** Finds the pieces in JSON that comes in chunks. */
 export class JsonScanner {
-  readonly #options: JsonPiecesOptions;
-  #pieces: JsonPiece[] = [];
+  readonly #options: JsonStreamOptions;
+  #pieces: JsonMatch[] = [];
   #frames: Frame[] = [];
   #expected: Expected = 'value';
   /** Of the value that comes next. */
-  #steps: readonly Step[];
+  #steps: readonly PathNode[];
   /** Bytes before the present chunk. */
   #base = 0;
   #inString = false;
   #escaped = false;
   #inWord = false;
   /** The key, word or piece that is being read. */
-  readonly #kept = new KeptText();
+  readonly #kept = new TextCapture();
   /** The path of the piece that is being read. */
   #path: string | undefined;
   #offset = 0;
@@ -44,12 +44,12 @@ export class JsonScanner {
   #depth = 0;
   #parts = 0;
 
-  constructor(root: Step, options: JsonPiecesOptions) {
+  constructor(root: PathNode, options: JsonStreamOptions) {
     this.#steps = [root];
     this.#options = options;
   }
 
-  takePieces(): JsonPiece[] {
+  takeMatches(): JsonMatch[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     return pieces;
@@ -68,7 +68,7 @@ export class JsonScanner {
         this.#take(bytes, at);
       }
     }
-    if (!this.#kept.keep(bytes)) this.#failLarge();
+    if (!this.#kept.carryOver(bytes)) this.#failLarge();
     this.#base += bytes.length;
   }
 
@@ -174,7 +174,7 @@ export class JsonScanner {
       this.#path = path;
       this.#offset = this.#base + at;
       this.#parts = 0;
-      this.#kept.begin(at, MAX_PIECE);
+      this.#kept.begin(at, MAX_MATCH);
       if (opens) {
         this.#depth = 1;
         if (this.#frames.length + 1 > MAX_DEPTH) this.#failDepth(at);
@@ -197,7 +197,7 @@ export class JsonScanner {
       this.#fail('A value was expected here: this is no JSON.', at);
     }
     this.#inWord = true;
-    this.#kept.begin(at, MAX_WORD);
+    this.#kept.begin(at, MAX_LITERAL);
   }
 
   #beginText(at: number, largest: number): void {
@@ -207,7 +207,7 @@ export class JsonScanner {
 
   #endString(bytes: Uint8Array, at: number): void {
     if (this.#path !== undefined) this.#endPiece(bytes, at + 1);
-    else if (this.#kept.begun) {
+    else if (this.#kept.isActive) {
       this.#stepTo(this.#parsed(this.#takeKept(bytes, at + 1), JSON.parse, at) as string);
       this.#expected = 'colon';
     } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
@@ -224,7 +224,7 @@ export class JsonScanner {
   #endPiece(bytes: Uint8Array, end: number): void {
     const text = this.#takeKept(bytes, end);
     const { parse = JSON.parse } = this.#options;
-    const value = wellFormed(this.#parsed(text, parse, this.#offset - this.#base), text);
+    const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#base), text);
     const keys = this.#frames.map(({ key }) => key);
     this.#pieces.push({ path: this.#path as string, keys, value, offset: this.#offset });
     this.#path = undefined;
@@ -246,7 +246,7 @@ export class JsonScanner {
     const frame = this.#frames.at(-1) as Frame;
     frame.key = key;
     if (frame.steps.length === 0) return void (this.#steps = frame.steps);
-    this.#steps = stepsTo(frame.steps, String(key));
+    this.#steps = matchPaths(frame.steps, String(key));
   }
 
   #pop(byte: number, at: number): void {
@@ -261,8 +261,8 @@ export class JsonScanner {
   }
 
   #failLarge(): never {
-    const { largest, start } = this.#kept;
-    const size = largest === MAX_PIECE ? '16 MiB' : `${largest} bytes`;
+    const { maxBytes, start } = this.#kept;
+    const size = maxBytes === MAX_MATCH ? '16 MiB' : `${maxBytes} bytes`;
     this.#fail(`What begins here has more than ${size}.`, start);
   }
 
@@ -276,7 +276,7 @@ export class JsonScanner {
 
   #countPart(at: number): void {
     this.#parts += 1;
-    if (this.#parts > MAX_PARTS) this.#fail(`What begins here has more than ${MAX_PARTS} members.`, at);
+    if (this.#parts > MAX_MEMBERS) this.#fail(`What begins here has more than ${MAX_MEMBERS} members.`, at);
   }
 
   #failDepth(at: number): never {

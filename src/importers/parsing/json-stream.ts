@@ -1,8 +1,8 @@
-import { utf8Of } from './encodings.ts';
-import { type JsonPiece, type JsonPiecesOptions, stepsOf } from './json-paths.ts';
+import { toUtf8 } from './encodings.ts';
+import { type JsonMatch, type JsonStreamOptions, compilePaths } from './json-paths.ts';
 import { JsonScanner } from './json-scanner.ts';
 
-export type { JsonPiece, JsonPiecesOptions };
+export type { JsonMatch, JsonStreamOptions };
 
 /**
  * Reads JSON as it comes in, its members in any order, and gives whole what stands at the paths: names joined by dots,
@@ -11,22 +11,22 @@ export type { JsonPiece, JsonPiecesOptions };
  * @throws ReportError with the byte where it is no JSON, ends too early, or holds a piece of more than 16 MiB; every
  *   piece that ended before was yielded
  */
-export async function* readJsonPieces(
+export async function* streamJsonMatches(
   chunks: AsyncIterable<Uint8Array>,
   paths: readonly string[],
-  options: JsonPiecesOptions = {},
-): AsyncGenerator<JsonPiece, void> {
-  const scanner = new JsonScanner(stepsOf(paths), options);
-  for await (const chunk of utf8Of(chunks)) {
+  options: JsonStreamOptions = {},
+): AsyncGenerator<JsonMatch, void> {
+  const scanner = new JsonScanner(compilePaths(paths), options);
+  for await (const chunk of toUtf8(chunks)) {
     let failure: unknown;
     try {
       scanner.write(chunk);
     } catch (error) {
       failure = error;
     }
-    yield* scanner.takePieces();
+    yield* scanner.takeMatches();
     if (failure !== undefined) throw failure;
   }
   scanner.end();
-  yield* scanner.takePieces();
+  yield* scanner.takeMatches();
 }

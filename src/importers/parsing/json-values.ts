@@ -1,16 +1,16 @@
-import { plainOf } from './markdown.ts';
+import { textToMarkdown } from './markdown.ts';
 
 /** What is known of a JSON object that a report holds: nothing. */
-export type Members = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-const NONE: Members = Object.freeze({});
+const NONE: JsonObject = Object.freeze({});
 
 /** @returns the object, or one without members where it is none, so that what is missing reads as `undefined` */
-export function membersOf(value: unknown): Members {
-  return isObject(value) ? value : NONE;
+export function asJsonObject(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : NONE;
 }
 
-export function isObject(value: unknown): value is Members {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -31,20 +31,20 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 /** @returns a list: what stands alone is one of one, and what is missing is empty */
-export function listOf(value: unknown): readonly unknown[] {
+export function arrayOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
 }
 
 /** @returns the texts of a list, or of one that stands alone */
 export function textsOf(value: unknown): string[] {
-  return listOf(value)
+  return arrayOf(value)
     .map(textOf)
     .filter((text) => text !== undefined);
 }
 
 /** @returns a plain text as Markdown that shows it as it is */
-export function plainTextOf(value: unknown): string | undefined {
+export function markdownTextOf(value: unknown): string | undefined {
   const text = textOf(value);
-  return text === undefined ? undefined : plainOf(text);
+  return text === undefined ? undefined : textToMarkdown(text);
 }

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { ReportError } from '../report.ts';
-import { TextChunks } from './streaming-text-decoder.ts';
+import { StreamingTextDecoder } from './streaming-text-decoder.ts';
 
 export interface ElementHandler {
   /** @param depth 1 for the root */
@@ -13,7 +13,7 @@ export interface ElementHandler {
 const MAX_DEPTH = 64;
 const MAX_ATTRIBUTES = 128;
 /** The longest tag, comment, text or declaration, in characters: what the parser may have to hold at once. */
-const MAX_PIECE = 8 * 1024 * 1024;
+const MAX_TOKEN = 8 * 1024 * 1024;
 /** How many characters that XML forbids are read over. */
 const MAX_FORBIDDEN = 100_000;
 
@@ -22,11 +22,11 @@ const MAX_FORBIDDEN = 100_000;
  * document type, and holds a bounded part of the file, whatever stands in it. Characters that XML forbids, and
  * references to such, are left as they are: scanners write what servers send.
  */
-export class BoundedXml {
+export class LimitedXmlParser {
   readonly #parser: SaxesParser = new SaxesParser();
   /** Its `on` and `off` name the member by a variable: called for each element, they make parsing take four times as long. */
   readonly #switch = this.#parser as unknown as { textHandler: ((text: string) => void) | undefined };
-  readonly #decoder = new TextChunks();
+  readonly #decoder = new StreamingTextDecoder();
   readonly #handler: ElementHandler;
   readonly #hint: string;
   readonly #takeText = (text: string): void => this.#handler.text(text);
@@ -51,22 +51,22 @@ export class BoundedXml {
     this.#hint = hint;
     const parser = this.#parser;
     parser.on('xmldecl', ({ version }) => {
-      if (version !== '1.0') this.refuse(`The report is XML ${version}, and only XML 1.0 is read.`);
+      if (version !== '1.0') this.fail(`The report is XML ${version}, and only XML 1.0 is read.`);
     });
     parser.on('doctype', (doctype) => {
       const name = /^[^\s[]*/.exec(doctype.trim())?.[0] ?? '';
       if (!roots.includes(name) || doctype.includes('<!ENTITY'))
-        this.refuse(`The document type is not that of ${roots.join(' or ')}, or defines entities.`);
+        this.fail(`The document type is not that of ${roots.join(' or ')}, or defines entities.`);
     });
     parser.on('error', ({ message }) => this.#note(message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
     parser.on('attribute', () => {
       this.#attributes += 1;
       if (this.#attributes > MAX_ATTRIBUTES)
-        this.refuse(`An element has more than ${MAX_ATTRIBUTES} attributes.`);
+        this.fail(`An element has more than ${MAX_ATTRIBUTES} attributes.`);
     });
     parser.on('opentag', ({ name, attributes }) => {
       this.#depth += 1;
-      if (this.#depth > MAX_DEPTH) this.refuse(`Elements are nested more than ${MAX_DEPTH} deep.`);
+      if (this.#depth > MAX_DEPTH) this.fail(`Elements are nested more than ${MAX_DEPTH} deep.`);
       this.#tagEnd = parser.position;
       this.#attributes = 0;
       this.#sawRoot = true;
@@ -109,8 +109,8 @@ export class BoundedXml {
   write(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
     this.#parser.write(this.#decoder.decode(chunk));
-    if (this.#parser.position - this.#tagEnd > MAX_PIECE) {
-      this.refuse(`No tag ends within ${MAX_PIECE / 1024 / 1024} MiB.`);
+    if (this.#parser.position - this.#tagEnd > MAX_TOKEN) {
+      this.fail(`No tag ends within ${MAX_TOKEN / 1024 / 1024} MiB.`);
     }
   }
 
@@ -123,7 +123,7 @@ export class BoundedXml {
   }
 
   /** @throws ReportError that says where the parser is */
-  refuse(message: string): never {
+  fail(message: string): never {
     throw new ReportError(this.#sawRoot ? message : `${message} ${this.#hint}`, { line: this.#parser.line });
   }
 
@@ -136,10 +136,10 @@ export class BoundedXml {
     ) {
       this.#forbidden += 1;
       if (this.#forbidden > MAX_FORBIDDEN)
-        this.refuse('The report holds too many characters that XML forbids.');
+        this.fail('The report holds too many characters that XML forbids.');
       return;
     }
-    this.refuse(
+    this.fail(
       this.#ending ? `The report ends too early (${message}).` : `The report is no XML here (${message}).`,
     );
   }

@@ -1,4 +1,4 @@
-import { ENTITIES } from './html-entities.ts';
+import { HTML_ENTITIES } from './html-entities.ts';
 
 /** What is longer is cut before it is read: no text of a finding may be nearly as long. */
 const MAX_HTML = 256 * 1024;
@@ -15,7 +15,7 @@ const BLOCKS = new Set(
  * Turns the HTML of a report into Markdown: paragraphs, lists, code, emphasis and links stay, scripts and styles go, and
  * whatever else is a tag is left out with its text kept. Takes a time in proportion to the text, however it is nested.
  */
-export function markdownOf(html: string): string {
+export function htmlToMarkdown(html: string): string {
   const writer = new MarkdownWriter();
   const text = html.slice(0, MAX_HTML);
   let at = 0;
@@ -162,7 +162,7 @@ function escapeMarkdown(text: string): string {
 }
 
 /** Texts without markup as Markdown that shows them as they are. */
-export function plainOf(text: string): string {
+export function textToMarkdown(text: string): string {
   return text
     .trim()
     .replace(/\r\n?/g, '\n')
@@ -173,7 +173,7 @@ export function plainOf(text: string): string {
 }
 
 /** A text as a code block of Markdown, whatever stands in it (CommonMark 0.31, section 4.5). */
-export function fenced(text: string): string {
+export function codeBlock(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
@@ -184,7 +184,7 @@ export function fenced(text: string): string {
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (whole, name: string) => {
-    if (!name.startsWith('#')) return ENTITIES.get(name) ?? whole;
+    if (!name.startsWith('#')) return HTML_ENTITIES.get(name) ?? whole;
     const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
     const usable = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
     return usable ? String.fromCodePoint(code) : '�';
@@ -192,12 +192,12 @@ export function decodeEntities(text: string): string {
 }
 
 /** @returns the CVE identifiers in a text, in upper case, each once, in its order */
-export function cvesIn(text: string): string[] {
+export function extractCveIds(text: string): string[] {
   return [...new Set(Array.from(text.matchAll(/\bCVE-\d{4}-\d{4,19}\b/gi), ([id]) => id.toUpperCase()))];
 }
 
 /** @returns the CWE identifiers in a text (`CWE-79`, `cwe:79`, `CWE 79`), each once, in its order */
-export function cwesIn(text: string): string[] {
+export function extractCweIds(text: string): string[] {
   const found = text.matchAll(/\bCWE[-_: ]?(?:id[-_: ]?)?(\d{1,6})\b/gi);
   return [...new Set(Array.from(found, ([, number]) => `CWE-${Number(number)}`))];
 }

@@ -1,7 +1,7 @@
 /** No scanner of today wrote a report before this year. */
-const FIRST = Date.UTC(1995, 0, 1);
+const EARLIEST = Date.UTC(1995, 0, 1);
 /** The end of the year 9999. */
-const LAST = 253_402_300_799_999;
+const LATEST = 253_402_300_799_999;
 /** What is smaller is seconds since 1970, what is larger milliseconds: 5138 in seconds, 1973 in milliseconds. */
 const FEWEST_MILLISECONDS = 1e11;
 
@@ -21,20 +21,20 @@ const CTIME =
  * @param until what is later is none; milliseconds
  * @returns milliseconds since 1970; `undefined` for what is no time, before 1995 or after the year 9999
  */
-export function timeOf(value: unknown, until = LAST): number | undefined {
+export function parseTime(value: unknown, until = LATEST): number | undefined {
   const time =
-    typeof value === 'number' ? ofNumber(value) : typeof value === 'string' ? ofText(value) : undefined;
-  return time !== undefined && time >= FIRST && time <= until ? time : undefined;
+    typeof value === 'number' ? fromNumber(value) : typeof value === 'string' ? fromText(value) : undefined;
+  return time !== undefined && time >= EARLIEST && time <= until ? time : undefined;
 }
 
-function ofNumber(value: number): number {
+function fromNumber(value: number): number {
   return Math.trunc(value < FEWEST_MILLISECONDS ? value * 1_000 : value);
 }
 
-function ofText(value: string): number | undefined {
+function fromText(value: string): number | undefined {
   if (value.length > 100) return undefined;
   const text = value.trim().replace(/\s+/g, ' ');
-  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return ofNumber(Number(text));
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(text)) return fromNumber(Number(text));
   const iso = ISO.exec(text);
   if (iso !== null) {
     const [, year, month, day, hour, minute, second, fraction = '', zone] = iso;

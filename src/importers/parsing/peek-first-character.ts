@@ -2,7 +2,7 @@
  * Looks at how a report begins without losing it.
  * @returns the first character that is no space and no byte order mark, and all that was given
  */
-export async function withFirstCharacter(
+export async function peekFirstCharacter(
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<{ first: string | undefined; all: AsyncIterable<Uint8Array> }> {
   const rest = chunks[Symbol.asyncIterator]();

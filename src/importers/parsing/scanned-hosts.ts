@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { locationOf } from '../../domain/assets/asset-locations.ts';
+import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
 import type { ScannedHost } from '../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../domain/assets/scans/diff-ports.ts';
 import { PROTOCOLS } from '../../domain/assets/ports.ts';
@@ -9,16 +9,16 @@ const MAX_NAME = 255;
 const MAX_BANNER = 1_024;
 
 /** @returns an IP address in its one form; `undefined` for what is none */
-export function addressOf(value: unknown): string | undefined {
+export function readAddress(value: unknown): string | undefined {
   const text = textOf(value)?.replace(/^\[(.*)\]$/, '$1') ?? '';
-  const found = isIP(text) === 0 ? { wrong: '' } : locationOf('host', text);
+  const found = isIP(text) === 0 ? { wrong: '' } : normalizeLocation('host', text);
   return 'location' in found ? found.location : undefined;
 }
 
 /** @returns the host name that a text is; `undefined` for an address and for what is none */
 export function hostNameOf(value: unknown): string | undefined {
   const text = textOf(value) ?? '';
-  const found = isIP(text) === 0 ? locationOf('host', text) : { wrong: '' };
+  const found = isIP(text) === 0 ? normalizeLocation('host', text) : { wrong: '' };
   return 'location' in found && found.location.length <= MAX_NAME ? found.location : undefined;
 }
 
@@ -37,24 +37,24 @@ export function protocolOf(value: unknown): ObservedPort['protocol'] | undefined
 }
 
 /** The most names of a host that are told. */
-const MAX_NAMES = 50;
+const MAX_HOST_NAMES = 50;
 
 /** @returns what the asset of a host is described by; nothing where there is no more to tell than a name */
-export function describedHost(
+export function hostDescription(
   operatingSystem: string | undefined,
   names: Iterable<string>,
 ): { description?: string } {
-  const system = cut(operatingSystem?.trim(), MAX_NAME);
-  const all = [...new Set(names)].filter((name) => name !== '').slice(0, MAX_NAMES);
+  const system = truncate(operatingSystem?.trim(), MAX_NAME);
+  const all = [...new Set(names)].filter((name) => name !== '').slice(0, MAX_HOST_NAMES);
   const lines = [
     ...(system ? [`Operating system: ${system}`] : []),
-    ...(all.length > 1 ? [`Host names: ${all.map((name) => cut(name, MAX_NAME)).join(', ')}`] : []),
+    ...(all.length > 1 ? [`Host names: ${all.map((name) => truncate(name, MAX_NAME)).join(', ')}`] : []),
   ];
   return lines.length === 0 ? {} : { description: lines.join('\n') };
 }
 
 /** What a scanner saw of a port, which is open unless it says otherwise. */
-export function observedPort(
+export function buildObservedPort(
   protocol: ObservedPort['protocol'],
   number: number,
   more: { [Name in 'state' | 'service' | 'banner' | 'product' | 'version']?: string | undefined } = {},
@@ -64,17 +64,17 @@ export function observedPort(
     protocol,
     number,
     state,
-    service: cut(service, MAX_NAME),
+    service: truncate(service, MAX_NAME),
     probed: banner !== undefined || product !== undefined,
-    banner: cut(banner, MAX_BANNER),
-    product: cut(product, MAX_NAME),
-    version: cut(version, MAX_NAME),
+    banner: truncate(banner, MAX_BANNER),
+    product: truncate(product, MAX_NAME),
+    version: truncate(version, MAX_NAME),
     cpe: null,
   };
 }
 
 /** A host of which a scanner tells single ports, and says nothing of others. */
-export function hostOfPorts(
+export function hostWithPorts(
   address: string,
   ports: readonly ObservedPort[],
   { name, seenAt }: { name?: string | undefined; seenAt?: number | undefined } = {},
@@ -82,7 +82,7 @@ export function hostOfPorts(
   return { address, name, seenAt, ports, complete: false, unlistedStates: [] };
 }
 
-function cut(text: string | undefined, max: number): string | null {
+function truncate(text: string | undefined, max: number): string | null {
   const trimmed = text?.replaceAll('\0', '\uFFFD').trim() ?? '';
   if (trimmed === '') return null;
   return trimmed.slice(0, max).toWellFormed();

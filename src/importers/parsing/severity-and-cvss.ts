@@ -1,7 +1,7 @@
-import { scoreOf } from '../../domain/vulnerabilities/cvss.ts';
+import { calculateCvssScore } from '../../domain/vulnerabilities/cvss.ts';
 import type { Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 
-const WORDS: Readonly<Record<string, Severity>> = {
+const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
   critical: 'Critical',
   crit: 'Critical',
   fatal: 'Critical',
@@ -26,10 +26,10 @@ const WORDS: Readonly<Record<string, Severity>> = {
 };
 
 /** @returns the severity that a word of a scanner means, without regard to case; `undefined` for one that is not known */
-export function severityOf(word: unknown): Severity | undefined {
+export function parseSeverity(word: unknown): Severity | undefined {
   if (typeof word !== 'string' || word.length > 50) return undefined;
   const key = word.trim().toLowerCase();
-  return Object.hasOwn(WORDS, key) ? WORDS[key] : undefined;
+  return Object.hasOwn(SEVERITY_WORDS, key) ? SEVERITY_WORDS[key] : undefined;
 }
 
 /** @param score from 0 to 10 @returns the severity as CVSS 3.1 and 4.0 rate it (section 5 of the former) */
@@ -41,7 +41,7 @@ export function severityOfScore(score: number): Severity {
 }
 
 /** What a report says of CVSS, as it stands there. */
-export interface ScoreClaim {
+export interface CvssEntry {
   score?: unknown;
   vector?: unknown;
   /** `3.1`; else the vector tells, and a score with neither counts as of 3.0. */
@@ -52,27 +52,27 @@ export interface ScoreClaim {
  * @returns of several the best known: 4.0 before 3.1 before 3.0 before 2.0, one with a vector before one without, the
  *   higher score before the lower. Of 2.0 the score alone. What is no score from 0 to 10 and no vector is passed over
  */
-export function bestCvss(claims: readonly ScoreClaim[]): { cvssScore?: number; cvssVector?: string } {
+export function bestCvss(claims: readonly CvssEntry[]): { cvssScore?: number; cvssVector?: string } {
   let best: { version: number; score: number; vector?: string } | undefined;
   for (const claim of claims) {
-    const found = readClaim(claim);
+    const found = parseRating(claim);
     if (found !== undefined && (best === undefined || isBetter(found, best))) best = found;
   }
   if (best === undefined) return {};
   return { cvssScore: best.score, ...(best.vector === undefined ? {} : { cvssVector: best.vector }) };
 }
 
-type Known = { version: number; score: number; vector?: string };
+type ParsedRating = { version: number; score: number; vector?: string };
 
-function isBetter(one: Known, other: Known): boolean {
+function isBetter(one: ParsedRating, other: ParsedRating): boolean {
   if (one.version !== other.version) return one.version > other.version;
   if ((one.vector === undefined) !== (other.vector === undefined)) return one.vector !== undefined;
   return one.score > other.score;
 }
 
-function readClaim({ score, vector, version }: ScoreClaim): Known | undefined {
+function parseRating({ score, vector, version }: CvssEntry): ParsedRating | undefined {
   const text = typeof vector === 'string' ? vector.trim() : '';
-  const ofVector = scoreOf(text);
+  const ofVector = calculateCvssScore(text);
   if (ofVector !== undefined) return { version: Number(text.slice(5, 8)), score: ofVector, vector: text };
   const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
   if (typeof number !== 'number' || !(number >= 0 && number <= 10)) return undefined;

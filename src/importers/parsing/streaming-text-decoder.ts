@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { markedDecoder, withoutMark } from './encodings.ts';
+import { decoderForBom, stripBom } from './encodings.ts';
 
 /** How far the declaration of XML can reach, in bytes. */
 const MAX_DECLARATION = 256;
@@ -8,7 +8,7 @@ const MAX_DECLARATION = 256;
  * Turns chunks of bytes into text, without a byte order mark. What is no UTF-8 becomes U+FFFD. UTF-16 is told by its
  * mark, and an encoding that the declaration of XML names is taken when it is one of WHATWG's.
  */
-export class TextChunks {
+export class StreamingTextDecoder {
   /** The beginning of a character whose end is in the next chunk. */
   #carried: Uint8Array = new Uint8Array(0);
   #decoder: TextDecoder | undefined;
@@ -28,7 +28,7 @@ export class TextChunks {
       bytes = this.#begin(bytes);
     }
     if (this.#decoder !== undefined) return this.#decoder.decode(bytes, { stream: true });
-    const whole = isAscii(bytes) ? bytes.length : endOfWholeCharacters(bytes);
+    const whole = isAscii(bytes) ? bytes.length : lengthOfWholeCharacters(bytes);
     this.#carried = Uint8Array.prototype.slice.call(bytes, whole);
     return bytes.toString('utf8', 0, whole);
   }
@@ -42,8 +42,8 @@ export class TextChunks {
   #begin(bytes: Uint8Array): Buffer {
     this.#begun = true;
     this.#carried = new Uint8Array(0);
-    this.#decoder = markedDecoder(bytes) ?? declaredDecoder(bytes);
-    const rest = this.#decoder === undefined ? withoutMark(bytes) : bytes;
+    this.#decoder = decoderForBom(bytes) ?? declaredDecoder(bytes);
+    const rest = this.#decoder === undefined ? stripBom(bytes) : bytes;
     return Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength);
   }
 }
@@ -62,7 +62,7 @@ function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
 }
 
 /** @returns the length without the character at the end that needs more bytes than there are */
-function endOfWholeCharacters(bytes: Uint8Array): number {
+function lengthOfWholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] as number;
     if (byte < 0x80 || byte >= 0xf8) break;

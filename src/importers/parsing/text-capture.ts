@@ -1,12 +1,12 @@
 /** A part of a stream of bytes that is wanted as text, and may lie in several chunks. */
-export class KeptText {
+export class TextCapture {
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #start = -1;
   #largest = 0;
 
   /** Whether one has begun. */
-  get begun(): boolean {
+  get isActive(): boolean {
     return this.#start >= 0;
   }
 
@@ -16,7 +16,7 @@ export class KeptText {
   }
 
   /** The most bytes that it may have. */
-  get largest(): number {
+  get maxBytes(): number {
     return this.#largest;
   }
 
@@ -26,8 +26,8 @@ export class KeptText {
   }
 
   /** Keeps what the chunk has of it, as it goes on in the next one. @returns whether it is not too long */
-  keep(chunk: Uint8Array): boolean {
-    if (!this.begun) return true;
+  carryOver(chunk: Uint8Array): boolean {
+    if (!this.isActive) return true;
     if (!this.#add(chunk, chunk.length)) return false;
     this.#start = 0;
     return true;

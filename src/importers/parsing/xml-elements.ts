@@ -1,4 +1,4 @@
-import { markdownOf, plainOf } from './markdown.ts';
+import { htmlToMarkdown, textToMarkdown } from './markdown.ts';
 import type { XmlElement } from './xml-stream.ts';
 
 /** @returns the elements at the end of a path of names below the element, in their order */
@@ -25,13 +25,13 @@ export function textsAt(element: XmlElement, ...names: readonly string[]): strin
 /** @returns the HTML that is the text of the first element at the path that has one, as Markdown */
 export function markdownAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   const text = textAt(element, ...names);
-  return text === undefined ? undefined : markdownOf(text);
+  return text === undefined ? undefined : htmlToMarkdown(text);
 }
 
 /** @returns the plain text of the first element at the path that has one, as Markdown that shows it as it is */
-export function plainAt(element: XmlElement, ...names: readonly string[]): string | undefined {
+export function plainTextAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   const text = textAt(element, ...names);
-  return text === undefined ? undefined : plainOf(text);
+  return text === undefined ? undefined : textToMarkdown(text);
 }
 
 /** @returns the element's text without that of the elements in it, trimmed: `1.2.3.4<hostname>a</hostname>` has `1.2.3.4` */

@@ -1,4 +1,4 @@
-import { BoundedXml, type ElementHandler } from './limited-xml-parser.ts';
+import { LimitedXmlParser, type ElementHandler } from './limited-xml-parser.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -18,7 +18,7 @@ export interface XmlAncestor {
 }
 
 /** An element at one of the paths that were asked for. */
-export interface XmlPiece {
+export interface XmlMatch {
   /** The path as it was asked for. */
   path: string;
   element: XmlElement;
@@ -28,7 +28,7 @@ export interface XmlPiece {
   line: number;
 }
 
-export interface XmlPiecesOptions {
+export interface XmlStreamOptions {
   /** Names of root elements, without prefix; another one is refused. */
   roots: readonly string[];
   /** Names from the root on, joined by dots, `*` for any: `issues.issue`. */
@@ -48,55 +48,55 @@ const MAX_ELEMENTS = 100_000;
  * @throws ReportError with the line where it is no XML, ends too early, or holds a piece of more than 8 Mi characters;
  *   every piece that ended before was yielded
  */
-export async function* readXmlPieces(
+export async function* streamXmlMatches(
   chunks: AsyncIterable<Uint8Array>,
-  options: XmlPiecesOptions,
-): AsyncGenerator<XmlPiece, void> {
+  options: XmlStreamOptions,
+): AsyncGenerator<XmlMatch, void> {
   const collector = new Collector(options);
-  const xml = new BoundedXml(collector, options.roots, 'This is not the XML of such a report.');
+  const xml = new LimitedXmlParser(collector, options.roots, 'This is not the XML of such a report.');
   collector.xml = xml;
-  const step = function* (read: () => void): Generator<XmlPiece> {
+  const step = function* (read: () => void): Generator<XmlMatch> {
     try {
       read();
     } catch (error) {
       // An element whose closing tag is the error did not end.
-      yield* collector.takePieces(xml.position);
+      yield* collector.takeMatches(xml.position);
       throw error;
     }
-    yield* collector.takePieces();
+    yield* collector.takeMatches();
   };
   for await (const chunk of chunks) yield* step(() => xml.write(chunk));
   yield* step(() => xml.end());
 }
 
-interface Draft {
+interface OpenElement {
   name: string;
   attributes: Attributes;
   children: XmlElement[];
   text: string;
-  parent: Draft | undefined;
+  parent: OpenElement | undefined;
 }
 
-interface KnownPath {
+interface CompiledPath {
   path: string;
   names: readonly string[];
 }
 
 class Collector implements ElementHandler {
-  xml!: BoundedXml;
+  xml!: LimitedXmlParser;
   readonly #roots: readonly string[];
-  readonly #paths: readonly KnownPath[];
-  readonly #begins: readonly KnownPath[];
-  readonly #ends: readonly KnownPath[];
+  readonly #paths: readonly CompiledPath[];
+  readonly #begins: readonly CompiledPath[];
+  readonly #ends: readonly CompiledPath[];
   readonly #ancestors: XmlAncestor[] = [];
-  #pieces: XmlPiece[] = [];
+  #pieces: XmlMatch[] = [];
   #lastEnd = -1;
   #path = '';
-  #draft: Draft | undefined;
+  #draft: OpenElement | undefined;
   #characters = 0;
   #elements = 0;
 
-  constructor({ roots, paths, begins = [], ends = [] }: XmlPiecesOptions) {
+  constructor({ roots, paths, begins = [], ends = [] }: XmlStreamOptions) {
     const known = (list: readonly string[]) => list.map((path) => ({ path, names: path.split('.') }));
     this.#roots = roots;
     this.#paths = known(paths);
@@ -104,7 +104,7 @@ class Collector implements ElementHandler {
     this.#ends = known(ends);
   }
 
-  takePieces(failedAt?: number): XmlPiece[] {
+  takeMatches(failedAt?: number): XmlMatch[] {
     const pieces = this.#pieces;
     this.#pieces = [];
     if (this.#lastEnd === failedAt) pieces.pop();
@@ -115,7 +115,7 @@ class Collector implements ElementHandler {
     const name = prefixed.slice(prefixed.indexOf(':') + 1);
     if (depth === 1 && !this.#roots.includes(name)) {
       const roots = this.#roots.map((root) => `<${root}>`).join(' or ');
-      this.xml.refuse(`The report begins with <${name.slice(0, 50)}> and not with ${roots}.`);
+      this.xml.fail(`The report begins with <${name.slice(0, 50)}> and not with ${roots}.`);
     }
     const path = this.#draft === undefined ? this.#pathAt(this.#paths, name, depth) : undefined;
     if (path !== undefined) {
@@ -133,7 +133,7 @@ class Collector implements ElementHandler {
     this.#elements += 1;
     for (const key in attributes) this.#count(key.length + (attributes[key]?.length ?? 0));
     this.#count(name.length);
-    if (this.#elements > MAX_ELEMENTS) this.xml.refuse(`An element holds more than ${MAX_ELEMENTS} others.`);
+    if (this.#elements > MAX_ELEMENTS) this.xml.fail(`An element holds more than ${MAX_ELEMENTS} others.`);
   }
 
   close(_name: string, depth: number): void {
@@ -161,7 +161,7 @@ class Collector implements ElementHandler {
     this.#draft.text += text;
   }
 
-  #note(paths: readonly KnownPath[], { name, attributes }: XmlAncestor, depth: number): boolean {
+  #note(paths: readonly CompiledPath[], { name, attributes }: XmlAncestor, depth: number): boolean {
     const path = this.#pathAt(paths, name, depth);
     if (path === undefined) return false;
     const element = { name, attributes, children: [], text: '' };
@@ -169,7 +169,7 @@ class Collector implements ElementHandler {
     return true;
   }
 
-  #pathAt(paths: readonly KnownPath[], name: string, depth: number): string | undefined {
+  #pathAt(paths: readonly CompiledPath[], name: string, depth: number): string | undefined {
     return paths.find(
       ({ names }) =>
         names.length === depth &&
@@ -182,6 +182,6 @@ class Collector implements ElementHandler {
 
   #count(characters: number): void {
     this.#characters += characters;
-    if (this.#characters > MAX_CHARACTERS) this.xml.refuse('An element holds more than 8 Mi characters.');
+    if (this.#characters > MAX_CHARACTERS) this.xml.fail('An element holds more than 8 Mi characters.');
   }
 }

@@ -1,25 +1,33 @@
 import { hash } from 'node:crypto';
-import { openSpoolFile, type SpoolStatement } from '../../db/scratch-database.ts';
-import type { Cover, SightedAsset, Sighting } from '../../domain/imports/sighting.ts';
+import { openScratchDatabase, type ScratchStatement } from '../../db/scratch-database.ts';
+import type { CoverageKey, AssetLocation, Sighting } from '../../domain/imports/sighting.ts';
 import { severityRank } from '../../domain/vulnerabilities/statuses-and-severities.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
-import { MAX_LOCATIONS, mergeFindings, type SettledFinding } from '../normalize-finding.ts';
-import { columnsOf, contentOf, cutToLimit, packed, settledOf, severityOf, wasCut } from './finding-codec.ts';
+import { MAX_STORED_LOCATIONS, mergeFindings, type NormalizedFinding } from '../normalize-finding.ts';
+import {
+  toColumns,
+  hashContent,
+  truncateToLimit,
+  encodeFinding,
+  decodeFinding,
+  severityOfRank,
+  isTruncated,
+} from './finding-codec.ts';
 
 /** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
-const MERGED = 20;
+const MAX_MERGED_INSTANCES = 20;
 
 /** Who a finding is, beside what is said of it. */
-export interface SpooledHead {
+export interface FindingHeader {
   identity: string;
   source: string;
-  asset: SightedAsset | null;
-  cover: Cover | null;
+  asset: AssetLocation | null;
+  coverage: CoverageKey | null;
   /** Milliseconds since 1970; `null` where only the report has a time. */
   seenAt: number | null;
 }
 
-type Kept = [
+type SpooledGroupRow = [
   first: number,
   identity: string,
   instances: number,
@@ -35,19 +43,19 @@ type Kept = [
 ];
 
 /** Where a reading of the spool goes on: behind a number in the order of the report, or behind an identity in theirs. */
-export type SpoolPlace = number | string;
+export type SpoolCursor = number | string;
 
 /** A finding as it was spooled. */
-export interface Spooled {
+export interface SpooledFinding {
   /** In the order of the report. */
-  number: number;
+  sequence: number;
   /** Whether a part of it was left out. */
-  cut: boolean;
+  isTruncated: boolean;
   sighting: Sighting;
 }
 
-const INSTANCE = 'identity, head, rank, seen, located, content, cut, size, body';
-const FINDING =
+const INSTANCE_COLUMNS = 'identity, head, rank, seen, located, content, cut, size, body';
+const FINDING_COLUMNS =
   'first, identity, instances, head, rank, first_seen, last_seen, untimed, located, content, cut, size';
 
 const TABLES = [
@@ -66,9 +74,9 @@ const TABLES = [
  * into findings in one sort: looked up one by one, a million would each need another page.
  */
 export class FindingSpool {
-  readonly #file = openSpoolFile(TABLES);
+  readonly #file = openScratchDatabase(TABLES);
   readonly #insert = this.#file.prepare(
-    `insert into instances (${INSTANCE}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into instances (${INSTANCE_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   readonly #bodies = this.#file.prepare(
     'select seq, body from instances where seq in (select value from json_each(?))',
@@ -89,13 +97,23 @@ export class FindingSpool {
   }
 
   /** Adds an instance of a finding. */
-  add({ identity, source, asset, cover, seenAt }: SpooledHead, finding: SettledFinding): void {
+  add({ identity, source, asset, coverage, seenAt }: FindingHeader, finding: NormalizedFinding): void {
     const rank = severityRank(finding.severity);
-    const body = cutToLimit(rank, packed(finding));
-    const { located } = finding;
-    const head = headOf(source, asset, cover);
-    const content = contentOf(rank, body, located);
-    this.#insert.run(identity, head, rank, seenAt, located, content, wasCut(body) ? 1 : 0, body.length, body);
+    const body = truncateToLimit(rank, encodeFinding(finding));
+    const { locationCount } = finding;
+    const head = encodeHeader(source, asset, coverage);
+    const content = hashContent(rank, body, locationCount);
+    this.#insert.run(
+      identity,
+      head,
+      rank,
+      seenAt,
+      locationCount,
+      content,
+      isTruncated(body) ? 1 : 0,
+      body.length,
+      body,
+    );
     this.#count += 1;
     if (seenAt !== null && seenAt > (this.#newest ?? -Infinity)) this.#newest = seenAt;
   }
@@ -122,34 +140,37 @@ export class FindingSpool {
    * @param after where the last reading ended; at first 0 for the order of the report, `''` for that of identities
    * @param reportAt when an instance was seen that has no time, in milliseconds since 1970
    */
-  read(after: SpoolPlace, limit: number, reportAt: number): Spooled[] {
-    const rows = (typeof after === 'number' ? this.#inOrder() : this.#sorted).all<Kept>(after, limit);
+  read(after: SpoolCursor, limit: number, reportAt: number): SpooledFinding[] {
+    const rows = (typeof after === 'number' ? this.#inOrder() : this.#sorted).all<SpooledGroupRow>(
+      after,
+      limit,
+    );
     // What they say is read together, once it is asked for: of findings that are known and the same, nobody does.
     let bodies: Map<number, string> | undefined;
     const bodyOf = (number: number): string =>
-      (bodies ??= this.#bodiesOf(read.map((spooled) => spooled.number))).get(number) as string;
-    const read: Spooled[] = [];
+      (bodies ??= this.#bodiesOf(read.map((spooled) => spooled.sequence))).get(number) as string;
+    const read: SpooledFinding[] = [];
     let size = 0;
     for (const row of rows) {
       size += row[11];
       // A unit of work has so many, and no more than that in all.
-      if (size > MAX_READ && read.length > 0) break;
+      if (size > MAX_READ_CHARACTERS && read.length > 0) break;
       read.push(this.#spooledOf(row, reportAt, bodyOf));
     }
     return read;
   }
 
   readonly #sorted = this.#file.prepare(
-    `select ${FINDING} from findings where identity > ? order by identity limit ?`,
+    `select ${FINDING_COLUMNS} from findings where identity > ? order by identity limit ?`,
   );
-  #ordered: SpoolStatement | undefined;
+  #ordered: ScratchStatement | undefined;
 
   /** Mostly nobody asks for this order. */
-  #inOrder(): SpoolStatement {
+  #inOrder(): ScratchStatement {
     if (this.#ordered === undefined) {
       this.#file.prepare('create index in_order on findings (first)').run();
       this.#ordered = this.#file.prepare(
-        `select ${FINDING} from findings where first > ? order by first limit ?`,
+        `select ${FINDING_COLUMNS} from findings where first > ? order by first limit ?`,
       );
     }
     return this.#ordered;
@@ -163,87 +184,93 @@ export class FindingSpool {
     return new Map(this.#bodies.all<[number, string]>(JSON.stringify(numbers)));
   }
 
-  #spooledOf(row: Kept, reportAt: number, bodyOf: (number: number) => string): Spooled {
-    const [number, identity, instances, , rank, first, last, untimed] = row;
-    const said = instances === 1 ? saidOnce(row, bodyOf) : this.#saidOften(row);
-    const [source, type, location, key, host, ports] = JSON.parse(said.head) as Head;
-    const { located, content, body } = said;
+  #spooledOf(row: SpooledGroupRow, reportAt: number, bodyOf: (number: number) => string): SpooledFinding {
+    const [sequence, identity, instances, , rank, first, last, untimed] = row;
+    const said = instances === 1 ? singleInstance(row, bodyOf) : this.#saidOften(row);
+    const [source, type, location, key, host, ports] = JSON.parse(said.header) as HeaderTuple;
+    const { locationCount, contentHash, body } = said;
     return {
-      number,
-      cut: said.cut,
+      sequence,
+      isTruncated: said.isTruncated,
       sighting: {
         identity,
         source,
         asset: type === null ? null : { type, location },
-        cover: key === null ? null : { key, host, ports },
+        coverage: key === null ? null : { key, host, ports },
         firstSeenAt: untimed === 1 ? Math.min(first ?? reportAt, reportAt) : (first ?? reportAt),
         seenAt: untimed === 1 ? Math.max(last ?? reportAt, reportAt) : (last ?? reportAt),
-        content,
-        severity: severityOf(rank),
-        columns: () => columnsOf(rank, body(), located),
+        contentHash,
+        severity: severityOfRank(rank),
+        columns: () => toColumns(rank, body(), locationCount),
       },
     };
   }
 
   /** Puts together what the instances of a finding say. */
-  #saidOften([number, identity, instances, , rank]: Kept): Said {
-    let merged: SettledFinding | undefined;
-    let head = '';
-    let located = 0;
+  #saidOften([number, identity, instances, , rank]: SpooledGroupRow): MergedFinding {
+    let merged: NormalizedFinding | undefined;
+    let header = '';
+    let locationCount = 0;
     const locations: ExploitableLocation[] = [];
     this.#file.prepare('delete from located').run();
     for (let after = number - 1, index = 0; index < instances;) {
       const rows = this.#instancesOf.all<[seq: number, head: string, body: string]>(identity, after);
       for (const [seq, headOfIt, body] of rows) {
-        const settled = settledOf(rank, body);
+        const settled = decodeFinding(rank, body);
         for (const location of settled.locations) {
           const digest = hash('sha1', JSON.stringify(location), 'base64').slice(0, 16);
           if (this.#locate.run(digest) === 0) continue;
-          located += 1;
-          if (located <= MAX_LOCATIONS) locations.push(location);
+          locationCount += 1;
+          if (locationCount <= MAX_STORED_LOCATIONS) locations.push(location);
         }
-        if (merged === undefined) [merged, head] = [settled, headOfIt];
-        else if (index < MERGED) merged = mergeFindings(merged, settled);
+        if (merged === undefined) [merged, header] = [settled, headOfIt];
+        else if (index < MAX_MERGED_INSTANCES) merged = mergeFindings(merged, settled);
         after = seq;
         index += 1;
       }
     }
-    const body = cutToLimit(rank, packed({ ...(merged as SettledFinding), locations }));
-    return { head, located, content: contentOf(rank, body, located), cut: wasCut(body), body: () => body };
+    const body = truncateToLimit(rank, encodeFinding({ ...(merged as NormalizedFinding), locations }));
+    return {
+      header,
+      locationCount,
+      contentHash: hashContent(rank, body, locationCount),
+      isTruncated: isTruncated(body),
+      body: () => body,
+    };
   }
 
   readonly #instancesOf = this.#file.prepare(
-    `select seq, head, body from instances where identity = ? and seq > ? order by seq limit ${MERGED}`,
+    `select seq, head, body from instances where identity = ? and seq > ? order by seq limit ${MAX_MERGED_INSTANCES}`,
   );
 }
 
 /** What is said of a finding in all. */
-interface Said {
-  head: string;
+interface MergedFinding {
+  header: string;
   /** How many locations it has, kept or not. */
-  located: number;
-  content: string;
-  cut: boolean;
+  locationCount: number;
+  contentHash: string;
+  isTruncated: boolean;
   body: () => string;
 }
 
-function saidOnce(
-  [number, , , head, , , , , located, content, cut]: Kept,
+function singleInstance(
+  [number, , , header, , , , , locationCount, contentHash, cut]: SpooledGroupRow,
   bodyOf: (number: number) => string,
-): Said {
-  return { head, located, content, cut: cut === 1, body: () => bodyOf(number) };
+): MergedFinding {
+  return { header, locationCount, contentHash, isTruncated: cut === 1, body: () => bodyOf(number) };
 }
 
-type Head = [
+type HeaderTuple = [
   source: string,
-  type: SightedAsset['type'] | null,
+  type: AssetLocation['type'] | null,
   location: string,
   key: string | null,
   host: string | null,
   ports: string,
 ];
 
-function headOf(source: string, asset: SightedAsset | null, cover: Cover | null): string {
+function encodeHeader(source: string, asset: AssetLocation | null, cover: CoverageKey | null): string {
   return JSON.stringify([
     source,
     asset?.type ?? null,
@@ -255,4 +282,4 @@ function headOf(source: string, asset: SightedAsset | null, cover: Cover | null)
 }
 
 /** The most characters that are read at once. */
-const MAX_READ = 4_000_000;
+const MAX_READ_CHARACTERS = 4_000_000;

@@ -1,16 +1,16 @@
-import { openSpoolFile } from '../../db/scratch-database.ts';
-import { nameOfPorts } from '../../domain/imports/port-sets.ts';
-import type { Cover, SightedAsset } from '../../domain/imports/sighting.ts';
-import { FindingSpool, type SpooledHead } from './finding-spool.ts';
-import type { SettledFinding } from '../normalize-finding.ts';
+import { openScratchDatabase } from '../../db/scratch-database.ts';
+import { portSetKey } from '../../domain/imports/port-sets.ts';
+import type { CoverageKey, AssetLocation } from '../../domain/imports/sighting.ts';
+import { FindingSpool, type FindingHeader } from './finding-spool.ts';
+import type { NormalizedFinding } from '../normalize-finding.ts';
 
 /** So many different sets of ports a report may cover. */
 const MAX_PORT_SETS = 100;
 
 /** What a report tells until it was read. It is a file, so that a million findings take no memory. */
-export class Spool {
+export class ReportSpool {
   readonly findings = new FindingSpool();
-  readonly #file = openSpoolFile([
+  readonly #file = openScratchDatabase([
     `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
     `create table sources (source text primary key) without rowid`,
     `create table remembered (name text primary key) without rowid`,
@@ -23,15 +23,15 @@ export class Spool {
   readonly #ports = new Map<string, string>();
 
   /** Adds an instance of a finding. */
-  add(head: SpooledHead, finding: SettledFinding): void {
+  add(head: FindingHeader, finding: NormalizedFinding): void {
     this.findings.add(head, finding);
     this.addSource(head.source);
   }
 
   /** Says that something is covered whole by a tool. */
-  cover(source: string, { key, host, ports }: Cover): void {
+  addCoverage(source: string, { key, host, ports }: CoverageKey): void {
     this.addSource(source);
-    const name = nameOfPorts(ports);
+    const name = portSetKey(ports);
     if (name !== ports && !this.#ports.has(name)) {
       // A scan has one set of ports; of what has very many nothing is gone.
       if (this.#ports.size >= MAX_PORT_SETS) return;
@@ -46,7 +46,7 @@ export class Spool {
     this.#source.run(source);
   }
 
-  sources(): string[] {
+  readSources(): string[] {
     return this.#file
       .prepare('select source from sources order by source')
       .all<[string]>()
@@ -54,10 +54,10 @@ export class Spool {
   }
 
   /** @returns some of what is covered, by source and ports, behind `after` */
-  covered(
+  readCoverage(
     after: readonly [source: string, ports: string, key: string],
     limit: number,
-  ): { place: [string, string, string]; source: string; cover: Cover }[] {
+  ): { place: [string, string, string]; source: string; cover: CoverageKey }[] {
     return this.#file
       .prepare(
         `select source, ports, key, host from covered where (source, ports, key) > (?, ?, ?)
@@ -72,7 +72,7 @@ export class Spool {
   }
 
   /** @returns whether it is the first time that this asset is counted as made, by a dry run that makes none */
-  countAsset({ type, location }: SightedAsset): boolean {
+  addCreatedAsset({ type, location }: AssetLocation): boolean {
     return this.#remember.run(`${type} ${location}`) > 0;
   }
 

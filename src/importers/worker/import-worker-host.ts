@@ -1,19 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import type { ImportOutcome } from '../../domain/imports/import-types.ts';
-import type { ImportMessage, ThreadData, ThreadProgress } from './import-worker.ts';
+import type { ImportWorkerMessage, ImportWorkerData, WorkerProgress } from './import-worker.ts';
 
 /** In MiB: nearly all that a run makes is soon thrown away. */
-const NURSERY_SIZE = 8;
+const YOUNG_GENERATION_SIZE = 8;
 /** How long, in ms, a thread that was told to end may take for the unit of work that it is in. */
-const GRACE = 5_000;
+const STOP_TIMEOUT = 5_000;
 
 /** The end of a run that this process could not bring to an end; it may be run again. */
-class ThreadFailure extends Error {
+class ImportWorkerError extends Error {
   override name = 'ThreadFailure';
 }
 
 /** The end of a run that needed more memory than it may have, and would again. */
-export class OutOfMemory extends Error {
+export class ImportOutOfMemory extends Error {
   override name = 'OutOfMemory';
 }
 
@@ -26,36 +26,36 @@ export class OutOfMemory extends Error {
  * @param onProgress told at most twice a second
  * @throws the reason of `left`, OutOfMemory, ThreadFailure for what else is no fault of the report
  */
-export async function importInThread(
+export async function runImportInWorker(
   url: URL,
-  data: ThreadData,
+  data: ImportWorkerData,
   { cancelled, left }: { cancelled: AbortSignal; left: AbortSignal },
-  onProgress: (progress: ThreadProgress) => void,
-): Promise<{ outcome: ImportOutcome; progress: ThreadProgress }> {
+  onProgress: (progress: WorkerProgress) => void,
+): Promise<{ outcome: ImportOutcome; progress: WorkerProgress }> {
   left.throwIfAborted();
   const worker = new Worker(url, {
     workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: data.memory, maxYoungGenerationSizeMb: NURSERY_SIZE },
+    resourceLimits: { maxOldGenerationSizeMb: data.memory, maxYoungGenerationSizeMb: YOUNG_GENERATION_SIZE },
   });
-  let end: Exclude<ImportMessage, { progress: ThreadProgress; outcome?: never }> | undefined;
+  let end: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
     worker.postMessage('stop', []);
-    timer ??= setTimeout(() => void worker.terminate(), GRACE);
+    timer ??= setTimeout(() => void worker.terminate(), STOP_TIMEOUT);
   };
   cancelled.addEventListener('abort', stop, { once: true });
   left.addEventListener('abort', stop, { once: true });
   if (cancelled.aborted) stop();
   try {
     await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: ImportMessage) => {
+      worker.on('message', (message: ImportWorkerMessage) => {
         if ('outcome' in message || 'failure' in message) end = message;
         else onProgress(message.progress);
       });
       worker.on('error', (error: NodeJS.ErrnoException) =>
         reject(
           error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-            ? new OutOfMemory(`An import needed more than ${data.memory} MiB.`, { cause: error })
+            ? new ImportOutOfMemory(`An import needed more than ${data.memory} MiB.`, { cause: error })
             : error,
         ),
       );
@@ -67,9 +67,9 @@ export async function importInThread(
     left.removeEventListener('abort', stop);
   }
   left.throwIfAborted();
-  if (end === undefined) throw new ThreadFailure('The thread of an import ended by itself.');
+  if (end === undefined) throw new ImportWorkerError('The thread of an import ended by itself.');
   if ('failure' in end) {
-    const failure = new ThreadFailure(`${end.failure.name}: ${end.failure.message}`);
+    const failure = new ImportWorkerError(`${end.failure.name}: ${end.failure.message}`);
     if (end.failure.stack !== undefined) failure.stack = end.failure.stack;
     throw failure;
   }

@@ -1,47 +1,47 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AttachmentStore } from '../../config/attachment-store.ts';
+import type { AttachmentStoreConfig } from '../../config/attachment-store.ts';
 import type { DatabaseConfig } from '../../db/engine.ts';
 import { openDatabase } from '../../db/open-database.ts';
-import type { ImportOutcome, ImportProgress } from '../../domain/imports/import-types.ts';
+import type { ImportOutcome, RunProgress } from '../../domain/imports/import-types.ts';
 import type { RunnableImport } from '../../domain/imports/import-lifecycle.ts';
 import { openFileStore } from '../../files/open-file-store.ts';
-import { standBack } from '../../runtime/thread-priority.ts';
-import { FORMATS } from '../formats/index.ts';
+import { lowerThreadPriority } from '../../runtime/thread-priority.ts';
+import { REPORT_FORMATS } from '../formats/index.ts';
 import { runImport } from '../run-import.ts';
-import { unpack } from '../parsing/decompress.ts';
-import type { ReportSource } from '../report.ts';
+import { decompress } from '../parsing/decompress.ts';
+import type { ByteSource } from '../report.ts';
 
 /** In MiB, of each connection: what an import writes lies together, so that it needs few pages again. */
 const PAGE_CACHE = 4;
-const PROGRESS_EVERY = 500;
+const PROGRESS_INTERVAL = 500;
 
 /** How far a run is, and how much of the file as it was sent it has read. */
-export type ThreadProgress = ImportProgress & { bytesRead: number };
+export type WorkerProgress = RunProgress & { bytesRead: number };
 
 /** What a thread opens for itself. */
-export interface ThreadSetup {
+export interface WorkerSetup {
   database: DatabaseConfig;
-  attachments: AttachmentStore | undefined;
+  attachments: AttachmentStoreConfig | undefined;
   /** In MiB: a run that needs more ends with its thread, and the process goes on. */
   memory: number;
 }
 
-export interface ThreadData extends ThreadSetup {
+export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
 /** What it tells; an end is the last. */
-export type ImportMessage =
-  | { progress: ThreadProgress }
-  | { outcome: ImportOutcome; progress: ThreadProgress }
+export type ImportWorkerMessage =
+  | { progress: WorkerProgress }
+  | { outcome: ImportOutcome; progress: WorkerProgress }
   | { failure: { name: string; message: string; stack: string | undefined } };
 
-async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadData): Promise<void> {
+async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorkerData): Promise<void> {
   const { database, attachments, job } = data;
   const stopping = new AbortController();
   port.on('message', () => stopping.abort(new Error('The import was told to end.')));
-  const send = (message: ImportMessage): void => port.postMessage(message, []);
-  const progress: ThreadProgress = {
+  const send = (message: ImportWorkerMessage): void => port.postMessage(message, []);
+  const progress: WorkerProgress = {
     hosts: 0,
     ports: 0,
     findings: 0,
@@ -52,19 +52,19 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
   let told = 0;
   const tell = (): void => {
     const now = performance.now();
-    if (now - told < PROGRESS_EVERY) return;
+    if (now - told < PROGRESS_INTERVAL) return;
     told = now;
     send({ progress: { ...progress } });
   };
-  const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, durableLater: true });
+  const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, relaxedDurability: true });
   try {
-    const format = FORMATS.find(({ name }) => name === job.format);
+    const format = REPORT_FORMATS.find(({ name }) => name === job.format);
     if (format === undefined) throw new Error(`There is no format ${job.format} any more.`);
     const files = openFileStore({ attachments, dataDirectory: database.dataDirectory }, db);
-    const sent: ReportSource = async function* () {
+    const sent: ByteSource = async function* () {
       let read = 0;
       if (job.size === 0) return;
-      for await (const piece of files.read(job.key, 0, job.size - 1)) {
+      for await (const piece of files.read(job.contentKey, 0, job.size - 1)) {
         read += piece.length;
         // A report may be read twice.
         progress.bytesRead = Math.max(progress.bytesRead, read);
@@ -74,7 +74,7 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
     };
     const outcome = await runImport({
       db,
-      source: unpack(sent, job.size),
+      source: decompress(sent, job.size),
       format,
       job,
       clock: Date.now,
@@ -95,6 +95,6 @@ async function runInThread(port: NonNullable<typeof parentPort>, data: ThreadDat
 }
 
 if (parentPort !== null) {
-  standBack();
-  await runInThread(parentPort, workerData as ThreadData);
+  lowerThreadPriority();
+  await runWorker(parentPort, workerData as ImportWorkerData);
 }

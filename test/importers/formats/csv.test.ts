@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { usualMapping } from '../../../src/importers/formats/csv/columns.ts';
+import { defaultMapping } from '../../../src/importers/formats/csv/columns.ts';
 import { csv } from '../../../src/importers/formats/csv/csv.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
@@ -25,7 +25,7 @@ it.each([
 });
 
 it('knows the usual names of columns, each once', () => {
-  expect(usualMapping(['Vulnerability Name', 'Risk_Level', 'IP', 'CVSS Score', 'Notes', 'Name'])).toEqual({
+  expect(defaultMapping(['Vulnerability Name', 'Risk_Level', 'IP', 'CVSS Score', 'Notes', 'Name'])).toEqual({
     title: 'Name',
     severity: 'Risk_Level',
     host: 'IP',

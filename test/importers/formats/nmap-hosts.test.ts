@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readNmapReport } from '../../../src/importers/formats/nmap/nmap-stream.ts';
+import { streamNmapReport } from '../../../src/importers/formats/nmap/nmap-stream.ts';
 import { FIRST, host, inChunks, port, read, report, SECOND, SEEN } from '../reports.ts';
 
 const onlyPort = async (inner: string) => {
@@ -89,7 +89,7 @@ describe('a report that Nmap made', () => {
   it('tells what it covers anew only where the report said more', async () => {
     const more = '<scaninfo protocol="udp" services="53"/>';
     const seen: unknown[] = [];
-    for await (const { coverage } of readNmapReport(inChunks(report(more + host('192.0.2.1', '')), 10))) {
+    for await (const { coverage } of streamNmapReport(inChunks(report(more + host('192.0.2.1', '')), 10))) {
       if (coverage !== seen.at(-1)) seen.push(coverage);
     }
     expect(seen).toEqual([
@@ -264,7 +264,7 @@ describe('a host of many megabytes', () => {
     const before = process.memoryUsage().heapUsed;
     let held = 0;
     const ports: unknown[] = [];
-    for await (const { hosts } of readNmapReport(chunks())) ports.push(...(hosts[0]?.ports ?? []));
+    for await (const { hosts } of streamNmapReport(chunks())) ports.push(...(hosts[0]?.ports ?? []));
     expect(ports).toHaveLength(300);
     expect(held).toBeLessThan(5_000_000);
   });
@@ -384,7 +384,7 @@ describe('a report that cannot be used', () => {
     }
     let bytes = 0;
     const reading = (async () => {
-      for await (const piece of readNmapReport(endless())) bytes = piece.bytes;
+      for await (const piece of streamNmapReport(endless())) bytes = piece.bytes;
     })();
     await expect(reading).rejects.toThrow(/No tag ends within 8 MiB/);
     expect(bytes).toBeLessThan(9 * 1024 * 1024);

@@ -45,6 +45,6 @@ describe('Results of Nuclei', () => {
   it('may be none: an empty list, or no line at all', async () => {
     expect(await readRecords(nuclei, '[]')).toEqual({ records: [] });
     expect(await readRecords(nuclei, '')).toEqual({ records: [] });
-    expect(nuclei.emptyIsClean).toBe(true);
+    expect(nuclei.allowsEmpty).toBe(true);
   });
 });

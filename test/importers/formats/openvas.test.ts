@@ -98,7 +98,7 @@ describe('a report of Greenbone', () => {
 
   it('is none of another tool', () => {
     const sample = (text: string) => ({ text, root: { name: 'report', attributes: {} }, lines: false });
-    expect(openvas.recognise(sample('<report name="JaCoCo"><package/></report>'))).toBe(false);
-    expect(openvas.recognise(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);
+    expect(openvas.detect(sample('<report name="JaCoCo"><package/></report>'))).toBe(false);
+    expect(openvas.detect(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);
   });
 });

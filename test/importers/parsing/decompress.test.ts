@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { unpack } from '../../../src/importers/parsing/decompress.ts';
+import { decompress } from '../../../src/importers/parsing/decompress.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 
@@ -9,7 +9,7 @@ async function unpacked(bytes: Uint8Array, { size = 1_000, known = true } = {}) 
   const parts: Uint8Array[] = [];
   let error: string | undefined;
   try {
-    const source = unpack(() => inChunks(bytes, size), known ? bytes.length : undefined);
+    const source = decompress(() => inChunks(bytes, size), known ? bytes.length : undefined);
     for await (const chunk of source()) parts.push(chunk.slice());
   } catch (caught) {
     if (!(caught instanceof ReportError)) throw caught;

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { readJsonLines } from '../../../src/importers/parsing/json-lines.ts';
-import { type JsonPiecesOptions, readJsonPieces } from '../../../src/importers/parsing/json-stream.ts';
+import { streamJsonLines } from '../../../src/importers/parsing/json-lines.ts';
+import { type JsonStreamOptions, streamJsonMatches } from '../../../src/importers/parsing/json-stream.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 
 async function pieces(
   bytes: string | Uint8Array,
   paths: string[],
-  { size = 65_536, ...options }: JsonPiecesOptions & { size?: number } = {},
+  { size = 65_536, ...options }: JsonStreamOptions & { size?: number } = {},
 ) {
   const found: { path: string; keys: string; value: unknown; offset: number }[] = [];
   let error: ReportError | undefined;
   try {
-    for await (const piece of readJsonPieces(inChunks(bytes, size), paths, options)) {
+    for await (const piece of streamJsonMatches(inChunks(bytes, size), paths, options)) {
       found.push({ ...piece, keys: piece.keys.join('.') });
     }
   } catch (caught) {
@@ -81,7 +81,7 @@ describe('pieces of JSON', () => {
       const { found, error } = await pieces(bytes, ['*'], { size });
       expect(error?.message).toMatch(message);
       expect(found).toHaveLength(count);
-      if (!/too early/.test(error?.message ?? '')) expect(error?.place).toEqual({ offset });
+      if (!/too early/.test(error?.message ?? '')) expect(error?.location).toEqual({ offset });
     }
   });
 
@@ -148,7 +148,7 @@ describe('pieces of JSON', () => {
 describe('lines of JSON', () => {
   const lines = async (bytes: string | Uint8Array, size = 65_536) => {
     const found = [];
-    for await (const group of readJsonLines(inChunks(bytes, size))) found.push(...group);
+    for await (const group of streamJsonLines(inChunks(bytes, size))) found.push(...group);
     return found;
   };
 

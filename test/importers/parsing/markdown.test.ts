@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { delimiterOf, readCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../../src/importers/parsing/severity-and-cvss.ts';
-import { cvesIn, cwesIn, fenced, markdownOf, plainOf } from '../../../src/importers/parsing/markdown.ts';
-import { timeOf } from '../../../src/importers/parsing/parse-time.ts';
+import { detectDelimiter, streamCsvRows } from '../../../src/importers/parsing/csv-stream.ts';
+import {
+  bestCvss,
+  parseSeverity,
+  severityOfScore,
+} from '../../../src/importers/parsing/severity-and-cvss.ts';
+import {
+  extractCveIds,
+  extractCweIds,
+  codeBlock,
+  htmlToMarkdown,
+  textToMarkdown,
+} from '../../../src/importers/parsing/markdown.ts';
+import { parseTime } from '../../../src/importers/parsing/parse-time.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 
@@ -22,31 +32,31 @@ describe('HTML as Markdown', () => {
     ['<h2>Head</h2>text', '## Head\n\ntext'],
     ['<p>unclosed <b>never', 'unclosed **never'],
   ])('%s', (html, markdown) => {
-    expect(markdownOf(html)).toBe(markdown);
+    expect(htmlToMarkdown(html)).toBe(markdown);
   });
 
   it.each(['<', '<a ', '<!', '<!--', '&', '<b><i>', '<div>', '<ul><li>', '<p></p>', ' \t', '<pre>', '<?'])(
     'takes %j again and again in no time',
     (part) => {
       const started = performance.now();
-      markdownOf(part.repeat(200_000 / part.length));
+      htmlToMarkdown(part.repeat(200_000 / part.length));
       expect(performance.now() - started).toBeLessThan(500);
     },
   );
 });
 
 it('a text is shown as it is', () => {
-  expect(plainOf('# a\r\n- b *c*\n1. d <e>')).toBe('\\# a\n\\- b \\*c\\*\n1\\. d &lt;e>');
-  expect(fenced('a\r\nb\n')).toBe('```\na\nb\n```');
-  expect(fenced('x ```` y')).toBe('`````\nx ```` y\n`````');
+  expect(textToMarkdown('# a\r\n- b *c*\n1. d <e>')).toBe('\\# a\n\\- b \\*c\\*\n1\\. d &lt;e>');
+  expect(codeBlock('a\r\nb\n')).toBe('```\na\nb\n```');
+  expect(codeBlock('x ```` y')).toBe('`````\nx ```` y\n`````');
 });
 
 it('identifiers are found in texts', () => {
-  expect(cvesIn('cve-2021-44228, CVE-2021-44228 (CVE-2014-0160); CVE-21-1 XCVE-2020-1234')).toEqual([
+  expect(extractCveIds('cve-2021-44228, CVE-2021-44228 (CVE-2014-0160); CVE-21-1 XCVE-2020-1234')).toEqual([
     'CVE-2021-44228',
     'CVE-2014-0160',
   ]);
-  expect(cwesIn('CWE-79 cwe:89 CWE 079, CWE-ID 22 CWE')).toEqual(['CWE-79', 'CWE-89', 'CWE-22']);
+  expect(extractCweIds('CWE-79 cwe:89 CWE 079, CWE-ID 22 CWE')).toEqual(['CWE-79', 'CWE-89', 'CWE-22']);
 });
 
 describe('a time', () => {
@@ -77,21 +87,21 @@ describe('a time', () => {
     [Number.NaN, undefined],
     [Number.POSITIVE_INFINITY, undefined],
   ])('%j is %j', (text, time) => {
-    expect(timeOf(text)).toBe(time);
+    expect(parseTime(text)).toBe(time);
   });
 
   it('may be bounded', () => {
-    expect(timeOf(seconds, seconds)).toBe(seconds);
-    expect(timeOf(seconds, seconds - 1)).toBeUndefined();
+    expect(parseTime(seconds, seconds)).toBe(seconds);
+    expect(parseTime(seconds, seconds - 1)).toBeUndefined();
   });
 });
 
 describe('a severity', () => {
   it('is of a word or a score', () => {
-    expect(severityOf(' HIGH ')).toBe('High');
-    expect(severityOf('moderate')).toBe('Medium');
-    expect(severityOf('toString')).toBeUndefined();
-    expect(severityOf(3)).toBeUndefined();
+    expect(parseSeverity(' HIGH ')).toBe('High');
+    expect(parseSeverity('moderate')).toBe('Medium');
+    expect(parseSeverity('toString')).toBeUndefined();
+    expect(parseSeverity(3)).toBeUndefined();
     expect([0, 0.1, 3.9, 4, 6.9, 7, 8.9, 9, 10].map(severityOfScore)).toEqual([
       'Informational',
       'Low',
@@ -137,7 +147,7 @@ describe('rows of CSV', () => {
     const found = [];
     let error: ReportError | undefined;
     try {
-      for await (const row of readCsvRows(inChunks(bytes, size))) found.push(row);
+      for await (const row of streamCsvRows(inChunks(bytes, size))) found.push(row);
     } catch (caught) {
       if (!(caught instanceof ReportError)) throw caught;
       error = caught;
@@ -161,7 +171,13 @@ describe('rows of CSV', () => {
   });
 
   it('are parted by what parts the first', async () => {
-    expect(['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a'].map(delimiterOf)).toEqual([',', ';', '\t', ';', ',']);
+    expect(['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a'].map(detectDelimiter)).toEqual([
+      ',',
+      ';',
+      '\t',
+      ';',
+      ',',
+    ]);
     expect((await rows('a;b\n1,5;2')).found).toEqual([{ row: { a: '1,5', b: '2' }, line: 2 }]);
   });
 
@@ -169,7 +185,7 @@ describe('rows of CSV', () => {
     expect((await rows('')).error?.message).toMatch(/empty/);
     expect(await rows('a,b\n1,2\n"3,4\n')).toMatchObject({
       found: [{ row: { a: '1' } }],
-      error: { message: expect.stringMatching(/quote is not closed/), place: { line: 4 } },
+      error: { message: expect.stringMatching(/quote is not closed/), location: { line: 4 } },
     });
     expect((await rows(`a\n1\n${'x'.repeat(5_000_000)}`)).error?.message).toMatch(/more than 4 Mi/);
     expect((await rows(`a\n1\n"${'x\n'.repeat(3_000_000)}`)).found).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readXmlPieces } from '../../../src/importers/parsing/xml-stream.ts';
+import { streamXmlMatches } from '../../../src/importers/parsing/xml-stream.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
 
@@ -7,7 +7,7 @@ async function pieces(bytes: string | Uint8Array, paths: string[], size = 65_536
   const found = [];
   let error: ReportError | undefined;
   try {
-    for await (const piece of readXmlPieces(inChunks(bytes, size), { roots: ['report', 'run'], paths })) {
+    for await (const piece of streamXmlMatches(inChunks(bytes, size), { roots: ['report', 'run'], paths })) {
       found.push(piece);
     }
   } catch (caught) {
@@ -59,7 +59,7 @@ describe('pieces of XML', () => {
     const report = '<report><host name="a"><item/></host>\n<host name="b"/></report>';
     const found = [];
     const options = { roots: ['report'], begins: ['report.host'], paths: ['report.host.item'] };
-    for await (const piece of readXmlPieces(inChunks(report, 7), options)) found.push(piece);
+    for await (const piece of streamXmlMatches(inChunks(report, 7), options)) found.push(piece);
     expect(found.map(({ path, element, line }) => [path, element.attributes.name, line])).toEqual([
       ['report.host', 'a', 1],
       ['report.host.item', undefined, 1],
@@ -74,7 +74,7 @@ describe('pieces of XML', () => {
     const endsOf = async (text: string) => {
       const found: unknown[] = [];
       const read = async () => {
-        for await (const { path, element } of readXmlPieces(inChunks(text), options))
+        for await (const { path, element } of streamXmlMatches(inChunks(text), options))
           found.push([path, element.attributes.name]);
       };
       await read().catch((error: unknown) => expect(error).toBeInstanceOf(ReportError));

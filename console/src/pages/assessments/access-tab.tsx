@@ -2,22 +2,22 @@ import { ActionIcon, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import type { User } from '../../../../client/src/description.ts';
-import { useAccess, useChangeAccess } from '../../queries/assessment-access.ts';
+import { useAccess, useUpdateAccess } from '../../queries/assessment-access.ts';
 import type { Assessment } from '../../queries/client.ts';
 import { findPeople, personName } from '../../queries/people.ts';
-import { Empty } from '../../components/empty-state.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { PersonLink } from '../../components/person-link.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { TwoLines } from '../../components/stacked-cell.tsx';
-import { SearchedSelect } from '../../components/async-select.tsx';
+import { StackedCell } from '../../components/stacked-cell.tsx';
+import { AsyncSelect } from '../../components/async-select.tsx';
 import classes from './assessment-page.module.css';
 
 /** Who was given access to an assessment (operation 40). */
 export function AccessTab({ assessment }: { assessment: Assessment }) {
   const { uid, organization_uid } = assessment;
   const list = useAccess(uid);
-  const { mutate, isPending } = useChangeAccess(uid);
+  const { mutate, isPending } = useUpdateAccess(uid);
   const columns = useMemo(
     (): readonly Column<User>[] => [
       {
@@ -27,9 +27,9 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         cell: (person) => <PersonLink person={person} />,
         narrow: {
           cell: (person) => (
-            <TwoLines second={<bdi>{person.email}</bdi>}>
+            <StackedCell secondary={<bdi>{person.email}</bdi>}>
               <PersonLink person={person} />
-            </TwoLines>
+            </StackedCell>
           ),
         },
       },
@@ -37,14 +37,14 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         id: 'email',
         header: 'Address',
         width: 'minmax(100px, 1fr)',
-        from: 480,
+        minTableWidth: 480,
         cell: ({ email }) => <span title={email}>{email}</span>,
       },
       {
         id: 'state',
         header: 'State',
         width: '90px',
-        from: 600,
+        minTableWidth: 600,
         cell: ({ banned, invite_url }) => (banned ? 'Banned' : invite_url == null ? 'Active' : 'Invited'),
       },
       {
@@ -56,7 +56,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
             variant="subtle"
             color="gray"
             aria-label={`Take the access of ${personName(person)}`}
-            onClick={() => mutate({ person, given: false })}
+            onClick={() => mutate({ person, hasAccess: false })}
           >
             <IconX size={16} />
           </ActionIcon>
@@ -67,12 +67,12 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
   );
   return (
     <Stack gap="sm">
-      <SearchedSelect
+      <AsyncSelect
         label="Give access to"
         maw={480}
         placeholder="Name or address"
-        choices={['people', organization_uid]}
-        find={async (search, signal) =>
+        optionsKey={['people', organization_uid]}
+        loadOptions={async (search, signal) =>
           (await findPeople(search, signal, organization_uid)).map((person) => ({
             value: String(person.id),
             label: person.name == null ? person.email : `${person.name} (${person.email})`,
@@ -80,26 +80,26 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         }
         value={null}
         disabled={isPending}
-        forgets
+        clearsOnSelect
         onChange={(person) =>
           person !== null &&
-          mutate({ person: { id: Number(person.value), email: person.label }, given: true })
+          mutate({ person: { id: Number(person.value), email: person.label }, hasAccess: true })
         }
       />
       <Text size="xs" c="dimmed">
         Admins of the organization and staff have access anyway and are not listed.
       </Text>
       <div className={classes.table}>
-        <RowsTable
+        <DataTable
           label="People with access"
           list={list}
           columns={columns}
           rowId={({ id }) => String(id)}
           rowName={personName}
           empty={
-            <Empty title="Nobody was given access">
+            <EmptyState title="Nobody was given access">
               Only admins and staff reach this assessment. Find the people who work on it above.
-            </Empty>
+            </EmptyState>
           }
         />
       </div>

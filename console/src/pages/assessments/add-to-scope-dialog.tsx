@@ -1,52 +1,52 @@
 import { Checkbox, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { listingOf } from '../../queries/bulk-edit-assets.ts';
-import { assetCount, type AssetRow } from '../../queries/assets.ts';
+import { findListing } from '../../queries/bulk-edit-assets.ts';
+import { pluralizeAssets, type AssetRow } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
-import { candidateOf, type ScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
-import { useKnownAssets } from '../../queries/create-assets.ts';
-import { ChosenPills } from '../../components/selected-pills.tsx';
+import { toScopeCandidate, type ScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
+import { useExistingAssets } from '../../queries/create-assets.ts';
+import { SelectedPills } from '../../components/selected-pills.tsx';
 import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { type Outcome, OutcomesDialog } from '../../components/batch-result-dialog.tsx';
-import { SearchedSelect } from '../../components/async-select.tsx';
-import { readPasted } from '../assets/pasted-assets.ts';
-import { rulesOf } from '../assets/scope-rules.ts';
+import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
+import { AsyncSelect } from '../../components/async-select.tsx';
+import { parsePastedAssets } from '../assets/pasted-assets.ts';
+import { parseScopeRules } from '../assets/scope-rules.ts';
 
-interface AddToScopeProps {
+interface AddToScopeDialogProps {
   uid: string;
   organization: string;
   onClose: () => void;
 }
 
 /** Puts many assets into a scope at once: found one by one, or pasted as a list; each has a result. */
-export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
+export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialogProps) {
   const [chosen, setChosen] = useState<readonly ScopeCandidate[]>([]);
   const [text, setText] = useState('');
   const [rules, setRules] = useState('');
-  const [creates, setCreates] = useState(true);
+  const [createsMissing, setCreates] = useState(true);
   const run = useAddToScope(uid, organization);
-  const { assets, wrong } = useMemo(() => readPasted(text), [text]);
+  const { assets, invalid } = useMemo(() => parsePastedAssets(text), [text]);
   const [settled] = useDebouncedValue(text, 250);
-  const known = useKnownAssets(organization, { text: settled, assets: readPasted(settled).assets });
+  const known = useExistingAssets(organization, { text: settled, assets: parsePastedAssets(settled).assets });
   if (run.data !== undefined)
     return (
-      <OutcomesDialog
+      <BatchResultDialog
         title="Add to the scope"
         onClose={onClose}
-        noun="Asset"
-        outcomes={[
+        itemLabel="Asset"
+        results={[
           ...run.data.outcomes,
-          ...wrong.map((line): Outcome => ({
+          ...invalid.map((line): BatchItemResult => ({
             name: line.text,
-            outcome: 'refused',
-            why: `It ${line.wrong}.`,
+            status: 'refused',
+            reason: `It ${line.error}.`,
           })),
         ]}
-        done="In scope"
-        already="Was in scope"
+        doneLabel="In scope"
+        alreadyLabel="Was in scope"
       />
     );
   const more = assets.filter(({ location }) => !chosen.some((one) => one.location === location));
@@ -54,38 +54,38 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
   return (
     <FormDialog
       title="Add to the scope"
-      save={total === 0 ? 'Add' : `Add ${assetCount(total)}`}
+      submitLabel={total === 0 ? 'Add' : `Add ${pluralizeAssets(total)}`}
       size="lg"
-      busy={run.isPending}
-      disabled={total === 0}
+      isPending={run.isPending}
+      isDisabled={total === 0}
       error={run.error === null ? undefined : errorText(run.error)}
       onClose={onClose}
-      onSave={() =>
+      onSubmit={() =>
         run.mutate(
-          { chosen, pasted: more, rules: rulesOf(rules), creates },
+          { selected: chosen, pasted: more, rules: parseScopeRules(rules), createsMissing },
           {
             // Where each is in scope there is nothing to read.
             onSuccess: ({ outcomes }) => {
-              if (wrong.length === 0 && outcomes.every(({ outcome }) => outcome === 'done')) onClose();
+              if (invalid.length === 0 && outcomes.every(({ status }) => status === 'done')) onClose();
             },
           },
         )
       }
     >
-      <SearchedSelect
+      <AsyncSelect
         label="Asset"
         placeholder="Address or name"
-        first
-        forgets
-        choices={['assets', organization, uid]}
-        find={async (search, signal) => {
+        autoFocus
+        clearsOnSelect
+        optionsKey={['assets', organization, uid]}
+        loadOptions={async (search, signal) => {
           const { data } = await api.GET('/api/asset/v2/assets', {
             params: { query: { 'organizationUid[]': [organization], search, perPage: 20 } },
             signal,
           });
           return data.map((asset): Option & { candidate: ScopeCandidate } => {
-            const candidate = candidateOf(asset, uid);
-            return { value: asset.uid, label: labelOf(candidate), candidate };
+            const candidate = toScopeCandidate(asset, uid);
+            return { value: asset.uid, label: candidateLabel(candidate), candidate };
           });
         }}
         value={null}
@@ -94,10 +94,10 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
             setChosen([...chosen, one.candidate]);
         }}
       />
-      <ChosenPills
+      <SelectedPills
         label="Assets to add"
-        chosen={chosen.map((one) => ({ value: one.assetUid, label: labelOf(one) }))}
-        onLeaveOut={(value) => setChosen(chosen.filter(({ assetUid }) => assetUid !== value))}
+        selected={chosen.map((one) => ({ value: one.assetUid, label: candidateLabel(one) }))}
+        onRemove={(value) => setChosen(chosen.filter(({ assetUid }) => assetUid !== value))}
       />
       <Textarea
         label="Hosts and URLs"
@@ -113,17 +113,20 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
       {text.trim() !== '' && (
         <>
           <Text size="xs" c="dimmed" aria-live="polite">
-            {assetCount(assets.length)} found in it
-            {settled === text && known.data !== undefined && `: ${inWords(known.data, assets.length, uid)}`}.
-            {wrong
+            {pluralizeAssets(assets.length)} found in it
+            {settled === text &&
+              known.data !== undefined &&
+              `: ${pastedSummary(known.data, assets.length, uid)}`}
+            .
+            {invalid
               .slice(0, 3)
-              .map(({ line, text: what, wrong: why }) => ` Line ${line}: ${what.slice(0, 60)} ${why}.`)}
-            {wrong.length > 3 && ` ${(wrong.length - 3).toLocaleString()} more lines are wrong.`}
+              .map(({ line, text: what, error: why }) => ` Line ${line}: ${what.slice(0, 60)} ${why}.`)}
+            {invalid.length > 3 && ` ${(invalid.length - 3).toLocaleString()} more lines are wrong.`}
           </Text>
           <Checkbox
             size="sm"
             label="Create those that are no assets yet"
-            checked={creates}
+            checked={createsMissing}
             onChange={(event) => setCreates(event.currentTarget.checked)}
           />
         </>
@@ -141,12 +144,12 @@ export function AddToScope({ uid, organization, onClose }: AddToScopeProps) {
   );
 }
 
-const labelOf = ({ location, rules }: ScopeCandidate) =>
+const candidateLabel = ({ location, rules }: ScopeCandidate) =>
   rules === undefined ? location : `${location} (in scope)`;
 
 /** @returns how many of those that were pasted are new, known and in the scope */
-function inWords(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
-  const inScope = [...known.values()].filter((row) => listingOf(row, uid) !== undefined).length;
+function pastedSummary(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
+  const inScope = [...known.values()].filter((row) => findListing(row, uid) !== undefined).length;
   const counts = { new: pasted - known.size, known: known.size - inScope, 'in scope already': inScope };
   return Object.entries(counts)
     .filter(([, count]) => count > 0)

@@ -4,20 +4,20 @@ import { useState } from 'react';
 import type { NewAssessment } from '../../../../client/src/description.ts';
 import {
   assessment as assessmentQuery,
-  useChangeAssessment,
+  useUpdateAssessment,
   useCreateAssessment,
   type VersionedAssessment,
 } from '../../queries/assessments.ts';
 import { api, AssayError, type Assessment } from '../../queries/client.ts';
 import { findGroups, group as groupQuery } from '../../queries/groups.ts';
-import { fieldErrors } from '../../components/field-errors.ts';
+import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
-import { SearchedSelect } from '../../components/async-select.tsx';
+import { AsyncSelect } from '../../components/async-select.tsx';
 import type { Option } from '../../components/filter-definition.ts';
-import { TYPES } from './columns.tsx';
-import { STATES } from './search-params.ts';
-import { stateWord } from './assessment-state-badge.tsx';
+import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
+import { ASSESSMENT_STATES } from './search-params.ts';
+import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 const FIELDS = [
   'name',
@@ -41,16 +41,16 @@ interface AssessmentFormProps {
 
 /** Asks for all that an assessment is: of a new one, or of one that changes (operations 38 and 39). */
 export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormProps) {
-  const [values, setValues] = useState(() => valuesOf(assessment));
+  const [values, setValues] = useState(() => formValues(assessment));
   const [organization, setOrganization] = useState<string | null>(null);
   const [uid, setUid] = useState('');
   const [group, setGroup] = useState<Option | null>();
   const [version, setVersion] = useState(assessment?.version);
   const create = useCreateAssessment();
-  const change = useChangeAssessment(assessment?.uid ?? '');
+  const change = useUpdateAssessment(assessment?.uid ?? '');
   const { error } = assessment === undefined ? create : change;
   const isOld = error instanceof AssayError && error.status === 412;
-  const errors = fieldErrors(isOld ? null : error, FIELDS, 'uid');
+  const errors = parseFieldErrors(isOld ? null : error, FIELDS, 'uid');
   const groupId = assessment?.assessment_group_id ?? null;
   const { data: present } = useQuery({ ...groupQuery(groupId ?? 0), enabled: groupId !== null });
   const shownGroup =
@@ -78,15 +78,15 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
     if (assessment !== undefined) {
       const set = { ...rest, ...dates, assessment_group_id: groupOf, tag_list: tags };
       change.mutate(
-        { set, told: 'The assessment is changed.', ...(version === undefined ? {} : { version }) },
+        { set, message: 'The assessment is changed.', ...(version === undefined ? {} : { version }) },
         { onSuccess: () => onSuccess() },
       );
       return;
     }
     const body = {
       ...rest,
-      ...given({ ...dates, uid: uid === '' ? null : uid, assessment_group_id: groupOf }),
-      ...given({ organization_uid: organization }),
+      ...omitNull({ ...dates, uid: uid === '' ? null : uid, assessment_group_id: groupOf }),
+      ...omitNull({ organization_uid: organization }),
       tag_list: tags,
     } as NewAssessment;
     create.mutate(body, { onSuccess });
@@ -95,23 +95,23 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
   return (
     <FormDialog
       title={assessment === undefined ? 'New assessment' : 'Edit the assessment'}
-      save={assessment === undefined ? 'Create' : 'Save'}
+      submitLabel={assessment === undefined ? 'Create' : 'Save'}
       size="lg"
-      busy={create.isPending || change.isPending}
+      isPending={create.isPending || change.isPending}
       error={errors.rest}
-      onSave={save}
+      onSubmit={save}
       onClose={onClose}
     >
       {isOld && assessment !== undefined && (
-        <Changed
+        <ConflictAlert
           uid={assessment.uid}
-          onTheirs={(now) => {
-            setValues(valuesOf(now));
+          onDiscardMine={(now) => {
+            setValues(formValues(now));
             setGroup(undefined);
             setVersion(now.version);
             change.reset();
           }}
-          onMine={(now) => {
+          onKeepMine={(now) => {
             setVersion(now.version);
             change.reset();
           }}
@@ -121,7 +121,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         <OrganizationSelect
           value={organization}
           onChange={setOrganization}
-          error={errors.at('organization_uid')}
+          error={errors.messageFor('organization_uid')}
         />
       )}
       <TextInput
@@ -130,7 +130,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         data-autofocus
         value={values.name}
         onChange={put('name')}
-        error={errors.at('name')}
+        error={errors.messageFor('name')}
       />
       {assessment === undefined && (
         <TextInput
@@ -138,7 +138,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
           description="Stands in addresses and stays: small letters, digits, - and _. Made up unless you say it."
           value={uid}
           onChange={(event) => setUid(event.currentTarget.value)}
-          error={errors.at('uid')}
+          error={errors.messageFor('uid')}
         />
       )}
       <Textarea
@@ -149,25 +149,25 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         maxRows={12}
         value={values.description}
         onChange={put('description')}
-        error={errors.at('description')}
+        error={errors.messageFor('description')}
       />
       <Group grow align="start" gap="sm">
         <Select
           label="Type"
-          data={TYPES.map(({ value, label }) => ({ value, label }))}
+          data={ASSESSMENT_TYPE_OPTIONS.map(({ value, label }) => ({ value, label }))}
           allowDeselect={false}
           value={values.type}
           onChange={(type) => type !== null && setValues((now) => ({ ...now, type }))}
-          error={errors.at('type')}
+          error={errors.messageFor('type')}
         />
         {assessment === undefined && (
           <Select
             label="State"
-            data={STATES.map((value) => ({ value, label: stateWord(value) }))}
+            data={ASSESSMENT_STATES.map((value) => ({ value, label: assessmentStateLabel(value) }))}
             allowDeselect={false}
             value={values.state ?? 'active'}
             onChange={(state) => state !== null && setValues((now) => ({ ...now, state }))}
-            error={errors.at('state')}
+            error={errors.messageFor('state')}
           />
         )}
       </Group>
@@ -177,29 +177,29 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
           label="Starts on"
           value={values.starts_on}
           onChange={put('starts_on')}
-          error={errors.at('starts_on')}
+          error={errors.messageFor('starts_on')}
         />
         <TextInput
           type="date"
           label="Ends on"
           value={values.ends_on}
           onChange={put('ends_on')}
-          error={errors.at('ends_on')}
+          error={errors.messageFor('ends_on')}
         />
       </Group>
-      <SearchedSelect
+      <AsyncSelect
         label="Group"
-        choices={['groups']}
-        find={findGroups}
+        optionsKey={['groups']}
+        loadOptions={findGroups}
         value={shownGroup}
         onChange={setGroup}
         clearable
-        error={errors.at('assessment_group_id')}
+        error={errors.messageFor('assessment_group_id')}
       />
       <AssessmentTags
         value={values.tags}
         onChange={(tags) => setValues((now) => ({ ...now, tags }))}
-        error={errors.at('tag_list')}
+        error={errors.messageFor('tag_list')}
       />
     </FormDialog>
   );
@@ -236,14 +236,14 @@ function AssessmentTags({ value, onChange, error }: AssessmentTagsProps) {
   );
 }
 
-interface ChangedProps {
+interface ConflictAlertProps {
   uid: string;
-  onTheirs: (now: VersionedAssessment) => void;
-  onMine: (now: VersionedAssessment) => void;
+  onDiscardMine: (now: VersionedAssessment) => void;
+  onKeepMine: (now: VersionedAssessment) => void;
 }
 
 /** Somebody else changed it meanwhile: which of the two is kept. */
-function Changed({ uid, onTheirs, onMine }: ChangedProps) {
+function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
   const { data: now } = useQuery({ ...assessmentQuery(uid), staleTime: 0, refetchOnMount: 'always' });
   return (
     <Alert color="yellow" role="alert" title="Somebody changed it meanwhile">
@@ -252,7 +252,7 @@ function Changed({ uid, onTheirs, onMine }: ChangedProps) {
           size="compact-sm"
           variant="default"
           disabled={now === undefined}
-          onClick={() => now && onTheirs(now)}
+          onClick={() => now && onDiscardMine(now)}
         >
           Show theirs, drop mine
         </Button>
@@ -260,7 +260,7 @@ function Changed({ uid, onTheirs, onMine }: ChangedProps) {
           size="compact-sm"
           variant="default"
           disabled={now === undefined}
-          onClick={() => now && onMine(now)}
+          onClick={() => now && onKeepMine(now)}
         >
           Keep mine
         </Button>
@@ -269,12 +269,12 @@ function Changed({ uid, onTheirs, onMine }: ChangedProps) {
   );
 }
 
-function valuesOf(assessment?: Assessment) {
+function formValues(assessment?: Assessment) {
   return {
     name: assessment?.name ?? '',
     description: assessment?.description ?? '',
-    type: (assessment?.type ?? 'web') as (typeof TYPES)[number]['value'],
-    ...(assessment === undefined ? { state: 'active' as (typeof STATES)[number] } : {}),
+    type: (assessment?.type ?? 'web') as (typeof ASSESSMENT_TYPE_OPTIONS)[number]['value'],
+    ...(assessment === undefined ? { state: 'active' as (typeof ASSESSMENT_STATES)[number] } : {}),
     starts_on: assessment?.starts_on ?? '',
     ends_on: assessment?.ends_on ?? '',
     tags: assessment?.tags.map(({ name }) => name) ?? [],
@@ -282,6 +282,6 @@ function valuesOf(assessment?: Assessment) {
 }
 
 /** @returns the members that are there */
-function given(members: Record<string, unknown>): Record<string, unknown> {
+function omitNull(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

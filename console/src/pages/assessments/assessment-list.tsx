@@ -2,21 +2,21 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssessmentSearch, useAssessments } from '../../queries/assessments.ts';
 import type { Assessment } from '../../queries/client.ts';
-import { useMayCreate } from '../../queries/groups.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCanCreateAssessments } from '../../queries/groups.ts';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { Found } from '../../components/result-count.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { ResultCount } from '../../components/result-count.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
-import { COLUMNS } from './columns.tsx';
-import { useAssessmentKinds } from './filters.ts';
-import { assessmentSearchOf } from './search-params.ts';
+import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
+import { useAssessmentFilters } from './filters.ts';
+import { parseAssessmentSearch } from './search-params.ts';
 
 /** The order unless another one is chosen. */
-const NEWEST = '-created_at';
+const DEFAULT_SORT = '-created_at';
 
 const uidOf = ({ uid }: Assessment) => uid;
 const nameOf = ({ name }: Assessment) => name;
@@ -25,22 +25,22 @@ const nameOf = ({ name }: Assessment) => name;
 export function AssessmentList() {
   const search = useSearch({ from: '/assessments' });
   const navigate = useNavigate({ from: '/assessments' });
-  const list = useAssessments({ sort: NEWEST, ...search });
-  const kinds = useAssessmentKinds();
-  const mayCreate = useMayCreate();
+  const list = useAssessments({ sort: DEFAULT_SORT, ...search });
+  const kinds = useAssessmentFilters();
+  const mayCreate = useCanCreateAssessments();
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
   const [creates, setCreates] = useState(false);
 
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
-    void navigate({ search: (now) => assessmentSearchOf({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => parseAssessmentSearch({ ...now, ...change }), replace: true });
   };
   const open = ({ uid }: { uid: string }) => void navigate({ to: '/assessments/$uid', params: { uid } });
-  useRowKeys(rows, {
-    noun: 'assessment',
+  useRowShortcuts(rows, {
+    itemName: 'assessment',
     open: { run: open },
-    others: mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {},
+    shortcuts: mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {},
   });
 
   const values = Object.fromEntries(
@@ -50,20 +50,20 @@ export function AssessmentList() {
     }),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
-  const create = mayCreate && <NewButton noun="assessment" onClick={() => setCreates(true)} />;
+  const create = mayCreate && <NewButton itemName="assessment" onClick={() => setCreates(true)} />;
   return (
-    <Place
+    <PageLayout
       title="Assessments"
-      fills
+      fillsHeight
       actions={
         <>
-          <Found list={list} />
+          <ResultCount list={list} />
           {create}
         </>
       }
-      tools={
+      toolbar={
         <FilterBar
-          kinds={kinds}
+          filters={kinds}
           values={values}
           // A list is of one group, or of all.
           onChange={(name, next) => filter({ [name]: name === 'assessment_group_id' ? next.at(-1) : next })}
@@ -73,30 +73,30 @@ export function AssessmentList() {
         />
       }
     >
-      <RowsTable
+      <DataTable
         label="Assessments"
         list={list}
-        columns={COLUMNS}
+        columns={ASSESSMENT_TABLE_COLUMNS}
         rowId={uidOf}
         rowName={nameOf}
         current={current}
         onCurrent={setCurrent}
         onOpen={open}
-        sort={search.sort ?? NEWEST}
+        sort={search.sort ?? DEFAULT_SORT}
         onSort={(sort) => filter({ sort })}
         empty={
           isFiltered ? (
-            <NoneMatch onClear={() => void navigate({ search: {} })} />
+            <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <Empty title="No assessments yet" action={create}>
+            <EmptyState title="No assessments yet" action={create}>
               {mayCreate
                 ? 'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.'
                 : 'An assessment is one engagement. Those that you are given access to stand here.'}
-            </Empty>
+            </EmptyState>
           )
         }
       />
       {creates && <AssessmentForm onClose={() => setCreates(false)} onSaved={open} />}
-    </Place>
+    </PageLayout>
   );
 }

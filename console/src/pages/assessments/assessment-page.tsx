@@ -4,23 +4,23 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { assessment as assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
-import { group as groupQuery, useMayOperate } from '../../queries/groups.ts';
-import { Empty } from '../../components/empty-state.tsx';
-import { Fact, Facts } from '../../components/description-list.tsx';
+import { group as groupQuery, useCanEditAssessments } from '../../queries/groups.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { currentUser } from '../../session/current-user.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
-import { TYPES } from './columns.tsx';
-import { DeleteAssessment } from './delete-assessment-dialog.tsx';
+import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
+import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { HoursTab } from './hours-tab.tsx';
 import { ScopeTab } from './scope-tab.tsx';
-import { assessmentTabOf, type AssessmentTab } from './search-params.ts';
-import { StateMark } from './assessment-state-badge.tsx';
-import { StateMenu } from './assessment-state-menu.tsx';
+import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
+import { AssessmentStateBadge } from './assessment-state-badge.tsx';
+import { AssessmentStateMenu } from './assessment-state-menu.tsx';
 import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
@@ -31,31 +31,35 @@ export function AssessmentPage() {
   const { data, error } = useQuery(assessmentQuery(uid));
   if (error !== null)
     return (
-      <Place title="Assessment">
-        <Empty title="This could not be read">{errorText(error)}</Empty>
-      </Place>
+      <PageLayout title="Assessment">
+        <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
+      </PageLayout>
     );
   if (data === undefined)
     return (
-      <Place title="Assessment">
+      <PageLayout title="Assessment">
         <Loader size="sm" />
-      </Place>
+      </PageLayout>
     );
-  return <Shown key={uid} assessment={data} />;
+  return <AssessmentDetail key={uid} assessment={data} />;
 }
 
-function Shown({ assessment }: { assessment: VersionedAssessment }) {
+function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
-  const { data: who } = useQuery(whoAmI);
-  const mayChange = useMayOperate(assessment.assessment_group_id);
+  const { data: who } = useQuery(currentUser);
+  const mayChange = useCanEditAssessments(assessment.assessment_group_id);
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const isAdmin = who?.admin === true;
   return (
-    <Place
+    <PageLayout
       title={name}
       actions={
         <>
-          {mayChange ? <StateMenu assessment={assessment} /> : <StateMark state={assessment.state} />}
+          {mayChange ? (
+            <AssessmentStateMenu assessment={assessment} />
+          ) : (
+            <AssessmentStateBadge state={assessment.state} />
+          )}
           {mayChange && (
             <Button
               size="xs"
@@ -81,7 +85,7 @@ function Shown({ assessment }: { assessment: VersionedAssessment }) {
     >
       <Paper withBorder p="md">
         <Stack gap="md">
-          <AssessmentFacts assessment={assessment} />
+          <AssessmentDescriptionList assessment={assessment} />
           {description !== '' && (
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={<Loader size="sm" />}>
@@ -91,22 +95,26 @@ function Shown({ assessment }: { assessment: VersionedAssessment }) {
           )}
         </Stack>
       </Paper>
-      <Parts assessment={assessment} />
+      <AssessmentTabs assessment={assessment} />
       {dialog === 'edit' && <AssessmentForm assessment={assessment} onClose={() => setDialog(undefined)} />}
-      {dialog === 'delete' && <DeleteAssessment uid={uid} name={name} onClose={() => setDialog(undefined)} />}
-    </Place>
+      {dialog === 'delete' && (
+        <DeleteAssessmentDialog uid={uid} name={name} onClose={() => setDialog(undefined)} />
+      )}
+    </PageLayout>
   );
 }
 
-function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
+function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssessment }) {
   const { assessment_group_id: groupId, type, starts_on, ends_on, tags } = assessment;
   return (
-    <Facts>
-      <Fact name="Id">{assessment.uid}</Fact>
-      <Fact name="Type">{TYPES.find(({ value }) => value === type)?.label ?? type}</Fact>
-      <Fact name="Organization">{assessment.organization_uid}</Fact>
-      <Fact name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</Fact>
-      <Fact name="Planned">
+    <DescriptionList>
+      <DescriptionItem name="Id">{assessment.uid}</DescriptionItem>
+      <DescriptionItem name="Type">
+        {ASSESSMENT_TYPE_OPTIONS.find(({ value }) => value === type)?.label ?? type}
+      </DescriptionItem>
+      <DescriptionItem name="Organization">{assessment.organization_uid}</DescriptionItem>
+      <DescriptionItem name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</DescriptionItem>
+      <DescriptionItem name="Planned">
         {starts_on === null && ends_on === null ? (
           'No dates'
         ) : (
@@ -116,11 +124,11 @@ function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
             {ends_on !== null && <Day on={ends_on} />}
           </>
         )}
-      </Fact>
-      <Fact name="Created">
+      </DescriptionItem>
+      <DescriptionItem name="Created">
         <Time at={assessment.created_at} />
-      </Fact>
-      <Fact name="Tags" wide>
+      </DescriptionItem>
+      <DescriptionItem name="Tags" wide>
         {tags.length === 0 ? (
           'None'
         ) : (
@@ -132,8 +140,8 @@ function AssessmentFacts({ assessment }: { assessment: VersionedAssessment }) {
             ))}
           </Group>
         )}
-      </Fact>
-    </Facts>
+      </DescriptionItem>
+    </DescriptionList>
   );
 }
 
@@ -148,11 +156,11 @@ function GroupLink({ id }: { id: number }) {
   );
 }
 
-function Parts({ assessment }: { assessment: VersionedAssessment }) {
+function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, vulnerability_count, asset_count } = assessment;
   const { show = 'vulnerabilities' } = useSearch({ from: '/assessments/$uid' });
   const navigate = useNavigate({ from: '/assessments/$uid' });
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const isAdmin = who?.admin === true;
   const all: readonly { value: AssessmentTab; label: string; count?: number; shown?: boolean }[] = [
     { value: 'vulnerabilities', label: 'Vulnerabilities', count: vulnerability_count },
@@ -168,7 +176,7 @@ function Parts({ assessment }: { assessment: VersionedAssessment }) {
       value={isThere ? show : 'vulnerabilities'}
       keepMounted={false}
       onChange={(value) =>
-        void navigate({ search: assessmentTabOf({ show: value }), params: { uid }, replace: true })
+        void navigate({ search: parseAssessmentTab({ show: value }), params: { uid }, replace: true })
       }
     >
       <Tabs.List mb="sm">

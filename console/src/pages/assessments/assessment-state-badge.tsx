@@ -15,17 +15,17 @@ const ICONS: Readonly<Record<string, typeof IconCircleCheck>> = {
 };
 
 /** The state of an assessment, by its shape and its word. */
-export function StateMark({ state }: { state: string }) {
+export function AssessmentStateBadge({ state }: { state: string }) {
   const Icon = ICONS[state] ?? IconQuestionMark;
   return (
     <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'top' }}>
       <Icon size={15} aria-hidden />
-      {stateWord(state)}
+      {assessmentStateLabel(state)}
     </Group>
   );
 }
 
 /** @returns the word of a state: "Active" */
-export function stateWord(state: string): string {
+export function assessmentStateLabel(state: string): string {
   return (state[0]?.toUpperCase() ?? '') + state.slice(1);
 }

@@ -2,25 +2,25 @@ import { Button, Menu, Text } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChangeAssessment, type VersionedAssessment } from '../../queries/assessments.ts';
+import { useUpdateAssessment, type VersionedAssessment } from '../../queries/assessments.ts';
 import { runningSessions } from '../../queries/testing-sessions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { tellError } from '../../components/notifications.tsx';
-import { type AssessmentState, STATES } from './search-params.ts';
-import { StateMark, stateWord } from './assessment-state-badge.tsx';
+import { notifyError } from '../../components/notifications.tsx';
+import { type AssessmentState, ASSESSMENT_STATES } from './search-params.ts';
+import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';
 
 /** The state of an assessment, which changes in place; what a change would end is asked first. */
-export function StateMenu({ assessment }: { assessment: VersionedAssessment }) {
+export function AssessmentStateMenu({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, state } = assessment;
   const client = useQueryClient();
-  const change = useChangeAssessment(uid);
+  const change = useUpdateAssessment(uid);
   const [asked, setAsked] = useState<{ state: AssessmentState; testers: readonly string[] }>();
 
   const set = (next: AssessmentState) => {
     setAsked(undefined);
     change.mutate(
-      { set: { state: next }, told: `The assessment is ${next}.` },
-      { onError: (error) => tellError('The state could not be changed', error) },
+      { set: { state: next }, message: `The assessment is ${next}.` },
+      { onError: (error) => notifyError('The state could not be changed', error) },
     );
   };
   const choose = async (next: AssessmentState) => {
@@ -31,7 +31,7 @@ export function StateMenu({ assessment }: { assessment: VersionedAssessment }) {
       if (running.length === 0) set(next);
       else setAsked({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
     } catch (error) {
-      tellError('The state could not be changed', error);
+      notifyError('The state could not be changed', error);
     }
   };
   return (
@@ -42,15 +42,15 @@ export function StateMenu({ assessment }: { assessment: VersionedAssessment }) {
             size="xs"
             variant="default"
             rightSection={<IconChevronDown size={14} aria-hidden />}
-            aria-label={`State: ${stateWord(state)}`}
+            aria-label={`State: ${assessmentStateLabel(state)}`}
           >
-            <StateMark state={state} />
+            <AssessmentStateBadge state={state} />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {STATES.map((each) => (
+          {ASSESSMENT_STATES.map((each) => (
             <Menu.Item key={each} disabled={each === state} onClick={() => void choose(each)}>
-              <StateMark state={each} />
+              <AssessmentStateBadge state={each} />
             </Menu.Item>
           ))}
         </Menu.Dropdown>
@@ -58,9 +58,9 @@ export function StateMenu({ assessment }: { assessment: VersionedAssessment }) {
       {asked !== undefined && (
         <FormDialog
           title={`Set it to ${asked.state}`}
-          save={asked.testers.length === 1 ? 'End it and go on' : 'End them and go on'}
-          grave
-          onSave={() => set(asked.state)}
+          submitLabel={asked.testers.length === 1 ? 'End it and go on' : 'End them and go on'}
+          isDestructive
+          onSubmit={() => set(asked.state)}
           onClose={() => setAsked(undefined)}
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>

@@ -2,11 +2,11 @@ import { Badge, Group } from '@mantine/core';
 import type { Assessment } from '../../queries/client.ts';
 import type { Column } from '../../components/table-column.ts';
 import { Day, Time } from '../../components/time.tsx';
-import { StateMark } from './assessment-state-badge.tsx';
+import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
 /** The words of what an assessment is of. */
-export const TYPES = [
+export const ASSESSMENT_TYPE_OPTIONS = [
   { value: 'web', label: 'Web' },
   { value: 'host', label: 'Hosts' },
   { value: 'api', label: 'API' },
@@ -14,7 +14,7 @@ export const TYPES = [
 ] as const;
 
 /** The columns of the assessments. */
-export const COLUMNS: readonly Column<Assessment>[] = [
+export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
   {
     id: 'name',
     header: 'Name',
@@ -31,41 +31,41 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     header: 'State',
     width: '112px',
     sort: 'state',
-    cell: ({ state }) => <StateMark state={state} />,
+    cell: ({ state }) => <AssessmentStateBadge state={state} />,
   },
   {
     id: 'open',
     header: 'Open',
     width: '64px',
-    from: 440,
+    minTableWidth: 440,
     cell: ({ open_vulnerability_count }) => open_vulnerability_count.toLocaleString(),
   },
   {
     id: 'all',
     header: 'Found',
     width: '64px',
-    from: 520,
+    minTableWidth: 520,
     cell: ({ vulnerability_count }) => vulnerability_count.toLocaleString(),
   },
   {
     id: 'assets',
     header: 'Assets',
     width: '64px',
-    from: 600,
+    minTableWidth: 600,
     cell: ({ asset_count }) => asset_count.toLocaleString(),
   },
   {
     id: 'type',
     header: 'Type',
     width: '72px',
-    from: 680,
-    cell: ({ type }) => TYPES.find(({ value }) => value === type)?.label ?? type,
+    minTableWidth: 680,
+    cell: ({ type }) => ASSESSMENT_TYPE_OPTIONS.find(({ value }) => value === type)?.label ?? type,
   },
   {
     id: 'tags',
     header: 'Tags',
     width: 'minmax(140px, 2fr)',
-    from: 900,
+    minTableWidth: 900,
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.slice(0, 2).map(({ id, name }) => (
@@ -82,7 +82,7 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     header: 'Starts',
     width: '104px',
     sort: 'starts_on',
-    from: 1240,
+    minTableWidth: 1240,
     cell: ({ starts_on }) => starts_on !== null && <Day on={starts_on} />,
   },
   {
@@ -90,7 +90,7 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     header: 'Ends',
     width: '108px',
     sort: 'ends_on',
-    from: 760,
+    minTableWidth: 760,
     cell: ({ ends_on }) => ends_on !== null && <Day on={ends_on} />,
   },
   {
@@ -98,7 +98,7 @@ export const COLUMNS: readonly Column<Assessment>[] = [
     header: 'Created',
     width: '120px',
     sort: 'created_at',
-    from: 1120,
+    minTableWidth: 1120,
     cell: ({ created_at }) => <Time at={created_at} />,
   },
 ];

@@ -1,12 +1,16 @@
 import { api } from '../../queries/client.ts';
 import { findGroups } from '../../queries/groups.ts';
-import type { FilterKind } from '../../components/filter-definition.ts';
-import { useOrganizationKind } from '../../components/organization-filter.ts';
-import { STATES } from './search-params.ts';
-import { stateWord } from './assessment-state-badge.tsx';
+import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { useOrganizationFilter } from '../../components/organization-filter.ts';
+import { ASSESSMENT_STATES } from './search-params.ts';
+import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
-const KINDS: readonly FilterKind[] = [
-  { name: 'state', label: 'State', options: STATES.map((value) => ({ value, label: stateWord(value) })) },
+const STATIC_FILTERS: readonly FilterDefinition[] = [
+  {
+    name: 'state',
+    label: 'State',
+    options: ASSESSMENT_STATES.map((value) => ({ value, label: assessmentStateLabel(value) })),
+  },
   {
     name: 'tag_id',
     label: 'Tag',
@@ -17,7 +21,7 @@ const KINDS: readonly FilterKind[] = [
       });
       return data.map(({ id, name }) => ({ value: String(id), label: name }));
     },
-    async nameOf(value, signal) {
+    async loadLabel(value, signal) {
       const query = { 'page[size]': 200, 'page[after]': '' };
       for await (const { id, name } of api.rows('/v1/assessment_tags', { params: { query }, signal }))
         if (String(id) === value) return name;
@@ -28,13 +32,13 @@ const KINDS: readonly FilterKind[] = [
     name: 'assessment_group_id',
     label: 'Group',
     options: findGroups,
-    nameOf: async (value, signal) =>
+    loadLabel: async (value, signal) =>
       (await api.GET('/v1/assessment_groups/{id}', { params: { path: { id: Number(value) } }, signal })).data
         .name,
   },
 ];
 
 /** The filters of the assessments. */
-export function useAssessmentKinds(): readonly FilterKind[] {
-  return [...KINDS, ...useOrganizationKind()];
+export function useAssessmentFilters(): readonly FilterDefinition[] {
+  return [...STATIC_FILTERS, ...useOrganizationFilter()];
 }

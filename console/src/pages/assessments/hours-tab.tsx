@@ -4,42 +4,42 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import {
-  hoursText,
+  pluralizeHours,
   runningSessions,
   testingHours,
-  useSessionChanges,
-  useSessions,
+  useTestingSessionMutations,
+  useTestingSessions,
 } from '../../queries/testing-sessions.ts';
-import { Empty } from '../../components/empty-state.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
-import { TwoLines } from '../../components/stacked-cell.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { StackedCell } from '../../components/stacked-cell.tsx';
+import { currentUser } from '../../session/current-user.ts';
 import classes from './assessment-page.module.css';
 import { SessionForm } from './session-form.tsx';
 
-type Asked = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingSession };
+type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingSession };
 
 /** The hours of an assessment: a clock to start and stop, and what was logged (operations 7 and 48 to 51). */
 export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { uid, state } = assessment;
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const { data: hours } = useQuery(testingHours(uid));
   const { data: running = [] } = useQuery(runningSessions(uid));
-  const list = useSessions(uid);
-  const [asked, setAsked] = useState<Asked>();
-  const { start, stop, remove } = useSessionChanges(uid);
+  const list = useTestingSessions(uid);
+  const [asked, setAsked] = useState<OpenDialog>();
+  const { start, stop, remove } = useTestingSessionMutations(uid);
   const mine = running.find(({ tester }) => tester.id === who?.id);
   const { mutate: end } = stop;
   // Where none of them is one's own, there is nothing to do in the column.
-  const hasActions = Array.from({ length: list.loaded }, (_, index) => list.at(index)).some(
+  const hasActions = Array.from({ length: list.loadedCount }, (_, index) => list.rowAt(index)).some(
     (session) => who?.admin === true || (session !== undefined && session.tester.id === who?.id),
   );
   const columns = useMemo(() => {
-    const all = columnsOf((session) => who?.admin === true || session.tester.id === who?.id, {
+    const all = sessionColumns((session) => who?.admin === true || session.tester.id === who?.id, {
       onStop: end,
       onEdit: (session) => setAsked({ kind: 'edit', session }),
       onDelete: (session) => setAsked({ kind: 'delete', session }),
@@ -52,7 +52,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
         <Text size="sm" aria-live="polite">
           {hours !== undefined && (
             <>
-              <b>{hoursText(hours.stats_total)}</b> in all
+              <b>{pluralizeHours(hours.stats_total)}</b> in all
               {running.length > 0 && `, ${running.length} running`}
             </>
           )}
@@ -77,7 +77,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               onClick={() => end(mine)}
             >
               Stop&nbsp;
-              <Clock since={mine.started_at} />
+              <Stopwatch since={mine.started_at} />
             </Button>
           )}
           <Button
@@ -91,18 +91,18 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
         </Group>
       </Group>
       <div className={classes.table}>
-        <RowsTable
+        <DataTable
           label="Testing sessions"
           list={list}
           columns={columns}
           rowId={({ id }) => String(id)}
           rowName={({ tester }) => tester.name ?? tester.email}
           empty={
-            <Empty title="No hours yet">
+            <EmptyState title="No hours yet">
               {state === 'active'
                 ? 'Start the clock when you begin to test, or log what you did.'
                 : `The clock runs on active assessments, and this one is ${state}. Hours can be logged all the same.`}
-            </Empty>
+            </EmptyState>
           }
         />
       </div>
@@ -113,16 +113,16 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
       {asked?.kind === 'delete' && (
         <FormDialog
           title="Delete the session"
-          save="Delete"
-          grave
-          busy={remove.isPending}
+          submitLabel="Delete"
+          isDestructive
+          isPending={remove.isPending}
           error={remove.error === null ? undefined : errorText(remove.error)}
-          onSave={() => remove.mutate(asked.session, { onSuccess: () => setAsked(undefined) })}
+          onSubmit={() => remove.mutate(asked.session, { onSuccess: () => setAsked(undefined) })}
           onClose={() => setAsked(undefined)}
         >
           <Text size="sm">
-            {hoursText(asked.session.hours)} of {asked.session.tester.name ?? asked.session.tester.email} are
-            gone from the total then. This cannot be undone.
+            {pluralizeHours(asked.session.hours)} of {asked.session.tester.name ?? asked.session.tester.email}{' '}
+            are gone from the total then. This cannot be undone.
           </Text>
         </FormDialog>
       )}
@@ -131,7 +131,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
 }
 
 /** How long something runs, by the second. */
-function Clock({ since }: { since: string }) {
+function Stopwatch({ since }: { since: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
@@ -152,7 +152,7 @@ interface SessionActions {
   onDelete: (session: TestingSession) => void;
 }
 
-function columnsOf(
+function sessionColumns(
   mayChange: (session: TestingSession) => boolean,
   { onStop, onEdit, onDelete }: SessionActions,
 ): readonly Column<TestingSession>[] {
@@ -164,7 +164,7 @@ function columnsOf(
       cell: ({ tester }) => <span title={tester.email}>{tester.name ?? tester.email}</span>,
       narrow: {
         cell: ({ tester, started_at }) => (
-          <TwoLines second={<Time at={started_at} exact />}>{tester.name ?? tester.email}</TwoLines>
+          <StackedCell secondary={<Time at={started_at} exact />}>{tester.name ?? tester.email}</StackedCell>
         ),
       },
     },
@@ -172,7 +172,7 @@ function columnsOf(
       id: 'started',
       header: 'Started',
       width: '170px',
-      from: 460,
+      minTableWidth: 460,
       cell: ({ started_at }) => <Time at={started_at} exact />,
     },
     {
@@ -182,7 +182,7 @@ function columnsOf(
       cell: ({ started_at, ended_at, hours }) =>
         ended_at === null ? (
           <b>
-            <Clock since={started_at} />
+            <Stopwatch since={started_at} />
           </b>
         ) : (
           hours.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
@@ -192,7 +192,7 @@ function columnsOf(
       id: 'note',
       header: 'Note',
       width: 'minmax(80px, 2fr)',
-      from: 620,
+      minTableWidth: 620,
       cell: ({ note }) => <span title={note}>{note}</span>,
     },
     {
@@ -203,20 +203,20 @@ function columnsOf(
         mayChange(session) && (
           <Group gap={4} wrap="nowrap">
             {session.ended_at === null && (
-              <Action
+              <ActionButton
                 label="Stop"
                 session={session}
                 onClick={onStop}
                 icon={<IconPlayerStop size={16} aria-hidden />}
               />
             )}
-            <Action
+            <ActionButton
               label="Edit"
               session={session}
               onClick={onEdit}
               icon={<IconPencil size={16} aria-hidden />}
             />
-            <Action
+            <ActionButton
               label="Delete"
               session={session}
               onClick={onDelete}
@@ -228,14 +228,14 @@ function columnsOf(
   ];
 }
 
-interface ActionProps {
+interface ActionButtonProps {
   label: string;
   session: TestingSession;
   onClick: (session: TestingSession) => void;
   icon: React.ReactNode;
 }
 
-function Action({ label, session, onClick, icon }: ActionProps) {
+function ActionButton({ label, session, onClick, icon }: ActionButtonProps) {
   const { tester } = session;
   return (
     <ActionIcon

@@ -5,41 +5,47 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Assessment } from '../../queries/client.ts';
 import { ASSET_TYPES } from '../../queries/assets.ts';
-import { type ScopeAsset, useChangeScope, useScope } from '../../queries/assessment-scope.ts';
-import { CriticalityMark } from '../../components/criticality-badge.tsx';
-import { Empty } from '../../components/empty-state.tsx';
+import { type ScopeAsset, useUpdateScope, useScope } from '../../queries/assessment-scope.ts';
+import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, tellError } from '../../components/notifications.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { errorText, notifyError } from '../../components/notifications.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { whoAmI } from '../../session/current-user.ts';
-import { rulesOf as rulesIn } from '../assets/scope-rules.ts';
-import { AddToScope } from './add-to-scope-dialog.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { parseScopeRules as rulesIn } from '../assets/scope-rules.ts';
+import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import classes from './assessment-page.module.css';
 import { RowLink } from '../../components/row-link.tsx';
 
 /** The scopes of operation 11. */
-const WRITING = new Set(['asset_gw', 'asset_client_ow', 'asset_boss_ow', 'asset_client_lw', 'asset_boss_lw']);
+const WRITE_SCOPES = new Set([
+  'asset_gw',
+  'asset_client_ow',
+  'asset_boss_ow',
+  'asset_client_lw',
+  'asset_boss_lw',
+]);
 
 /** The assets that an assessment covers, with their rules in it (operations 79 and 11). */
 export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment: Assessment }) {
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, 120);
   const list = useScope(uid, search);
-  const { data: who } = useQuery(whoAmI);
-  const mayWrite = who?.scopes.some((scope) => WRITING.has(scope)) === true;
+  const { data: who } = useQuery(currentUser);
+  const mayWrite = who?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
   const [asked, setAsked] = useState<'add' | ScopeAsset>();
-  const { mutate } = useChangeScope(uid);
+  const { mutate } = useUpdateScope(uid);
   const columns = useMemo(
     () =>
-      columnsOf(
+      scopeColumns(
         mayWrite
           ? {
               onRules: setAsked,
               onRemove: (asset) =>
                 mutate(
-                  { asset, former: rulesOf(asset), rules: null },
-                  { onError: (error) => tellError('It could not be taken out of scope', error) },
+                  { asset, previousRules: scopeRuleTexts(asset), rules: null },
+                  { onError: (error) => notifyError('It could not be taken out of scope', error) },
                 ),
             }
           : undefined,
@@ -68,7 +74,7 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
         {add}
       </Group>
       <div className={classes.table}>
-        <RowsTable
+        <DataTable
           label="Assets in scope"
           list={list}
           columns={columns}
@@ -76,17 +82,17 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
           rowName={({ location }) => location}
           empty={
             search === '' ? (
-              <Empty title="Nothing is in scope yet">
+              <EmptyState title="Nothing is in scope yet">
                 Say what is tested here: hosts, web applications, each with the rules that hold for it.
-              </Empty>
+              </EmptyState>
             ) : (
-              <Empty title="None matches" />
+              <EmptyState title="None matches" />
             )
           }
         />
       </div>
       {asked === 'add' && (
-        <AddToScope uid={uid} organization={organization_uid} onClose={() => setAsked(undefined)} />
+        <AddToScopeDialog uid={uid} organization={organization_uid} onClose={() => setAsked(undefined)} />
       )}
       {typeof asked === 'object' && (
         <RulesDialog uid={uid} asset={asked} onClose={() => setAsked(undefined)} />
@@ -95,14 +101,14 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
   );
 }
 
-const rulesOf = ({ scopeRules }: ScopeAsset) => scopeRules.map(({ rule }) => rule);
+const scopeRuleTexts = ({ scopeRules }: ScopeAsset) => scopeRules.map(({ rule }) => rule);
 
 interface ScopeActions {
   onRules: (asset: ScopeAsset) => void;
   onRemove: (asset: ScopeAsset) => void;
 }
 
-function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsset>[] {
+function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeAsset>[] {
   return [
     {
       id: 'location',
@@ -118,21 +124,23 @@ function columnsOf(actions: ScopeActions | undefined): readonly Column<ScopeAsse
       id: 'type',
       header: 'Type',
       width: '100px',
-      from: 560,
+      minTableWidth: 560,
       cell: ({ assetType }) => ASSET_TYPES[assetType],
     },
     {
       id: 'criticality',
       header: 'Criticality',
       width: '100px',
-      from: 700,
-      cell: ({ criticality }) => <CriticalityMark criticality={criticality} />,
+      minTableWidth: 700,
+      cell: ({ criticality }) => <CriticalityBadge criticality={criticality} />,
     },
     {
       id: 'rules',
       header: 'Rules',
       width: 'minmax(80px, 3fr)',
-      cell: (asset) => <span title={rulesOf(asset).join('\n')}>{rulesOf(asset).join(' · ')}</span>,
+      cell: (asset) => (
+        <span title={scopeRuleTexts(asset).join('\n')}>{scopeRuleTexts(asset).join(' · ')}</span>
+      ),
     },
     ...(actions === undefined
       ? []
@@ -174,17 +182,20 @@ interface RulesDialogProps {
 
 /** Asks for the rules that hold for an asset. */
 function RulesDialog({ uid, asset, onClose }: RulesDialogProps) {
-  const [text, setText] = useState(rulesOf(asset).join('\n'));
-  const change = useChangeScope(uid);
+  const [text, setText] = useState(scopeRuleTexts(asset).join('\n'));
+  const change = useUpdateScope(uid);
   return (
     <FormDialog
       title="Rules"
-      save="Save"
-      busy={change.isPending}
+      submitLabel="Save"
+      isPending={change.isPending}
       error={change.error === null ? undefined : errorText(change.error)}
       onClose={onClose}
-      onSave={() =>
-        change.mutate({ asset, former: rulesOf(asset), rules: rulesIn(text) }, { onSuccess: onClose })
+      onSubmit={() =>
+        change.mutate(
+          { asset, previousRules: scopeRuleTexts(asset), rules: rulesIn(text) },
+          { onSuccess: onClose },
+        )
       }
     >
       <Code block style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>

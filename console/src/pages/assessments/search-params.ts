@@ -1,15 +1,15 @@
 import type { AssessmentSearch } from '../../queries/assessments.ts';
 
-export const STATES = ['pending', 'active', 'paused', 'completed'] as const;
-export type AssessmentState = (typeof STATES)[number];
+export const ASSESSMENT_STATES = ['pending', 'active', 'paused', 'completed'] as const;
+export type AssessmentState = (typeof ASSESSMENT_STATES)[number];
 const TABS = ['vulnerabilities', 'assets', 'hours', 'people'] as const;
 export type AssessmentTab = (typeof TABS)[number];
 
 /** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
-export function assessmentSearchOf(given: Record<string, unknown>): AssessmentSearch {
+export function parseAssessmentSearch(given: Record<string, unknown>): AssessmentSearch {
   const list = (name: string): unknown[] =>
     given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
-  const states = list('state').filter((value) => STATES.includes(value as AssessmentState));
+  const states = list('state').filter((value) => ASSESSMENT_STATES.includes(value as AssessmentState));
   const tags = list('tag_id').map(Number).filter(Number.isInteger);
   const organizations = list('organization_uid').map(String);
   const group = Number(given.assessment_group_id);
@@ -30,6 +30,6 @@ export function assessmentSearchOf(given: Record<string, unknown>): AssessmentSe
 }
 
 /** Reads the address of one assessment: which part of it is shown. */
-export function assessmentTabOf(given: Record<string, unknown>): { show?: AssessmentTab } {
+export function parseAssessmentTab(given: Record<string, unknown>): { show?: AssessmentTab } {
   return TABS.includes(given.show as AssessmentTab) ? { show: given.show as AssessmentTab } : {};
 }

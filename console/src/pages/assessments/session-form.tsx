@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import { findPeople } from '../../queries/people.ts';
-import { useSessionChanges } from '../../queries/testing-sessions.ts';
-import { fieldErrors } from '../../components/field-errors.ts';
+import { useTestingSessionMutations } from '../../queries/testing-sessions.ts';
+import { parseFieldErrors } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { SearchedSelect } from '../../components/async-select.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { AsyncSelect } from '../../components/async-select.tsx';
+import { currentUser } from '../../session/current-user.ts';
 
 const FIELDS = ['started_at', 'ended_at', 'note', 'tester_id'] as const;
-const HOUR = 3_600_000;
-const ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const HOUR_MS = 3_600_000;
+const TIME_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 interface SessionFormProps {
   assessment: Assessment;
@@ -24,26 +24,28 @@ interface SessionFormProps {
 /** Asks for the times of a testing session, in the zone of who fills it in (operations 49 and 50). */
 export function SessionForm({ assessment, session, onClose }: SessionFormProps) {
   const [times, setTimes] = useState(() => ({
-    started_at: localTime(session === undefined ? Date.now() - HOUR : Date.parse(session.started_at)),
+    started_at: toLocalDateTime(
+      session === undefined ? Date.now() - HOUR_MS : Date.parse(session.started_at),
+    ),
     ended_at:
       session?.ended_at === null
         ? ''
-        : localTime(session === undefined ? Date.now() : Date.parse(session.ended_at)),
+        : toLocalDateTime(session === undefined ? Date.now() : Date.parse(session.ended_at)),
   }));
   const [note, setNote] = useState(session?.note ?? '');
   const [tester, setTester] = useState<Option | null>(null);
-  const { data: who } = useQuery(whoAmI);
-  const { log, correct } = useSessionChanges(assessment.uid);
+  const { data: who } = useQuery(currentUser);
+  const { log, correct } = useTestingSessionMutations(assessment.uid);
   const { error } = session === undefined ? log : correct;
-  const errors = fieldErrors(error, FIELDS);
+  const errors = parseFieldErrors(error, FIELDS);
   const put = (name: keyof typeof times) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setTimes((now) => ({ ...now, [name]: value }));
   };
   const save = () => {
     const known = {
-      ...given('started_at', times.started_at, session?.started_at),
-      ...given('ended_at', times.ended_at, session?.ended_at ?? undefined),
+      ...changedTime('started_at', times.started_at, session?.started_at),
+      ...changedTime('ended_at', times.ended_at, session?.ended_at ?? undefined),
       note,
     };
     if (session !== undefined) correct.mutate({ session, set: known }, { onSuccess: onClose });
@@ -56,13 +58,13 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
   return (
     <FormDialog
       title={session === undefined ? 'Log hours' : 'Edit the session'}
-      save={session === undefined ? 'Log' : 'Save'}
-      busy={log.isPending || correct.isPending}
+      submitLabel={session === undefined ? 'Log' : 'Save'}
+      isPending={log.isPending || correct.isPending}
       // Without any time the clock would be started instead.
-      disabled={times.started_at === '' && session === undefined}
+      isDisabled={times.started_at === '' && session === undefined}
       error={errors.rest}
       size="lg"
-      onSave={save}
+      onSubmit={save}
       onClose={onClose}
     >
       {/* Each as wide as a date with its time is in any language, below each other where both do not fit. */}
@@ -75,7 +77,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           data-autofocus
           value={times.started_at}
           onChange={put('started_at')}
-          error={errors.at('started_at')}
+          error={errors.messageFor('started_at')}
         />
         <TextInput
           type="datetime-local"
@@ -84,11 +86,11 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           required={session?.ended_at !== null}
           value={times.ended_at}
           onChange={put('ended_at')}
-          error={errors.at('ended_at')}
+          error={errors.messageFor('ended_at')}
         />
       </Group>
       <Text size="xs" c="dimmed">
-        Times of {ZONE}.
+        Times of {TIME_ZONE}.
       </Text>
       <Textarea
         label="Note"
@@ -97,14 +99,14 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
         maxRows={8}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}
-        error={errors.at('note')}
+        error={errors.messageFor('note')}
       />
       {session === undefined && who?.admin === true && (
-        <SearchedSelect
+        <AsyncSelect
           label="Tester"
           placeholder="You, unless you find somebody else"
-          choices={['people', assessment.organization_uid]}
-          find={async (search, signal) =>
+          optionsKey={['people', assessment.organization_uid]}
+          loadOptions={async (search, signal) =>
             (await findPeople(search, signal, assessment.organization_uid)).map(({ id, name, email }) => ({
               value: String(id),
               label: name == null ? email : `${name} (${email})`,
@@ -113,7 +115,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           value={tester}
           onChange={setTester}
           clearable
-          error={errors.at('tester_id')}
+          error={errors.messageFor('tester_id')}
         />
       )}
     </FormDialog>
@@ -121,14 +123,14 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
 }
 
 /** @returns a time as a field of the browser has it: in its zone, by the minute */
-function localTime(at: number): string {
+function toLocalDateTime(at: number): string {
   const date = new Date(at);
   return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** @returns what a field of time sets; nothing where it is empty, or shows by the minute what stands */
-function given(name: string, typed: string, stands: string | undefined): Record<string, string> {
+function changedTime(name: string, typed: string, stands: string | undefined): Record<string, string> {
   if (typed === '' || Number.isNaN(Date.parse(typed))) return {};
-  if (stands !== undefined && localTime(Date.parse(stands)) === typed) return {};
+  if (stands !== undefined && toLocalDateTime(Date.parse(stands)) === typed) return {};
   return { [name]: new Date(typed).toISOString() };
 }

@@ -2,12 +2,12 @@ import { Anchor, Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
-import { Empty } from '../../components/empty-state.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
-import { COLUMNS } from '../vulnerabilities/columns.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
 import classes from './assessment-page.module.css';
 
-const SHOWN = COLUMNS.filter(({ id }) => id !== 'assessment');
+const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');
 
 /** What was found in an assessment. */
 export function VulnerabilitiesTab({ uid }: { uid: string }) {
@@ -26,10 +26,10 @@ export function VulnerabilitiesTab({ uid }: { uid: string }) {
         </Anchor>
       </Group>
       <div className={classes.table}>
-        <RowsTable
+        <DataTable
           label="Vulnerabilities of the assessment"
           list={list}
-          columns={SHOWN}
+          columns={TAB_COLUMNS}
           rowId={({ id }) => String(id)}
           rowName={({ title }) => title}
           current={current}
@@ -40,9 +40,9 @@ export function VulnerabilitiesTab({ uid }: { uid: string }) {
           sort={sort}
           onSort={setSort}
           empty={
-            <Empty title="Nothing found yet">
+            <EmptyState title="Nothing found yet">
               Import the report of a scanner into this assessment, or write down what you find.
-            </Empty>
+            </EmptyState>
           }
         />
       </div>

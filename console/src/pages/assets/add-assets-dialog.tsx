@@ -2,25 +2,30 @@ import { Alert, Button, Group, Loader, Select, Stack, Text, Textarea } from '@ma
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { listingOf } from '../../queries/bulk-edit-assets.ts';
-import { assetCount, type AssetRow } from '../../queries/assets.ts';
+import { findListing } from '../../queries/bulk-edit-assets.ts';
+import { pluralizeAssets, type AssetRow } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
-import { AdditionError, keyOf, useKnownAssets, useAddAssets } from '../../queries/create-assets.ts';
+import {
+  CreateAssetsError,
+  assetKey,
+  useExistingAssets,
+  useCreateAssets,
+} from '../../queries/create-assets.ts';
 import { organizations } from '../../queries/organizations.ts';
-import { noun } from '../../components/pluralize.ts';
+import { pluralNoun } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { useAssetRights } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/asset-permissions.ts';
 import { PastedPreview, type PreviewedLine } from './pasted-preview.tsx';
-import { readPasted } from './pasted-assets.ts';
+import { parsePastedAssets } from './pasted-assets.ts';
 
 /** Adds assets from a pasted list, and shows first what is new, what is known and what is wrong with which line. */
-export function AddAssets({ onClose }: { onClose: () => void }) {
+export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [listing, setListing] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
-  const rights = useAssetRights();
+  const rights = useAssetPermissions();
   const { data: reached = [] } = useQuery(organizations);
   const ofListing = useQuery({
     queryKey: ['organization-of', listing],
@@ -34,28 +39,28 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
     listing === null ? (chosen ?? (reached.length === 1 ? reached[0]?.uid : undefined)) : ofListing.data;
 
   const [settled] = useDebouncedValue(text, 250);
-  const pasted = useMemo(() => readPasted(settled), [settled]);
-  const { assets, wrong, twice } = pasted;
-  const known = useKnownAssets(organization, { text: settled, assets });
-  const add = useAddAssets();
+  const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
+  const { assets, invalid, duplicates } = pasted;
+  const known = useExistingAssets(organization, { text: settled, assets });
+  const add = useCreateAssets();
 
   const standing = known.data;
-  const fresh = standing === undefined ? [] : assets.filter((item) => !standing.has(keyOf(item)));
+  const newAssets = standing === undefined ? [] : assets.filter((item) => !standing.has(assetKey(item)));
   const toList: AssetRow[] =
     standing === undefined || listing === null
       ? []
-      : [...standing.values()].filter((row) => listingOf(row, listing) === undefined);
-  const refused = add.error instanceof AdditionError ? add.error.refused : [];
+      : [...standing.values()].filter((row) => findListing(row, listing) === undefined);
+  const refused = add.error instanceof CreateAssetsError ? add.error.rejected : [];
   const lines: PreviewedLine[] = [
-    ...wrong,
+    ...invalid,
     ...refused.map(({ index, message }) => ({
-      line: fresh[index]?.line ?? 0,
-      text: fresh[index]?.location ?? '',
-      wrong: message,
+      line: newAssets[index]?.line ?? 0,
+      text: newAssets[index]?.location ?? '',
+      error: message,
     })),
   ];
   const isReady = standing !== undefined && settled === text && !known.isFetching;
-  const nothing = fresh.length === 0 && toList.length === 0;
+  const nothing = newAssets.length === 0 && toList.length === 0;
   return (
     <Dialog onClose={onClose} title="Add assets" size="lg">
       <form
@@ -63,7 +68,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
           event.preventDefault();
           if (organization === undefined || !isReady || nothing) return;
           add.mutate(
-            { organizationUid: organization, listingUid: listing, fresh, known: toList },
+            { organizationUid: organization, listingUid: listing, newAssets, existing: toList },
             { onSuccess: onClose },
           );
         }}
@@ -117,19 +122,19 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
             {add.error !== null && refused.length === 0 && (
               <Alert color="red" title="They could not be added">
                 {errorText(add.error.cause)}
-                {add.error instanceof AdditionError &&
-                  add.error.added > 0 &&
-                  ` ${assetCount(add.error.added)} ${noun(add.error.added, 'was', 'were')} added before.`}
+                {add.error instanceof CreateAssetsError &&
+                  add.error.createdCount > 0 &&
+                  ` ${pluralizeAssets(add.error.createdCount)} ${pluralNoun(add.error.createdCount, 'was', 'were')} added before.`}
               </Alert>
             )}
-            {(isReady || (assets.length === 0 && wrong.length > 0)) && (
+            {(isReady || (assets.length === 0 && invalid.length > 0)) && (
               <PastedPreview
-                fresh={fresh}
-                known={assets.filter((item) => standing?.has(keyOf(item)) === true)}
-                listed={toList.length}
+                newAssets={newAssets}
+                knownAssets={assets.filter((item) => standing?.has(assetKey(item)) === true)}
+                listedCount={toList.length}
                 listing={listing}
-                twice={twice}
-                wrong={lines}
+                duplicates={duplicates}
+                invalid={lines}
               />
             )}
           </div>
@@ -142,7 +147,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
               loading={add.isPending}
               disabled={!isReady || nothing || (listing === null && !rights.whole)}
             >
-              {labelOf(fresh.length, toList.length)}
+              {submitLabel(newAssets.length, toList.length)}
             </Button>
           </Group>
         </Stack>
@@ -151,7 +156,7 @@ export function AddAssets({ onClose }: { onClose: () => void }) {
   );
 }
 
-function labelOf(fresh: number, listed: number): string {
+function submitLabel(fresh: number, listed: number): string {
   if (fresh === 0 && listed > 0) return `Put ${listed.toLocaleString()} on the listing`;
   return fresh === 0 ? 'Add' : `Add ${fresh.toLocaleString()}`;
 }

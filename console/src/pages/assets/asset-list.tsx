@@ -2,41 +2,41 @@ import { Button, Group, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../queries/assets.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { Found } from '../../components/result-count.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable, toggled } from '../../components/data-table.tsx';
-import { useAssetRights } from '../../session/asset-permissions.ts';
-import { AddAssets } from './add-assets-dialog.tsx';
-import { ChangeAssets, type ChangeKind } from './edit-assets-dialogs.tsx';
-import { COLUMNS } from './columns.tsx';
-import { useAssetFilterKinds } from './filters.ts';
+import { ResultCount } from '../../components/result-count.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable, toggleId } from '../../components/data-table.tsx';
+import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { AddAssetsDialog } from './add-assets-dialog.tsx';
+import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
+import { ASSET_TABLE_COLUMNS } from './columns.tsx';
+import { useAssetFilters } from './filters.ts';
 import classes from './asset-list.module.css';
 
-const BY_LOCATION = 'location';
+const DEFAULT_SORT = 'location';
 
 const uidOf = ({ uid }: AssetRow) => uid;
 const locationOf = ({ location }: AssetRow) => location;
 
-type AddressChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };
+type AssetSearchChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };
 
 /** The assets: a table, its filters, and what is done with many of them. */
 export function AssetList() {
   const search = useSearch({ from: '/assets' });
   const navigate = useNavigate({ from: '/assets' });
-  const list = useAssets({ sort: BY_LOCATION, ...search });
-  const kinds = useAssetFilterKinds();
-  const rights = useAssetRights();
+  const list = useAssets({ sort: DEFAULT_SORT, ...search });
+  const kinds = useAssetFilters();
+  const rights = useAssetPermissions();
   const rows = useCurrentRow(list);
   const { current, setCurrent, row } = rows;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [change, setChange] = useState<ChangeKind>();
+  const [selected, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [change, setChange] = useState<AssetEditKind>();
   const [adding, setAdding] = useState(false);
 
-  const filter = (next: AddressChange) => {
+  const filter = (next: AssetSearchChange) => {
     setCurrent(undefined);
     setChosen(new Set());
     void navigate({
@@ -47,8 +47,8 @@ export function AssetList() {
       replace: true,
     });
   };
-  const targets = chosen.size > 0 ? rowsOf(list, chosen) : row === undefined ? [] : [row];
-  const begin = (kind: ChangeKind) => () => targets.length > 0 && setChange(kind);
+  const targets = selected.size > 0 ? selectedRows(list, selected) : row === undefined ? [] : [row];
+  const begin = (kind: AssetEditKind) => () => targets.length > 0 && setChange(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
   const changes = [
@@ -56,13 +56,13 @@ export function AssetList() {
     ...(rights.tag ? [{ kind: 'tags', key: 't', label: 'Tags' } as const] : []),
     ...(rights.write ? [{ kind: 'listing', key: 'l', label: 'Listing' } as const] : []),
   ];
-  useRowKeys(rows, {
-    noun: 'asset',
+  useRowShortcuts(rows, {
+    itemName: 'asset',
     open: { run: openRow },
-    others: {
+    shortcuts: {
       x: {
         label: 'Choose it, or not',
-        run: () => row !== undefined && setChosen(toggled(chosen, row.uid)),
+        run: () => row !== undefined && setChosen(toggleId(selected, row.uid)),
       },
       ...Object.fromEntries(changes.map(({ kind, key, label }) => [key, { label, run: begin(kind) }])),
       ...(rights.write ? { n: { label: 'Add assets', run: () => setAdding(true) } } : {}),
@@ -74,22 +74,24 @@ export function AssetList() {
     kinds.map(({ name }) => [name, ((search as Record<string, unknown[]>)[name] ?? []).map(String)]),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
-  const addButton = rights.write && <NewButton verb="Add" noun="assets" onClick={() => setAdding(true)} />;
+  const addButton = rights.write && (
+    <NewButton verb="Add" itemName="assets" onClick={() => setAdding(true)} />
+  );
   return (
-    <Place
+    <PageLayout
       title="Assets"
-      fills
+      fillsHeight
       actions={
         <>
-          <Found list={list} />
+          <ResultCount list={list} />
           {addButton}
         </>
       }
-      tools={
-        chosen.size > 0 ? (
+      toolbar={
+        selected.size > 0 ? (
           <Group gap="xs" className={classes.chosen}>
             <Text size="sm" fw={600}>
-              {chosen.size.toLocaleString()} chosen
+              {selected.size.toLocaleString()} chosen
             </Text>
             {changes.map(({ kind, label }) => (
               <Button key={kind} size="compact-sm" variant="light" onClick={begin(kind)}>
@@ -102,7 +104,7 @@ export function AssetList() {
           </Group>
         ) : (
           <FilterBar
-            kinds={kinds}
+            filters={kinds}
             values={values}
             onChange={(name, next) =>
               filter({
@@ -117,44 +119,44 @@ export function AssetList() {
       }
     >
       <div className={classes.grow}>
-        <RowsTable
+        <DataTable
           label="Assets"
           list={list}
-          columns={COLUMNS}
+          columns={ASSET_TABLE_COLUMNS}
           rowId={uidOf}
           rowName={locationOf}
           current={current}
           onCurrent={setCurrent}
           onOpen={openRow}
-          {...(changes.length === 0 ? {} : { choice: { chosen, onChange: setChosen } })}
-          sort={search.sort ?? BY_LOCATION}
+          {...(changes.length === 0 ? {} : { selection: { selected, onChange: setChosen } })}
+          sort={search.sort ?? DEFAULT_SORT}
           onSort={(sort) => filter({ sort })}
           empty={
             isFiltered ? (
-              <NoneMatch onClear={() => void navigate({ search: {} })} />
+              <NoResults onClear={() => void navigate({ search: {} })} />
             ) : (
-              <Empty title="No assets yet" action={addButton}>
+              <EmptyState title="No assets yet" action={addButton}>
                 Paste a list of hosts and URLs, or import the report of a scanner, which adds what it found.
-              </Empty>
+              </EmptyState>
             )
           }
         />
       </div>
       {change !== undefined && (
-        <ChangeAssets kind={change} rows={targets} onClose={() => setChange(undefined)} />
+        <EditAssetsDialog kind={change} rows={targets} onClose={() => setChange(undefined)} />
       )}
-      {adding && <AddAssets onClose={() => setAdding(false)} />}
-    </Place>
+      {adding && <AddAssetsDialog onClose={() => setAdding(false)} />}
+    </PageLayout>
   );
 }
 
-function rowsOf(
-  list: { loaded: number; at: (index: number) => AssetRow | undefined },
+function selectedRows(
+  list: { loadedCount: number; rowAt: (index: number) => AssetRow | undefined },
   chosen: ReadonlySet<string>,
 ): AssetRow[] {
   const rows: AssetRow[] = [];
-  for (let index = 0; index < list.loaded; index += 1) {
-    const row = list.at(index);
+  for (let index = 0; index < list.loadedCount; index += 1) {
+    const row = list.rowAt(index);
     if (row !== undefined && chosen.has(row.uid)) rows.push(row);
   }
   return rows;

@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { useEditListing } from '../../queries/bulk-edit-assets.ts';
 import type { Asset } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { LISTING_IS } from '../../components/listing-picker.tsx';
-import { useAssetRights } from '../../session/asset-permissions.ts';
-import { rulesOf } from './scope-rules.ts';
+import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
+import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { parseScopeRules } from './scope-rules.ts';
 import classes from './asset-page.module.css';
 
 interface AssetListingsProps {
@@ -16,7 +16,7 @@ interface AssetListingsProps {
 
 /** The listings that an asset is on, with the rules of each; changed in place. */
 export function AssetListings({ asset, onAdd }: AssetListingsProps) {
-  const { write } = useAssetRights();
+  const { write } = useAssetPermissions();
   const [edited, setEdited] = useState<string>();
   const [left, setLeft] = useState<string>();
   const change = useEditListing();
@@ -25,7 +25,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
     <Stack gap="sm">
       {listings.length === 0 && (
         <Text size="sm" c="dimmed">
-          It is on no listing that you reach: nobody is asked to test it. {LISTING_IS}
+          It is on no listing that you reach: nobody is asked to test it. {LISTING_DESCRIPTION}
         </Text>
       )}
       {listings.map(({ listingUid, scopeRules }) => (
@@ -57,11 +57,11 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
             )}
           </Group>
           {edited === listingUid ? (
-            <RulesForm
+            <ScopeRulesForm
               rules={scopeRules.map(({ rule }) => rule)}
               onCancel={() => setEdited(undefined)}
               onSave={(rules) => {
-                change.mutate({ rows: [asset], listingUid, listed: true, rules });
+                change.mutate({ rows: [asset], listingUid, isListed: true, rules });
                 setEdited(undefined);
               }}
             />
@@ -86,11 +86,11 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
       {left !== undefined && (
         <FormDialog
           title="Take off the listing"
-          save="Take off"
+          submitLabel="Take off"
           size="sm"
           onClose={() => setLeft(undefined)}
-          onSave={() => {
-            change.mutate({ rows: [asset], listingUid: left, listed: false });
+          onSubmit={() => {
+            change.mutate({ rows: [asset], listingUid: left, isListed: false });
             setLeft(undefined);
           }}
         >
@@ -103,20 +103,20 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
   );
 }
 
-interface RulesFormProps {
+interface ScopeRulesFormProps {
   rules: readonly string[];
   onSave: (rules: readonly string[]) => void;
   onCancel: () => void;
 }
 
-function RulesForm({ rules, onSave, onCancel }: RulesFormProps) {
+function ScopeRulesForm({ rules, onSave, onCancel }: ScopeRulesFormProps) {
   const [text, setText] = useState(rules.join('\n'));
-  const wrong = rulesOf(text).find((rule) => rule.length > 2_048);
+  const wrong = parseScopeRules(text).find((rule) => rule.length > 2_048);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (wrong === undefined) onSave(rulesOf(text));
+        if (wrong === undefined) onSave(parseScopeRules(text));
       }}
     >
       <Stack gap="xs" mt={4}>

@@ -6,32 +6,32 @@ import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { asset, ASSET_TYPES } from '../../queries/assets.ts';
 import { AssayError } from '../../queries/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
-import { CriticalityMark } from '../../components/criticality-badge.tsx';
-import { Empty } from '../../components/empty-state.tsx';
-import { Fact, Facts } from '../../components/description-list.tsx';
+import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useAssetRights } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/asset-permissions.ts';
 import { AssetListings } from './asset-listings.tsx';
 import { AssetPorts } from './asset-ports.tsx';
 import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
-import { ChangeAssets, type ChangeKind } from './edit-assets-dialogs.tsx';
-import { DeleteAsset } from './delete-asset-dialog.tsx';
-import { EditAsset } from './edit-asset-dialog.tsx';
+import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
+import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
+import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import classes from './asset-page.module.css';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
-type Asked = ChangeKind | 'edit' | 'delete';
+type OpenDialog = AssetEditKind | 'edit' | 'delete';
 
 /** One asset: what is known of it, its ports and its vulnerabilities. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
   const { data, error } = useQuery(asset(uid));
-  const rights = useAssetRights();
+  const rights = useAssetPermissions();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<OpenDialog>();
   useShortcuts({
     ...(rights.write
       ? {
@@ -43,12 +43,12 @@ export function AssetPage() {
     ...(rights.tag ? { t: { label: 'Tags', run: () => setAsked('tags') } } : {}),
   });
   if (error instanceof AssayError && error.status === 404)
-    return <Empty title="No such asset">It was deleted, or you cannot reach it.</Empty>;
+    return <EmptyState title="No such asset">It was deleted, or you cannot reach it.</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (data === undefined) return <Loader m="md" size="sm" aria-label="Reading" />;
   const close = () => setAsked(undefined);
   return (
-    <Place
+    <PageLayout
       title={data.location}
       actions={
         <>
@@ -74,7 +74,7 @@ export function AssetPage() {
           )}
         </>
       }
-      tools={
+      toolbar={
         <Group gap="xs">
           <Anchor component={Link} to="/assets" size="sm">
             Assets
@@ -88,13 +88,13 @@ export function AssetPage() {
       <Stack gap="md" className={classes.page}>
         <section className={classes.sheet} aria-label="Facts">
           <Stack gap="md">
-            <Facts>
+            <DescriptionList>
               {data.name !== '' && data.name !== data.location && (
-                <Fact name="Name">
+                <DescriptionItem name="Name">
                   <bdi>{data.name}</bdi>
-                </Fact>
+                </DescriptionItem>
               )}
-              <Fact name="Criticality">
+              <DescriptionItem name="Criticality">
                 {rights.write ? (
                   <Button
                     size="compact-sm"
@@ -102,23 +102,23 @@ export function AssetPage() {
                     title="Change the criticality"
                     onClick={() => setAsked('criticality')}
                   >
-                    <CriticalityMark criticality={data.criticality} />
+                    <CriticalityBadge criticality={data.criticality} />
                   </Button>
                 ) : (
-                  <CriticalityMark criticality={data.criticality} />
+                  <CriticalityBadge criticality={data.criticality} />
                 )}
-              </Fact>
-              <Fact name="Organization">{data.organizationUid}</Fact>
-              <Fact name="First seen">
+              </DescriptionItem>
+              <DescriptionItem name="Organization">{data.organizationUid}</DescriptionItem>
+              <DescriptionItem name="First seen">
                 {data.firstSeen === null ? 'by no scan' : <Time at={data.firstSeen} exact />}
-              </Fact>
-              <Fact name="Last seen">
+              </DescriptionItem>
+              <DescriptionItem name="Last seen">
                 {data.lastSeen === null ? 'by no scan' : <Time at={data.lastSeen} exact />}
-              </Fact>
-              <Fact name="Added">
+              </DescriptionItem>
+              <DescriptionItem name="Added">
                 <Time at={data.createdAt} exact />
-              </Fact>
-            </Facts>
+              </DescriptionItem>
+            </DescriptionList>
             <Group gap={4} aria-label="Tags" role="group">
               {data.tags.map(({ uid: tag, name }) => (
                 <Badge key={tag} variant="default" tt="none" fw={400} maw="100%">
@@ -157,14 +157,14 @@ export function AssetPage() {
           <AssetVulnerabilities uid={uid} />
         </Section>
       </Stack>
-      {asked === 'edit' && <EditAsset asset={data} onClose={close} />}
+      {asked === 'edit' && <EditAssetDialog asset={data} onClose={close} />}
       {asked === 'delete' && (
-        <DeleteAsset asset={data} onClose={close} onDeleted={() => void navigate({ to: '/assets' })} />
+        <DeleteAssetDialog asset={data} onClose={close} onDeleted={() => void navigate({ to: '/assets' })} />
       )}
       {asked !== undefined && asked !== 'edit' && asked !== 'delete' && (
-        <ChangeAssets kind={asked} rows={[data]} onClose={close} />
+        <EditAssetsDialog kind={asked} rows={[data]} onClose={close} />
       )}
-    </Place>
+    </PageLayout>
   );
 }
 

@@ -9,11 +9,11 @@ import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
 import classes from './asset-page.module.css';
 
-type Shown = 'open' | 'closed' | 'history';
+type PortView = 'open' | 'closed' | 'history';
 
 /** The ports of a host: those that are open, those that were, and what became of them. */
 export function AssetPorts({ asset }: { asset: Asset }) {
-  const [shown, setShown] = useState<Shown>('open');
+  const [shown, setShown] = useState<PortView>('open');
   return (
     <Stack gap="sm">
       <Group>
@@ -21,7 +21,7 @@ export function AssetPorts({ asset }: { asset: Asset }) {
           size="xs"
           aria-label="Ports that are shown"
           value={shown}
-          onChange={(value) => setShown(value as Shown)}
+          onChange={(value) => setShown(value as PortView)}
           data={[
             { value: 'open', label: `Open (${asset.openPortCount})` },
             { value: 'closed', label: 'Closed' },
@@ -29,12 +29,12 @@ export function AssetPorts({ asset }: { asset: Asset }) {
           ]}
         />
       </Group>
-      {shown === 'history' ? <History asset={asset} /> : <Ports asset={asset} state={shown} />}
+      {shown === 'history' ? <PortEvents asset={asset} /> : <PortList asset={asset} state={shown} />}
     </Stack>
   );
 }
 
-function Ports({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
+function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
   const query = useInfiniteQuery(ports(asset, state));
   const rows = query.data?.pages.flatMap(({ data }) => data.attributes.ports) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
@@ -83,12 +83,12 @@ function Ports({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) {
           </Table.Tbody>
         </Table>
       </div>
-      <More query={query} />
+      <ShowMore query={query} />
     </>
   );
 }
 
-function History({ asset }: { asset: Asset }) {
+function PortEvents({ asset }: { asset: Asset }) {
   const query = useInfiniteQuery(portHistory(asset));
   const events = query.data?.pages.flatMap(({ data }) => data.attributes.events) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
@@ -111,7 +111,7 @@ function History({ asset }: { asset: Asset }) {
               <b>
                 {event.number}/{event.protocol}
               </b>{' '}
-              {wordsOf(event)}{' '}
+              {portEventText(event)}{' '}
               {event.import_id !== null && (
                 <Anchor component={Link} to={`/imports/${event.import_id}`} size="sm">
                   import {event.import_id}
@@ -121,29 +121,29 @@ function History({ asset }: { asset: Asset }) {
           </li>
         ))}
       </ol>
-      <More query={query} />
+      <ShowMore query={query} />
     </>
   );
 }
 
-const serviceOf = (facts: PortFacts | null) =>
+const serviceText = (facts: PortFacts | null) =>
   [facts?.service_name, facts?.product_name, facts?.product_version]
     .filter((part) => part !== null && part !== undefined && part !== '')
     .join(' ');
 
-function wordsOf({ kind, before, after }: PortEvent): string {
-  const [former, now] = [serviceOf(before), serviceOf(after)];
+function portEventText({ kind, before, after }: PortEvent): string {
+  const [former, now] = [serviceText(before), serviceText(after)];
   if (kind === 'changed')
     return `changed: ${former === '' ? 'nothing known' : former}, now ${now === '' ? 'nothing known' : now}`;
   const what = kind === 'opened' ? now : former;
   return what === '' ? kind : `${kind}: ${what}`;
 }
 
-interface MoreProps {
+interface ShowMoreProps {
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
 }
 
-function More({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }: MoreProps) {
+function ShowMore({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }: ShowMoreProps) {
   if (!hasNextPage) return null;
   return (
     <Group>

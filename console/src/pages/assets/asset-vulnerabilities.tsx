@@ -1,14 +1,14 @@
 import { Alert, Anchor, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { api, totalOf } from '../../queries/client.ts';
+import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { SeverityMark } from '../../components/severity-badge.tsx';
+import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import classes from './asset-page.module.css';
 
 /** Those that are shown here; the list has all. */
-const SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** The gravest open vulnerabilities of an asset (operation 15). */
 export function AssetVulnerabilities({ uid }: { uid: string }) {
@@ -24,7 +24,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
               'filter[phase][]': ['new', 'open'],
               sort: '-severity',
               fields: 'id,title,severity,status,vulnerability_status',
-              'page[size]': SHOWN,
+              'page[size]': MAX_SHOWN,
             },
           },
           signal,
@@ -34,7 +34,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
           signal,
         }),
       ]);
-      return { rows: open.data, open: totalOf(open.response), all: totalOf(all.response) };
+      return { rows: open.data, open: parseTotal(open.response), all: parseTotal(all.response) };
     },
   });
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
@@ -51,7 +51,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
         {data.rows.map(({ id, title, severity, status, vulnerability_status }) => (
           <div key={id} className={classes.found}>
             <span className={classes.mark}>
-              <SeverityMark severity={severity} />
+              <SeverityBadge severity={severity} />
             </span>
             <Anchor
               component={Link}

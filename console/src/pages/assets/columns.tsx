@@ -1,14 +1,14 @@
 import { Badge, Group } from '@mantine/core';
 import { ASSET_TYPES, type AssetRow } from '../../queries/assets.ts';
-import { CriticalityMark } from '../../components/criticality-badge.tsx';
-import { LISTING_IS } from '../../components/listing-picker.tsx';
+import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { TwoLines } from '../../components/stacked-cell.tsx';
+import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Time } from '../../components/time.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
 /** The columns of the assets. */
-export const COLUMNS: readonly Column<AssetRow>[] = [
+export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'location',
     header: 'Asset',
@@ -21,8 +21,8 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     ),
     narrow: {
       cell: ({ uid, location, name, assetType }) => (
-        <TwoLines
-          second={
+        <StackedCell
+          secondary={
             <span title={name} dir="auto">
               {name === '' || name === location ? ASSET_TYPES[assetType] : name}
             </span>
@@ -31,7 +31,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
           <RowLink to={`/assets/${uid}`} title={location}>
             {location}
           </RowLink>
-        </TwoLines>
+        </StackedCell>
       ),
     },
   },
@@ -39,7 +39,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'name',
     header: 'Name',
     width: 'minmax(100px, 2fr)',
-    from: 920,
+    minTableWidth: 920,
     cell: ({ name, location }) =>
       name !== location && (
         <span title={name} dir="auto">
@@ -47,19 +47,25 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
         </span>
       ),
   },
-  { id: 'type', header: 'Type', width: '116px', from: 720, cell: ({ assetType }) => ASSET_TYPES[assetType] },
+  {
+    id: 'type',
+    header: 'Type',
+    width: '116px',
+    minTableWidth: 720,
+    cell: ({ assetType }) => ASSET_TYPES[assetType],
+  },
   {
     id: 'criticality',
     header: 'Criticality',
     width: '104px',
     sort: 'criticality',
-    cell: ({ criticality }) => <CriticalityMark criticality={criticality} />,
+    cell: ({ criticality }) => <CriticalityBadge criticality={criticality} />,
   },
   {
     id: 'tags',
     header: 'Tags',
     width: 'minmax(110px, 1fr)',
-    from: 1040,
+    minTableWidth: 1040,
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.slice(0, 1).map(({ uid, name }) => (
@@ -74,9 +80,9 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'listings',
     header: 'Listings',
-    about: LISTING_IS,
+    description: LISTING_DESCRIPTION,
     width: 'minmax(120px, 1fr)',
-    from: 840,
+    minTableWidth: 840,
     cell: ({ listings }) => {
       const names = listings.map(({ listingUid }) => listingUid).join(', ');
       return <span title={names}>{names}</span>;
@@ -86,14 +92,14 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'ports',
     header: 'Open ports',
     width: '88px',
-    from: 1140,
+    minTableWidth: 1140,
     cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
   },
   {
     id: 'vulnerabilities',
     header: 'Vulnerabilities',
     width: '116px',
-    from: 480,
+    minTableWidth: 480,
     sort: 'vulnerabilityCount',
     cell: ({ vulnerabilityCount }) => (vulnerabilityCount === 0 ? '' : vulnerabilityCount.toLocaleString()),
   },
@@ -101,7 +107,7 @@ export const COLUMNS: readonly Column<AssetRow>[] = [
     id: 'seen',
     header: 'Last seen',
     width: '104px',
-    from: 620,
+    minTableWidth: 620,
     sort: 'lastSeen',
     cell: ({ lastSeen }) => (lastSeen === null ? 'Never' : <Time at={lastSeen} />),
   },

@@ -7,7 +7,7 @@ import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 
-interface EditAssetProps {
+interface EditAssetDialogProps {
   asset: Asset & { version: string };
   onClose: () => void;
 }
@@ -15,25 +15,25 @@ interface EditAssetProps {
 const FIELDS = ['location', 'name', 'description'] as const;
 
 /** What is written of an asset. Where somebody else changed it meanwhile, one chooses whose words stay. */
-export function EditAsset({ asset, onClose }: EditAssetProps) {
+export function EditAssetDialog({ asset, onClose }: EditAssetDialogProps) {
   // What came meanwhile does not change what is being written.
-  const [before, setBefore] = useState(asset);
+  const [original, setBefore] = useState(asset);
   const [values, setValues] = useState<Required<AssetEdit>>(asset);
   const client = useQueryClient();
   const edit = useEditAsset();
   const located = asset.assetType === 'host' || asset.assetType === 'webapp';
   const set = Object.fromEntries(
-    FIELDS.filter((field) => (located || field !== 'location') && values[field] !== before[field]).map(
+    FIELDS.filter((field) => (located || field !== 'location') && values[field] !== original[field]).map(
       (field) => [field, values[field]],
     ),
   );
   const { error } = edit;
-  const faults = error instanceof AssayError ? error.faults : [];
+  const faults = error instanceof AssayError ? error.fieldErrors : [];
   const faultOf = (field: string) =>
     faults.find(({ property }) => property === field)?.message ??
     (error instanceof AssayError && error.status === 409 && field === 'location' ? error.message : undefined);
   const isOutdated = error instanceof AssayError && error.status === 412;
-  const save = (anyway: boolean) => edit.mutate({ before, set, anyway }, { onSuccess: onClose });
+  const save = (overwrites: boolean) => edit.mutate({ original, set, overwrites }, { onSuccess: onClose });
   const reload = async () => {
     const now = await client.fetchQuery({ ...assetOf(asset.uid), staleTime: 0 });
     setBefore(now);

@@ -2,34 +2,34 @@ import { Button, Checkbox, Group, SegmentedControl, Stack, TagsInput, Text, Text
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useEditListing, useSetCriticality, useTagAssets } from '../../queries/bulk-edit-assets.ts';
-import { assetCount, type AssetRow, CRITICALITIES, searchTags } from '../../queries/assets.ts';
-import { CriticalityMark } from '../../components/criticality-badge.tsx';
+import { pluralizeAssets, type AssetRow, CRITICALITIES, searchTags } from '../../queries/assets.ts';
+import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
-import { rulesOf } from './scope-rules.ts';
+import { parseScopeRules } from './scope-rules.ts';
 
-export type ChangeKind = 'criticality' | 'tags' | 'listing';
+export type AssetEditKind = 'criticality' | 'tags' | 'listing';
 
-interface ChangeAssetsProps {
-  kind: ChangeKind;
+interface EditAssetsDialogProps {
+  kind: AssetEditKind;
   rows: readonly AssetRow[];
   onClose: () => void;
 }
 
-const TITLES: Readonly<Record<ChangeKind, string>> = {
+const TITLES: Readonly<Record<AssetEditKind, string>> = {
   criticality: 'Set the criticality',
   tags: 'Change tags',
   listing: 'Change a listing',
 };
 
 /** Asks for what becomes of one asset or of many. */
-export function ChangeAssets({ kind, rows, onClose }: ChangeAssetsProps) {
+export function EditAssetsDialog({ kind, rows, onClose }: EditAssetsDialogProps) {
   const Form = FORMS[kind];
   return (
     <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {rows.length === 1 ? rows[0]?.location : `Of ${assetCount(rows.length)}.`}
+          {rows.length === 1 ? rows[0]?.location : `Of ${pluralizeAssets(rows.length)}.`}
         </Text>
         <Form rows={rows} onClose={onClose} />
       </Stack>
@@ -37,7 +37,7 @@ export function ChangeAssets({ kind, rows, onClose }: ChangeAssetsProps) {
   );
 }
 
-type FormProps = Omit<ChangeAssetsProps, 'kind'>;
+type FormProps = Omit<EditAssetsDialogProps, 'kind'>;
 
 function CriticalityForm({ rows, onClose }: FormProps) {
   const change = useSetCriticality();
@@ -54,7 +54,7 @@ function CriticalityForm({ rows, onClose }: FormProps) {
             onClose();
           }}
         >
-          <CriticalityMark criticality={criticality} />
+          <CriticalityBadge criticality={criticality} />
         </Button>
       ))}
     </Stack>
@@ -128,11 +128,11 @@ function ListingForm({ rows, onClose }: FormProps) {
       onSubmit={(event) => {
         event.preventDefault();
         if (listing === null) return;
-        const given = rulesOf(rules);
+        const given = parseScopeRules(rules);
         change.mutate({
           rows,
           listingUid: listing,
-          listed: way === 'on',
+          isListed: way === 'on',
           ...(way === 'on' && given.length > 0 ? { rules: given } : {}),
         });
         onClose();
@@ -148,7 +148,7 @@ function ListingForm({ rows, onClose }: FormProps) {
             { value: 'off', label: 'Take off' },
           ]}
         />
-        <ListingPicker label="Listing" first value={listing} onChange={setListing} />
+        <ListingPicker label="Listing" autoFocus value={listing} onChange={setListing} />
         {way === 'on' && (
           <Textarea
             label="Scope rules"

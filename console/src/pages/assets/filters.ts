@@ -2,20 +2,20 @@ import { useQuery } from '@tanstack/react-query';
 import { ASSET_TYPES, searchListings, searchTags } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
 import { organizations } from '../../queries/organizations.ts';
-import type { FilterKind } from '../../components/filter-definition.ts';
-import { LISTING_IS } from '../../components/listing-picker.tsx';
-import { isPort } from './search-params.ts';
+import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
+import { isPortNumber } from './search-params.ts';
 
 /** Of that many organizations tags and ports are searched at once. */
-const ORGANIZATIONS = 5;
+const MAX_ORGANIZATIONS = 5;
 
-const BLOCK = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f:]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
+const IP_RANGE = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f:]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
 
 /** The filters of the assets. */
-export function useAssetFilterKinds(): readonly FilterKind[] {
+export function useAssetFilters(): readonly FilterDefinition[] {
   const { data: reached = [] } = useQuery(organizations);
   const several = reached.length > 1;
-  const asked = reached.slice(0, ORGANIZATIONS);
+  const asked = reached.slice(0, MAX_ORGANIZATIONS);
   return [
     {
       name: 'assetType',
@@ -41,7 +41,7 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
           .flat()
           .map(({ uid, name, orgUid }) => ({ value: uid, label: several ? `${name} (${orgUid})` : name }));
       },
-      async nameOf(value, signal) {
+      async loadLabel(value, signal) {
         for (const { uid: orgUid } of asked) {
           const path = { orgUid, tagUid: value };
           const found = await api
@@ -55,12 +55,12 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
     {
       name: 'listingUid',
       label: 'Listing',
-      about: LISTING_IS,
-      hint: 'Name of the assessment',
+      description: LISTING_DESCRIPTION,
+      placeholder: 'Name of the assessment',
       async options(search, signal) {
         return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
       },
-      nameOf: async (value, signal) =>
+      loadLabel: async (value, signal) =>
         (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
     },
     {
@@ -69,7 +69,7 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
       async options(search, signal) {
         const number = Number(search);
         if (search.trim() !== '')
-          return isPort(number) ? [{ value: String(number), label: `Port ${number}` }] : [];
+          return isPortNumber(number) ? [{ value: String(number), label: `Port ${number}` }] : [];
         const found = await Promise.all(
           asked.map(({ uid }) =>
             api.GET('/api/streaming/v1/{org_uid}/assets/ports', {
@@ -81,7 +81,7 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
         const ports = found.flatMap(({ data }) => data.data.attributes.ports.map((port) => port.number));
         return [...new Set(ports)].map((port) => ({ value: String(port), label: `Port ${port}` }));
       },
-      nameOf: (value) => Promise.resolve(value),
+      loadLabel: (value) => Promise.resolve(value),
     },
     {
       name: 'ipRange',
@@ -89,11 +89,11 @@ export function useAssetFilterKinds(): readonly FilterKind[] {
       options(search) {
         const block = search.trim();
         return Promise.resolve(
-          BLOCK.test(block) ? [{ value: block.toLowerCase(), label: block.toLowerCase() }] : [],
+          IP_RANGE.test(block) ? [{ value: block.toLowerCase(), label: block.toLowerCase() }] : [],
         );
       },
-      nameOf: (value) => Promise.resolve(value),
-      hint: 'An address or a block: 192.0.2.0/24',
+      loadLabel: (value) => Promise.resolve(value),
+      placeholder: 'An address or a block: 192.0.2.0/24',
     },
     ...(several
       ? [

@@ -10,17 +10,17 @@ export interface PastedAsset {
 }
 
 /** What is wrong with which line. */
-export interface WrongLine {
+export interface InvalidLine {
   line: number;
   text: string;
-  wrong: string;
+  error: string;
 }
 
-export interface Pasted {
+export interface ParsedAssets {
   assets: PastedAsset[];
-  wrong: WrongLine[];
+  invalid: InvalidLine[];
   /** Lines that name again what a line before them names. */
-  twice: number;
+  duplicates: number;
 }
 
 const HOST_NAME =
@@ -32,31 +32,31 @@ const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
  * Reads a list of hosts and URLs, one a line; a name may follow, behind a comma, a semicolon or a tab. Lines that are empty
  * or begin with `#` are passed over.
  */
-export function readPasted(text: string): Pasted {
-  const pasted: Pasted = { assets: [], wrong: [], twice: 0 };
+export function parsePastedAssets(text: string): ParsedAssets {
+  const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };
   const known = new Set<string>();
   for (const [index, whole] of text.split(/\r?\n/).entries()) {
     const trimmed = whole.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;]\s*(.*))?$/.exec(trimmed) ?? [];
     const line = index + 1;
-    const read = locationOf(first.trim());
+    const read = parseLocation(first.trim());
     if ('wrong' in read) {
-      pasted.wrong.push({ line, text: trimmed, wrong: read.wrong });
+      pasted.invalid.push({ line, text: trimmed, error: read.wrong });
       continue;
     }
     const key = `${read.assetType} ${read.location}`;
-    if (known.has(key)) pasted.twice += 1;
+    if (known.has(key)) pasted.duplicates += 1;
     else pasted.assets.push({ line, ...read, name: name.trim() });
     known.add(key);
   }
   return pasted;
 }
 
-type Read = Pick<PastedAsset, 'assetType' | 'location'> | { wrong: string };
+type ParsedLocation = Pick<PastedAsset, 'assetType' | 'location'> | { wrong: string };
 
-function locationOf(text: string): Read {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return webApplicationOf(text);
+function parseLocation(text: string): ParsedLocation {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseWebApplication(text);
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   if (IPV4.test(bare)) return { assetType: 'host', location: bare };
   if (/^[0-9a-f:.]+\/\d+$/i.test(bare)) return { wrong: 'is a network; write its hosts, one a line' };
@@ -74,7 +74,7 @@ function locationOf(text: string): Read {
     : { wrong: 'is neither an IP address nor a host name' };
 }
 
-function webApplicationOf(text: string): Read {
+function parseWebApplication(text: string): ParsedLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return { wrong: 'is no URL' };
   if (!/^https?:$/.test(url.protocol)) return { wrong: 'must begin with https:// or http://' };

@@ -1,50 +1,57 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ASSET_TYPES } from '../../queries/assets.ts';
-import type { PastedAsset, WrongLine } from './pasted-assets.ts';
+import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
 import classes from './pasted-preview.module.css';
 
-export type PreviewedLine = WrongLine;
+export type PreviewedLine = InvalidLine;
 
 interface PastedPreviewProps {
-  fresh: readonly PastedAsset[];
-  known: readonly PastedAsset[];
+  newAssets: readonly PastedAsset[];
+  knownAssets: readonly PastedAsset[];
   /** How many of the known are put on the listing. */
-  listed: number;
+  listedCount: number;
   listing: string | null;
-  twice: number;
-  wrong: readonly PreviewedLine[];
+  duplicates: number;
+  invalid: readonly PreviewedLine[];
 }
 
 /** Lines that are shown of each kind; the rest is counted. */
-const SHOWN = 50;
+const MAX_LINES = 50;
 
 /** What a pasted list would do, before it does. */
-export function PastedPreview({ fresh, known, listed, listing, twice, wrong }: PastedPreviewProps) {
+export function PastedPreview({
+  newAssets,
+  knownAssets,
+  listedCount,
+  listing,
+  duplicates,
+  invalid,
+}: PastedPreviewProps) {
   return (
     <Stack gap="sm">
       <Group gap="md">
         <Text size="sm">
-          <b>{fresh.length.toLocaleString()}</b> new
+          <b>{newAssets.length.toLocaleString()}</b> new
         </Text>
         <Text size="sm">
-          <b>{known.length.toLocaleString()}</b> known
-          {listed > 0 && `, ${listed.toLocaleString()} of them put on ${listing}`}
+          <b>{knownAssets.length.toLocaleString()}</b> known
+          {listedCount > 0 && `, ${listedCount.toLocaleString()} of them put on ${listing}`}
         </Text>
-        {twice > 0 && (
+        {duplicates > 0 && (
           <Text size="sm">
-            <b>{twice.toLocaleString()}</b> named twice
+            <b>{duplicates.toLocaleString()}</b> named twice
           </Text>
         )}
-        {wrong.length > 0 && (
+        {invalid.length > 0 && (
           <Text size="sm">
-            <b>{wrong.length.toLocaleString()}</b> wrong, left out
+            <b>{invalid.length.toLocaleString()}</b> wrong, left out
           </Text>
         )}
       </Group>
-      {wrong.length > 0 && (
+      {invalid.length > 0 && (
         <ul className={classes.lines} aria-label="Wrong lines">
-          {wrong.slice(0, SHOWN).map(({ line, text, wrong: why }) => (
+          {invalid.slice(0, MAX_LINES).map(({ line, text, error: why }) => (
             <li key={line} className={classes.wrong}>
               <IconAlertTriangle size={14} aria-hidden />
               <span>
@@ -52,16 +59,16 @@ export function PastedPreview({ fresh, known, listed, listing, twice, wrong }: P
               </span>
             </li>
           ))}
-          <More number={wrong.length - SHOWN} />
+          <More number={invalid.length - MAX_LINES} />
         </ul>
       )}
-      <Lines label="New" items={fresh} />
-      <Lines label="Known" items={known} />
+      <AssetLines label="New" items={newAssets} />
+      <AssetLines label="Known" items={knownAssets} />
     </Stack>
   );
 }
 
-function Lines({ label, items }: { label: string; items: readonly PastedAsset[] }) {
+function AssetLines({ label, items }: { label: string; items: readonly PastedAsset[] }) {
   if (items.length === 0) return null;
   return (
     <ul
@@ -71,7 +78,7 @@ function Lines({ label, items }: { label: string; items: readonly PastedAsset[] 
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
     >
-      {items.slice(0, SHOWN).map(({ line, assetType, location, name }) => (
+      {items.slice(0, MAX_LINES).map(({ line, assetType, location, name }) => (
         <li key={line}>
           <Badge
             size="sm"
@@ -92,7 +99,7 @@ function Lines({ label, items }: { label: string; items: readonly PastedAsset[] 
           </span>
         </li>
       ))}
-      <More number={items.length - SHOWN} />
+      <More number={items.length - MAX_LINES} />
     </ul>
   );
 }

@@ -1,5 +1,5 @@
 /** @returns the scope rules that a text has, one a line */
-export function rulesOf(text: string): string[] {
+export function parseScopeRules(text: string): string[] {
   return text
     .split('\n')
     .map((line) => line.trim())

@@ -3,7 +3,7 @@ import { ASSET_TYPES, type AssetSearch, CRITICALITIES, type Criticality } from '
 const SORTS = /^-?(location|createdAt|updatedAt|lastSeen|criticality|vulnerabilityCount)$/;
 
 /** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
-export function assetSearchOf(given: Record<string, unknown>): AssetSearch {
+export function parseAssetSearch(given: Record<string, unknown>): AssetSearch {
   const list = (name: string): unknown[] =>
     given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
   const found: Record<string, unknown> = {};
@@ -20,7 +20,7 @@ export function assetSearchOf(given: Record<string, unknown>): AssetSearch {
   );
   for (const name of ['tagUid', 'listingUid', 'organizationUid', 'ipRange'])
     keep(name, list(name).map(String));
-  keep('portNumber', list('portNumber').map(Number).filter(isPort));
+  keep('portNumber', list('portNumber').map(Number).filter(isPortNumber));
   if ((typeof given.search === 'string' || typeof given.search === 'number') && given.search !== '')
     found.search = String(given.search);
   if (typeof given.sort === 'string' && SORTS.test(given.sort)) found.sort = given.sort;
@@ -28,4 +28,4 @@ export function assetSearchOf(given: Record<string, unknown>): AssetSearch {
 }
 
 /** Whether a number is one of a port. */
-export const isPort = (number: number) => Number.isInteger(number) && number >= 0 && number <= 65_535;
+export const isPortNumber = (number: number) => Number.isInteger(number) && number >= 0 && number <= 65_535;

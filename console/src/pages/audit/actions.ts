@@ -1,5 +1,5 @@
 /** What the audit log tells of, for the filter to choose from. */
-export const ACTIONS: readonly string[] = [
+export const AUDIT_ACTIONS: readonly string[] = [
   'assessment-group.add-member',
   'assessment-group.add-members',
   'assessment-group.create',

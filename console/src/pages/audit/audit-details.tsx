@@ -2,26 +2,26 @@ import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../queries/client.ts';
 import { Time } from '../../components/time.tsx';
-import type { AuditChange } from './search.ts';
+import type { AuditSearchChange } from './search.ts';
 import classes from './audit.module.css';
-import { ObjectOfEvent } from './audit-object-link.tsx';
-import { actorText, differences } from './audit-event-text.ts';
+import { AuditObjectLink } from './audit-object-link.tsx';
+import { actorText, changedMembers } from './audit-event-text.ts';
 
 interface AuditDetailsProps {
   event: AuditEvent;
-  onFilter: (change: AuditChange) => void;
+  onFilter: (change: AuditSearchChange) => void;
   onClose: () => void;
 }
 
 /** One event: who did it, from where, and what was before and after. */
 export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
   const { object_type, object_id, actor, request_id } = event;
-  const changes = differences(event);
+  const changes = changedMembers(event);
   const facts: [string, ReactNode][] = [
     ['When', <Time key="at" at={event.at} exact />],
     ['By', actorText(actor)],
     ['From', event.address],
-    ['Object', <ObjectOfEvent key="object" event={event} />],
+    ['Object', <AuditObjectLink key="object" event={event} />],
     ['Organization', event.organization_uid],
     ['Credential', event.credential_id],
     ['Request', request_id],

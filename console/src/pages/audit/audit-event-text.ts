@@ -2,7 +2,7 @@ import type { AuditEvent } from '../../queries/client.ts';
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-const KINDS = {
+const ACTOR_LABELS = {
   user: 'Somebody who was deleted',
   client: 'An application',
   command_line: 'The command line',
@@ -11,36 +11,38 @@ const KINDS = {
 } as const;
 
 /** Members of an object by which people know it. */
-const NAMES = ['title', 'name', 'email', 'location', 'filename'];
+const NAME_MEMBERS = ['title', 'name', 'email', 'location', 'filename'];
 
 /** @returns who did it, in words */
 export function actorText({ kind, email }: AuditEvent['actor']): string {
-  return email ?? KINDS[kind];
+  return email ?? ACTOR_LABELS[kind];
 }
 
 /** What an event was done to. */
-export interface EventObject {
+export interface AuditObject {
   type: string;
   id: string | null;
   /** What of it: the comment of a vulnerability, which has no page of its own. */
-  of?: string;
+  partType?: string;
   isGone: boolean;
 }
 
 /** @returns what an event was done to; of what belongs to a vulnerability, where that is told, the vulnerability */
-export function objectOf({ action, object_type, object_id, before, after }: AuditEvent): EventObject {
+export function auditObjectOf({ action, object_type, object_id, before, after }: AuditEvent): AuditObject {
   const { vulnerability } = { ...(before as object), ...(after as object) } as { vulnerability?: unknown };
   if (typeof vulnerability === 'number')
-    return { type: 'vulnerability', id: String(vulnerability), of: object_type, isGone: false };
+    return { type: 'vulnerability', id: String(vulnerability), partType: object_type, isGone: false };
   return { type: object_type, id: object_id, isGone: action.endsWith('.delete') };
 }
 
 /** @returns the name that an event itself tells of its object; `undefined` when none */
-export function nameIn({ before, after, ...event }: AuditEvent): string | undefined {
-  if (objectOf({ ...event, before, after }).of !== undefined) return undefined;
+export function objectNameIn({ before, after, ...event }: AuditEvent): string | undefined {
+  if (auditObjectOf({ ...event, before, after }).partType !== undefined) return undefined;
   const members = { ...(before as object), ...(after as object) } as { file?: object };
   const told: Record<string, unknown> = { ...members.file, ...members };
-  const name = NAMES.map((member) => told[member]).find((value) => typeof value === 'string' && value !== '');
+  const name = NAME_MEMBERS.map((member) => told[member]).find(
+    (value) => typeof value === 'string' && value !== '',
+  );
   return name as string | undefined;
 }
 
@@ -52,7 +54,7 @@ export interface Difference {
 }
 
 /** @returns what an event changed, member by member; `undefined` on a side that has none */
-export function differences({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Difference[] {
+export function changedMembers({ before, after }: Pick<AuditEvent, 'before' | 'after'>): Difference[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...names].map((name) => ({
     name: name.replaceAll('_', ' '),

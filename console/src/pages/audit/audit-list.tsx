@@ -3,25 +3,30 @@ import { IconDownload } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { AUDIT_FILES, type AuditFilter, saveAuditEvents, useAuditEvents } from '../../queries/audit.ts';
+import {
+  AUDIT_EXPORT_FORMATS,
+  type AuditFilter,
+  exportAuditEvents,
+  useAuditEvents,
+} from '../../queries/audit.ts';
 import type { AuditEvent } from '../../queries/client.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { tell, tellError } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { notify, notifyError } from '../../components/notifications.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { TwoLines } from '../../components/stacked-cell.tsx';
+import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { currentUser } from '../../session/current-user.ts';
 import { AuditDetails } from './audit-details.tsx';
-import { ObjectOfEvent } from './audit-object-link.tsx';
+import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText } from './audit-event-text.ts';
-import { FILTER_KINDS } from './filters.ts';
-import type { AuditAddress, AuditChange } from './search.ts';
+import { AUDIT_FILTERS } from './filters.ts';
+import type { AuditSearch, AuditSearchChange } from './search.ts';
 
-const COLUMNS: readonly Column<AuditEvent>[] = [
+const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   {
     id: 'at',
     header: 'When',
@@ -35,52 +40,54 @@ const COLUMNS: readonly Column<AuditEvent>[] = [
     width: 'minmax(120px, 1fr)',
     cell: ({ action }) => action,
     narrow: {
-      cell: ({ action, actor }) => <TwoLines second={<bdi>{actorText(actor)}</bdi>}>{action}</TwoLines>,
+      cell: ({ action, actor }) => (
+        <StackedCell secondary={<bdi>{actorText(actor)}</bdi>}>{action}</StackedCell>
+      ),
     },
   },
   {
     id: 'object',
     header: 'Object',
     width: 'minmax(120px, 1.6fr)',
-    from: 640,
-    cell: (event) => <ObjectOfEvent event={event} />,
+    minTableWidth: 640,
+    cell: (event) => <AuditObjectLink event={event} />,
   },
   {
     id: 'actor',
     header: 'By',
     width: 'minmax(120px, 1fr)',
-    from: 460,
+    minTableWidth: 460,
     cell: ({ actor }) => <span title={actorText(actor)}>{actorText(actor)}</span>,
   },
-  { id: 'address', header: 'From', width: '140px', from: 900, cell: ({ address }) => address },
+  { id: 'address', header: 'From', width: '140px', minTableWidth: 900, cell: ({ address }) => address },
 ];
 
 /** Who changed what, and when. */
 export function Audit() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const [opened, setOpened] = useState<AuditEvent>();
-  const filter = filterOf(address);
-  const go = (change: AuditChange) => {
+  const filter = toFilter(address);
+  const go = (change: AuditSearchChange) => {
     setOpened(undefined);
-    void navigate({ search: (now) => without({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => clearSearch({ ...now, ...change }), replace: true });
   };
-  if (who === undefined) return <Place title="Audit">{null}</Place>;
+  if (who === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
   if (who.admin !== true)
     return (
-      <Place title="Audit">
-        <Empty title="The audit log is for admins">
+      <PageLayout title="Audit">
+        <EmptyState title="The audit log is for admins">
           Ask an admin of your organization what you want to know.
-        </Empty>
-      </Place>
+        </EmptyState>
+      </PageLayout>
     );
   return (
-    <Place
+    <PageLayout
       title="Audit"
-      fills
-      actions={<Export filter={filter} />}
-      tools={<Tools address={address} onChange={go} />}
+      fillsHeight
+      actions={<ExportMenu filter={filter} />}
+      toolbar={<Toolbar search={address} onChange={go} />}
     >
       <Events
         // Another filter begins at no row.
@@ -92,7 +99,7 @@ export function Audit() {
       {opened !== undefined && (
         <AuditDetails event={opened} onFilter={go} onClose={() => setOpened(undefined)} />
       )}
-    </Place>
+    </PageLayout>
   );
 }
 
@@ -106,34 +113,34 @@ function Events({ filter, onOpen, onReset }: EventsProps) {
   const list = useAuditEvents(filter);
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
-  useRowKeys(rows, { noun: 'event', open: { label: 'Show what changed', run: onOpen } });
+  useRowShortcuts(rows, { itemName: 'event', open: { label: 'Show what changed', run: onOpen } });
   return (
-    <RowsTable
+    <DataTable
       label="Events"
       list={list}
-      columns={COLUMNS}
+      columns={AUDIT_COLUMNS}
       rowId={({ id }) => String(id)}
       rowName={({ action }) => action}
       current={current}
       onCurrent={setCurrent}
       onOpen={onOpen}
-      empty={<NoneMatch onClear={onReset} />}
+      empty={<NoResults onClear={onReset} />}
     />
   );
 }
 
-interface ToolsProps {
-  address: AuditAddress;
-  onChange: (change: AuditChange) => void;
+interface ToolbarProps {
+  search: AuditSearch;
+  onChange: (change: AuditSearchChange) => void;
 }
 
-function Tools({ address, onChange }: ToolsProps) {
+function Toolbar({ search: address, onChange }: ToolbarProps) {
   const values = Object.fromEntries(
-    FILTER_KINDS.map(({ name }) => [name, [address[name as keyof AuditAddress] ?? []].flat().map(String)]),
+    AUDIT_FILTERS.map(({ name }) => [name, [address[name as keyof AuditSearch] ?? []].flat().map(String)]),
   );
   return (
     <FilterBar
-      kinds={FILTER_KINDS}
+      filters={AUDIT_FILTERS}
       values={values}
       onChange={(name, next) => {
         // Of actions the API takes many, of all else one: the last that was chosen.
@@ -165,11 +172,12 @@ function Tools({ address, onChange }: ToolsProps) {
   );
 }
 
-function Export({ filter }: { filter: AuditFilter }) {
+function ExportMenu({ filter }: { filter: AuditFilter }) {
   const saving = useMutation({
-    mutationFn: (form: keyof typeof AUDIT_FILES) => saveAuditEvents(filter, form),
-    onSuccess: (_, form) => tell(`The events were saved as ${AUDIT_FILES[form].name}, the oldest first.`),
-    onError: (error) => tellError('The events could not be saved', error),
+    mutationFn: (form: keyof typeof AUDIT_EXPORT_FORMATS) => exportAuditEvents(filter, form),
+    onSuccess: (_, form) =>
+      notify(`The events were saved as ${AUDIT_EXPORT_FORMATS[form].name}, the oldest first.`),
+    onError: (error) => notifyError('The events could not be saved', error),
   });
   return (
     <Menu position="bottom-end">
@@ -195,7 +203,7 @@ function Export({ filter }: { filter: AuditFilter }) {
 }
 
 /** @returns the filter of the API: a day begins and ends in the reader's zone */
-function filterOf({ since, until, ...rest }: AuditAddress): AuditFilter {
+function toFilter({ since, until, ...rest }: AuditSearch): AuditFilter {
   const midnight = (day: string, later: number) => {
     const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
     return new Date(year, month - 1, date + later).toISOString();
@@ -208,6 +216,6 @@ function filterOf({ since, until, ...rest }: AuditAddress): AuditFilter {
 }
 
 /** @returns the members that are there */
-function without(address: AuditChange): AuditAddress {
+function clearSearch(address: AuditSearchChange): AuditSearch {
   return Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined));
 }

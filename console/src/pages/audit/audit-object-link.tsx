@@ -2,12 +2,12 @@ import { Anchor } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AuditEvent } from '../../queries/client.ts';
-import { objectName } from '../../queries/audit-object-names.ts';
+import { auditObjectName } from '../../queries/audit-object-names.ts';
 import classes from './audit.module.css';
-import { type EventObject, nameIn, objectOf } from './audit-event-text.ts';
+import { type AuditObject, objectNameIn, auditObjectOf } from './audit-event-text.ts';
 
 /** Where the console has a page of an object. */
-const PAGES: Readonly<Record<string, (id: string) => string>> = {
+const PAGE_PATHS: Readonly<Record<string, (id: string) => string>> = {
   vulnerability: (id) => `/vulnerabilities/${id}`,
   assessment: (id) => `/assessments/${id}`,
   asset: (id) => `/assets/${id}`,
@@ -17,20 +17,20 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
 };
 
 /** What an event was done to, by its name where that is known, and the way to it. */
-export function ObjectOfEvent({ event }: { event: AuditEvent }) {
-  const object = objectOf(event);
-  const told = nameIn(event);
+export function AuditObjectLink({ event }: { event: AuditEvent }) {
+  const object = auditObjectOf(event);
+  const told = objectNameIn(event);
   const { data } = useQuery({
-    ...objectName(object.type, object.id ?? ''),
+    ...auditObjectName(object.type, object.id ?? ''),
     ...(told === undefined && object.id !== null ? {} : { enabled: false }),
   });
   const { type, id, isGone } = object;
   if (id === null) return type.replaceAll('-', ' ');
   const name = told ?? data ?? id;
-  const page = isGone ? undefined : PAGES[type]?.(id);
+  const page = isGone ? undefined : PAGE_PATHS[type]?.(id);
   return (
     <span className={classes.object} title={`${event.object_type} ${event.object_id ?? ''}`}>
-      <span>{wordsOf(object)}</span>{' '}
+      <span>{objectTypeText(object)}</span>{' '}
       {page === undefined ? (
         <span>{name}</span>
       ) : (
@@ -42,5 +42,5 @@ export function ObjectOfEvent({ event }: { event: AuditEvent }) {
   );
 }
 
-const wordsOf = ({ type, of }: EventObject) =>
-  `${of === undefined ? '' : `${of} of `}${type.replaceAll('-', ' ')}`;
+const objectTypeText = ({ type, partType }: AuditObject) =>
+  `${partType === undefined ? '' : `${partType} of `}${type.replaceAll('-', ' ')}`;

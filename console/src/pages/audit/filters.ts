@@ -1,47 +1,51 @@
 import { api } from '../../queries/client.ts';
-import type { FilterKind, Option } from '../../components/filter-definition.ts';
-import { ACTIONS } from './actions.ts';
+import type { FilterDefinition, Option } from '../../components/filter-definition.ts';
+import { AUDIT_ACTIONS } from './actions.ts';
 
-const SHOWN = 30;
+const MAX_OPTIONS = 30;
 
-const matching = (all: readonly string[], search: string): Option[] =>
+const searchOptions = (all: readonly string[], search: string): Option[] =>
   all
     .filter((value) => value.includes(search.trim().toLowerCase()))
-    .slice(0, SHOWN)
+    .slice(0, MAX_OPTIONS)
     .map((value) => ({ value, label: value }));
 
 /** What is pasted is what is looked for. */
-const pasted = async (search: string): Promise<Option[]> =>
+const freeText = async (search: string): Promise<Option[]> =>
   search.trim() === '' ? [] : [{ value: search.trim(), label: search.trim() }];
 
-const TYPES = [...new Set(ACTIONS.map((action) => action.slice(0, action.indexOf('.'))))];
+const OBJECT_TYPES = [...new Set(AUDIT_ACTIONS.map((action) => action.slice(0, action.indexOf('.'))))];
 
 /** The filters of the audit log. */
-export const FILTER_KINDS: readonly FilterKind[] = [
+export const AUDIT_FILTERS: readonly FilterDefinition[] = [
   {
     name: 'action',
     label: 'Action',
     options: async (search) => {
-      const found = matching(ACTIONS, search);
-      return found.length === 0 && /^[a-z-]+\.[a-z-]+$/.test(search) ? pasted(search) : found;
+      const found = searchOptions(AUDIT_ACTIONS, search);
+      return found.length === 0 && /^[a-z-]+\.[a-z-]+$/.test(search) ? freeText(search) : found;
     },
   },
-  { name: 'object_type', label: 'Kind of object', options: async (search) => matching(TYPES, search) },
-  { name: 'object_id', label: 'Object', options: pasted },
+  {
+    name: 'object_type',
+    label: 'Kind of object',
+    options: async (search) => searchOptions(OBJECT_TYPES, search),
+  },
+  { name: 'object_id', label: 'Object', options: freeText },
   {
     name: 'user_id',
     label: 'Person',
     async options(search, signal) {
       const { data } = await api.GET('/v1/users', {
-        params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
         signal,
       });
       return data.map(({ id, name, email }) => ({ value: String(id), label: name ?? email }));
     },
-    async nameOf(value, signal) {
+    async loadLabel(value, signal) {
       const { data } = await api.GET('/v1/users/{id}', { params: { path: { id: Number(value) } }, signal });
       return data.name ?? data.email;
     },
   },
-  { name: 'request_id', label: 'Request', options: pasted },
+  { name: 'request_id', label: 'Request', options: freeText },
 ];

@@ -1,5 +1,5 @@
 /** Of the address of the audit log: its filters, as the API calls them, and its days in the reader's zone. */
-export interface AuditAddress {
+export interface AuditSearch {
   action?: string[];
   object_type?: string;
   object_id?: string;
@@ -15,8 +15,8 @@ const TEXTS = ['object_type', 'object_id', 'request_id'] as const;
 const DAYS = ['since', 'until'] as const;
 
 /** Reads the address of the audit log; what is none of its parameters, or of the wrong kind, is left out. */
-export function auditSearch(given: Record<string, unknown>): AuditAddress {
-  const found: AuditAddress = {};
+export function parseAuditSearch(given: Record<string, unknown>): AuditSearch {
+  const found: AuditSearch = {};
   const actions = [given.action ?? []].flat().filter((action) => typeof action === 'string');
   if (actions.length > 0) found.action = actions;
   for (const name of TEXTS) {
@@ -33,4 +33,4 @@ export function auditSearch(given: Record<string, unknown>): AuditAddress {
 }
 
 /** What becomes of an address: what is `undefined` goes. */
-export type AuditChange = { [Name in keyof AuditAddress]?: AuditAddress[Name] | undefined };
+export type AuditSearchChange = { [Name in keyof AuditSearch]?: AuditSearch[Name] | undefined };

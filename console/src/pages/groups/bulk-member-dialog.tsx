@@ -1,39 +1,44 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { type BatchPerson, type GroupRole, roleName, useMemberBatches } from '../../queries/group-members.ts';
+import {
+  type MemberRef,
+  type GroupRole,
+  groupRoleLabel,
+  useUpdateMembers,
+} from '../../queries/group-members.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, tell, tellError } from '../../components/notifications.tsx';
-import { OutcomesDialog } from '../../components/batch-result-dialog.tsx';
-import { peopleText } from '../../components/pluralize.ts';
+import { errorText, notify, notifyError } from '../../components/notifications.tsx';
+import { BatchResultDialog } from '../../components/batch-result-dialog.tsx';
+import { pluralizePeople } from '../../components/pluralize.ts';
 
-type Member = BatchPerson & { role: GroupRole };
+type Member = MemberRef & { role: GroupRole };
 
 /** What becomes of members who are chosen. */
-export type Wanted =
+export type MemberUpdate =
   | { kind: 'remove'; people: readonly Member[] }
   | { kind: 'role'; role: GroupRole; people: readonly Member[] };
 
-interface MemberBatchProps {
+interface BulkMemberDialogProps {
   id: number;
-  wanted: Wanted;
+  update: MemberUpdate;
   onDone: () => void;
   onClose: () => void;
 }
 
 /** Asks whether members are removed or get another role, and shows what became of each (operations 13 and 47). */
-export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
-  const { add, remove } = useMemberBatches(id);
-  const { kind, people } = wanted;
+export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDialogProps) {
+  const { add, remove } = useUpdateMembers(id);
+  const { kind, people } = update;
   const run = useMutation({
     mutationFn: () =>
-      wanted.kind === 'remove'
+      update.kind === 'remove'
         ? remove(people)
-        : add(people.map((person) => ({ ...person, role: wanted.role }))),
+        : add(people.map((person) => ({ ...person, role: update.role }))),
     onSuccess(outcomes) {
       onDone();
-      const changed = people.filter((_person, at) => outcomes[at]?.outcome === 'done');
+      const changed = people.filter((_person, at) => outcomes[at]?.status === 'done');
       if (changed.length > 0)
-        tell(`${peopleText(changed.length)} ${kind === 'remove' ? 'removed' : 'changed'}.`, {
+        notify(`${pluralizePeople(changed.length)} ${kind === 'remove' ? 'removed' : 'changed'}.`, {
           undo: () => void undo(changed),
         });
     },
@@ -43,37 +48,41 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
     onClose();
     try {
       const outcomes = await add(changed);
-      const refused = outcomes.filter(({ outcome }) => outcome === 'refused');
-      if (refused.length === 0) tell('Set back.');
+      const refused = outcomes.filter(({ status }) => status === 'refused');
+      if (refused.length === 0) notify('Set back.');
       else
-        tellError(
-          `${peopleText(refused.length)} could not be set back`,
-          new Error(refused.map(({ name, why }) => `${name}: ${why}`).join(' ')),
+        notifyError(
+          `${pluralizePeople(refused.length)} could not be set back`,
+          new Error(refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ')),
         );
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
   };
-  const title = kind === 'remove' ? 'Remove from the group' : `Make them ${roleName(wanted.role)}`;
+  const title = kind === 'remove' ? 'Remove from the group' : `Make them ${groupRoleLabel(update.role)}`;
   if (run.data !== undefined)
     return (
-      <OutcomesDialog
+      <BatchResultDialog
         title={title}
         onClose={onClose}
-        noun="Person"
-        outcomes={run.data}
-        done={kind === 'remove' ? 'Removed' : 'Changed'}
-        already={kind === 'remove' ? 'Not a member any more' : 'Had the role'}
+        itemLabel="Person"
+        results={run.data}
+        doneLabel={kind === 'remove' ? 'Removed' : 'Changed'}
+        alreadyLabel={kind === 'remove' ? 'Not a member any more' : 'Had the role'}
       />
     );
   return (
     <FormDialog
       title={title}
-      save={kind === 'remove' ? `Remove ${peopleText(people.length)}` : `Change ${peopleText(people.length)}`}
-      grave={kind === 'remove'}
-      busy={run.isPending}
+      submitLabel={
+        kind === 'remove'
+          ? `Remove ${pluralizePeople(people.length)}`
+          : `Change ${pluralizePeople(people.length)}`
+      }
+      isDestructive={kind === 'remove'}
+      isPending={run.isPending}
       error={run.error === null ? undefined : errorText(run.error)}
-      onSave={() => run.mutate()}
+      onSubmit={() => run.mutate()}
       onClose={onClose}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
@@ -84,7 +93,7 @@ export function MemberBatch({ id, wanted, onDone, onClose }: MemberBatchProps) {
         {people.length > 5 && ` and ${(people.length - 5).toLocaleString()} more`}
         {kind === 'remove'
           ? ' lose what their role in the group lets them do. Access to assessments stays.'
-          : ` become ${roleName(wanted.role)}.`}
+          : ` become ${groupRoleLabel(update.role)}.`}
       </Text>
     </FormDialog>
   );

@@ -2,8 +2,8 @@ import { Alert, Button, Textarea, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { AssayError, type AssessmentGroup } from '../../queries/client.ts';
-import { group as groupQuery, useGroupChanges } from '../../queries/groups.ts';
-import { fieldErrors } from '../../components/field-errors.ts';
+import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
+import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 
@@ -15,16 +15,16 @@ interface GroupFormProps {
 }
 
 /** Asks for the name of a group and what it is for (operations 44 and 45). */
-export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
+export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
   const [name, setName] = useState(group?.name ?? '');
   const [description, setDescription] = useState(group?.description ?? '');
   const [organization, setOrganization] = useState<string | null>(null);
   const [version, setVersion] = useState(group?.version ?? '*');
-  const { create, change } = useGroupChanges();
+  const { create, change } = useGroupMutations();
   const client = useQueryClient();
   const { error } = group === undefined ? create : change;
   const isOld = error instanceof AssayError && error.status === 412;
-  const errors = fieldErrors(isOld ? null : error, ['name', 'description', 'organization_uid']);
+  const errors = parseFieldErrors(isOld ? null : error, ['name', 'description', 'organization_uid']);
   const readNow = async (keep: 'mine' | 'theirs') => {
     if (group === undefined) return;
     const now = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
@@ -51,10 +51,10 @@ export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
   return (
     <FormDialog
       title={group === undefined ? 'New group' : 'Edit the group'}
-      save={group === undefined ? 'Create' : 'Save'}
-      busy={create.isPending || change.isPending}
+      submitLabel={group === undefined ? 'Create' : 'Save'}
+      isPending={create.isPending || change.isPending}
       error={errors.rest}
-      onSave={save}
+      onSubmit={save}
       onClose={onClose}
     >
       {isOld && (
@@ -71,7 +71,7 @@ export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
         <OrganizationSelect
           value={organization}
           onChange={setOrganization}
-          error={errors.at('organization_uid')}
+          error={errors.messageFor('organization_uid')}
         />
       )}
       <TextInput
@@ -80,7 +80,7 @@ export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
         data-autofocus
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={errors.at('name')}
+        error={errors.messageFor('name')}
       />
       <Textarea
         label="Description"
@@ -90,7 +90,7 @@ export function GroupForm({ group, onClose, onSaved }: GroupFormProps) {
         maxRows={12}
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
-        error={errors.at('description')}
+        error={errors.messageFor('description')}
       />
     </FormDialog>
   );

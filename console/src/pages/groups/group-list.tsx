@@ -4,22 +4,22 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../queries/client.ts';
 import { useGroups } from '../../queries/groups.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { Found } from '../../components/result-count.tsx';
-import { useOrganizationKind } from '../../components/organization-filter.ts';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { ResultCount } from '../../components/result-count.tsx';
+import { useOrganizationFilter } from '../../components/organization-filter.ts';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { GroupForm } from './group-form.tsx';
-import { groupSearchOf } from './search.ts';
+import { currentUser } from '../../session/current-user.ts';
+import { GroupFormDialog } from './group-form.tsx';
+import { parseGroupSearch } from './search.ts';
 import { RowLink } from '../../components/row-link.tsx';
 
-const COLUMNS: readonly Column<AssessmentGroup>[] = [
+const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   {
     id: 'name',
     header: 'Name',
@@ -34,7 +34,7 @@ const COLUMNS: readonly Column<AssessmentGroup>[] = [
     id: 'description',
     header: 'Description',
     width: 'minmax(100px, 3fr)',
-    from: 700,
+    minTableWidth: 700,
     cell: ({ description }) => <span title={description}>{description}</span>,
   },
   {
@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<AssessmentGroup>[] = [
     id: 'assessments',
     header: 'Assessments',
     width: '104px',
-    from: 420,
+    minTableWidth: 420,
     cell: ({ id, assessment_count }) => (
       <Anchor
         size="sm"
@@ -61,7 +61,7 @@ const COLUMNS: readonly Column<AssessmentGroup>[] = [
     id: 'created',
     header: 'Created',
     width: '120px',
-    from: 560,
+    minTableWidth: 560,
     cell: ({ created_at }) => <Time at={created_at} />,
   },
 ];
@@ -71,36 +71,36 @@ export function GroupList() {
   const search = useSearch({ from: '/groups' });
   const navigate = useNavigate({ from: '/groups' });
   const list = useGroups(search);
-  const kinds = useOrganizationKind();
-  const { data: who } = useQuery(whoAmI);
+  const kinds = useOrganizationFilter();
+  const { data: who } = useQuery(currentUser);
   const isAdmin = who?.admin === true;
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
   const [creates, setCreates] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
-    void navigate({ search: (now) => groupSearchOf({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true });
   };
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
-  useRowKeys(rows, {
-    noun: 'group',
+  useRowShortcuts(rows, {
+    itemName: 'group',
     open: { run: open },
-    others: isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {},
+    shortcuts: isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {},
   });
-  const create = isAdmin && <NewButton noun="group" onClick={() => setCreates(true)} />;
+  const create = isAdmin && <NewButton itemName="group" onClick={() => setCreates(true)} />;
   return (
-    <Place
+    <PageLayout
       title="Groups"
-      fills
+      fillsHeight
       actions={
         <>
-          <Found list={list} />
+          <ResultCount list={list} />
           {create}
         </>
       }
-      tools={
+      toolbar={
         <FilterBar
-          kinds={kinds}
+          filters={kinds}
           values={{ organization_uid: search.organization_uid ?? [] }}
           onChange={(name, next) => filter({ [name]: next.length === 0 ? undefined : next })}
           search={search.search}
@@ -109,10 +109,10 @@ export function GroupList() {
         />
       }
     >
-      <RowsTable
+      <DataTable
         label="Groups"
         list={list}
-        columns={COLUMNS}
+        columns={GROUP_COLUMNS}
         rowId={({ id }) => String(id)}
         rowName={({ name }) => name}
         current={current}
@@ -120,17 +120,17 @@ export function GroupList() {
         onOpen={open}
         empty={
           Object.keys(search).length > 0 ? (
-            <NoneMatch onClear={() => void navigate({ search: {} })} />
+            <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <Empty title="No groups yet" action={create}>
+            <EmptyState title="No groups yet" action={create}>
               {isAdmin
                 ? 'A group holds assessments that belong together, and the people who plan and run them. Create the first one.'
                 : 'You are a member of no group. An admin of your organization makes you one; until then there is nothing to do here.'}
-            </Empty>
+            </EmptyState>
           )
         }
       />
-      {creates && <GroupForm onClose={() => setCreates(false)} onSaved={open} />}
-    </Place>
+      {creates && <GroupFormDialog onClose={() => setCreates(false)} onSaved={open} />}
+    </PageLayout>
   );
 }

@@ -5,57 +5,68 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react';
 import type { GroupMember } from '../../../../client/src/description.ts';
 import type { AssessmentGroup } from '../../queries/client.ts';
-import { type GroupRole, memberCounts, roleName, ROLES, useMembers } from '../../queries/group-members.ts';
-import { group as groupQuery, useGroupChanges } from '../../queries/groups.ts';
-import { counted, noun } from '../../components/pluralize.ts';
-import { Empty } from '../../components/empty-state.tsx';
+import {
+  type GroupRole,
+  memberCounts,
+  groupRoleLabel,
+  GROUP_ROLES,
+  useGroupMembers,
+} from '../../queries/group-members.ts';
+import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
+import { pluralize, pluralNoun } from '../../components/pluralize.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
-import { TwoLines } from '../../components/stacked-cell.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { AddMembers } from './add-members.tsx';
-import { GroupForm } from './group-form.tsx';
+import { StackedCell } from '../../components/stacked-cell.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { AddMembersDialog } from './add-members.tsx';
+import { GroupFormDialog } from './group-form.tsx';
 import classes from './group-page.module.css';
-import { MemberBatch, type Wanted } from './bulk-member-dialog.tsx';
-import { groupRoleOf } from './search.ts';
+import { BulkMemberDialog, type MemberUpdate } from './bulk-member-dialog.tsx';
+import { parseGroupRole } from './search.ts';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
-const nameOf = ({ userName, userEmail, userUid }: GroupMember) => userName ?? userEmail ?? userUid;
+const memberName = ({ userName, userEmail, userUid }: GroupMember) => userName ?? userEmail ?? userUid;
 
-const COLUMNS: readonly Column<GroupMember>[] = [
+const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   {
     id: 'name',
     header: 'Name',
     width: 'minmax(100px, 1fr)',
-    cell: (member) => <span title={nameOf(member)}>{nameOf(member)}</span>,
+    cell: (member) => <span title={memberName(member)}>{memberName(member)}</span>,
     narrow: {
-      cell: (member) => <TwoLines second={<bdi>{member.userEmail}</bdi>}>{nameOf(member)}</TwoLines>,
+      cell: (member) => (
+        <StackedCell secondary={<bdi>{member.userEmail}</bdi>}>{memberName(member)}</StackedCell>
+      ),
     },
   },
   {
     id: 'email',
     header: 'Address',
     width: 'minmax(100px, 1fr)',
-    from: 560,
+    minTableWidth: 560,
     cell: ({ userEmail }) => <span title={userEmail}>{userEmail}</span>,
   },
   {
     id: 'role',
     header: 'Role',
     width: '150px',
-    cell: ({ role }) => roleName(role),
-    narrow: { width: '108px', cell: ({ role }) => <span title={roleName(role)}>{roleName(role)}</span> },
+    cell: ({ role }) => groupRoleLabel(role),
+    narrow: {
+      width: '108px',
+      cell: ({ role }) => <span title={groupRoleLabel(role)}>{groupRoleLabel(role)}</span>,
+    },
   },
   {
     id: 'since',
     header: 'Since',
     width: '120px',
-    from: 700,
+    minTableWidth: 700,
     cell: ({ createdAt }) => <Time at={createdAt} />,
   },
 ];
@@ -66,25 +77,25 @@ export function GroupPage() {
   const { data, error } = useQuery(groupQuery(Number(id)));
   if (error !== null || data === undefined)
     return (
-      <Place title="Group">
+      <PageLayout title="Group">
         {error === null ? (
           <Loader size="sm" />
         ) : (
-          <Empty title="This could not be read">{errorText(error)}</Empty>
+          <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
         )}
-      </Place>
+      </PageLayout>
     );
-  return <Shown key={id} group={data} />;
+  return <GroupDetails key={id} group={data} />;
 }
 
-function Shown({ group }: { group: AssessmentGroup & { version: string } }) {
-  const { data: who } = useQuery(whoAmI);
+function GroupDetails({ group }: { group: AssessmentGroup & { version: string } }) {
+  const { data: who } = useQuery(currentUser);
   const isAdmin = who?.admin === true;
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const close = () => setDialog(undefined);
   return (
-    <Place
-      fills
+    <PageLayout
+      fillsHeight
       title={group.name}
       actions={
         isAdmin && (
@@ -123,34 +134,34 @@ function Shown({ group }: { group: AssessmentGroup & { version: string } }) {
             <Link to="/assessments" search={{ assessment_group_id: group.id }} {...props} />
           )}
         >
-          {counted(group.assessment_count, 'assessment')}
+          {pluralize(group.assessment_count, 'assessment')}
         </Anchor>{' '}
         of {group.organization_uid}
       </Text>
       <Members id={group.id} organization={group.organization_uid} />
-      {dialog === 'edit' && <GroupForm group={group} onClose={close} />}
-      {dialog === 'delete' && <DeleteGroup group={group} onClose={close} />}
-    </Place>
+      {dialog === 'edit' && <GroupFormDialog group={group} onClose={close} />}
+      {dialog === 'delete' && <DeleteGroupDialog group={group} onClose={close} />}
+    </PageLayout>
   );
 }
 
-function DeleteGroup({ group, onClose }: { group: AssessmentGroup; onClose: () => void }) {
-  const { remove } = useGroupChanges();
+function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose: () => void }) {
+  const { remove } = useGroupMutations();
   const navigate = useNavigate();
   return (
     <FormDialog
       title="Delete the group"
-      save="Delete"
-      grave
-      busy={remove.isPending}
+      submitLabel="Delete"
+      isDestructive
+      isPending={remove.isPending}
       error={remove.error === null ? undefined : errorText(remove.error)}
       onClose={onClose}
-      onSave={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
+      onSubmit={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{group.name}</b> goes for good: {counted(group.member_count, 'membership')}{' '}
-        {noun(group.member_count, 'ends', 'end')}, and {counted(group.assessment_count, 'assessment')}{' '}
-        {noun(group.assessment_count, 'stays', 'stay')} without a group. This cannot be undone.
+        <b>{group.name}</b> goes for good: {pluralize(group.member_count, 'membership')}{' '}
+        {pluralNoun(group.member_count, 'ends', 'end')}, and {pluralize(group.assessment_count, 'assessment')}{' '}
+        {pluralNoun(group.assessment_count, 'stays', 'stay')} without a group. This cannot be undone.
       </Text>
     </FormDialog>
   );
@@ -159,23 +170,23 @@ function DeleteGroup({ group, onClose }: { group: AssessmentGroup; onClose: () =
 function Members({ id, organization }: { id: number; organization: string }) {
   const { role } = useSearch({ from: '/groups/$id' });
   const navigate = useNavigate({ from: '/groups/$id' });
-  const list = useMembers(id, role);
+  const list = useGroupMembers(id, role);
   const { data: counts } = useQuery(memberCounts(id));
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [adds, setAdds] = useState(false);
-  const [batch, setBatch] = useState<Wanted>();
+  const [batch, setBatch] = useState<MemberUpdate>();
   const mayChange = counts?.mayRemove === true;
   const chosenPeople = () => {
     const found: GroupMember[] = [];
-    for (let index = 0; index < list.loaded; index += 1) {
-      const row = list.at(index);
-      if (row !== undefined && chosen.has(row.userUid)) found.push(row);
+    for (let index = 0; index < list.loadedCount; index += 1) {
+      const row = list.rowAt(index);
+      if (row !== undefined && selected.has(row.userUid)) found.push(row);
     }
-    return found.map((member) => ({ userUid: member.userUid, name: nameOf(member), role: member.role }));
+    return found.map((member) => ({ userUid: member.userUid, name: memberName(member), role: member.role }));
   };
   const show = (next: GroupRole | '') => {
     setChosen(new Set());
-    void navigate({ search: groupRoleOf({ role: next }), params: { id: String(id) }, replace: true });
+    void navigate({ search: parseGroupRole({ role: next }), params: { id: String(id) }, replace: true });
   };
   const add = counts?.mayAdd === true && (
     <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setAdds(true)}>
@@ -185,10 +196,10 @@ function Members({ id, organization }: { id: number; organization: string }) {
   return (
     <>
       <Group justify="space-between" className={classes.chosen}>
-        {chosen.size > 0 ? (
+        {selected.size > 0 ? (
           <Group gap="xs">
             <Text size="sm" fw={600}>
-              {chosen.size.toLocaleString()} chosen
+              {selected.size.toLocaleString()} chosen
             </Text>
             <Menu position="bottom-start">
               <Menu.Target>
@@ -197,7 +208,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
-                {ROLES.map(({ value, label }) => (
+                {GROUP_ROLES.map(({ value, label }) => (
                   <Menu.Item
                     key={value}
                     onClick={() => setBatch({ kind: 'role', role: value, people: chosenPeople() })}
@@ -224,8 +235,8 @@ function Members({ id, organization }: { id: number; organization: string }) {
               <Chip size="xs" variant="outline" value="">
                 All ({(counts?.total ?? 0).toLocaleString()})
               </Chip>
-              {ROLES.filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0).map(
-                ({ value, label, does }) => (
+              {GROUP_ROLES.filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0).map(
+                ({ value, label, description: does }) => (
                   <Chip key={value} size="xs" variant="outline" value={value} title={does}>
                     {label} ({(counts?.byRole.get(value) ?? 0).toLocaleString()})
                   </Chip>
@@ -237,27 +248,27 @@ function Members({ id, organization }: { id: number; organization: string }) {
         {(counts?.total ?? 0) > 0 && add}
       </Group>
       <div className={classes.table}>
-        <RowsTable
+        <DataTable
           label="Members"
           list={list}
-          columns={COLUMNS}
+          columns={MEMBER_COLUMNS}
           rowId={({ userUid }) => userUid}
-          rowName={nameOf}
-          {...(mayChange ? { choice: { chosen, onChange: setChosen } } : {})}
+          rowName={memberName}
+          {...(mayChange ? { selection: { selected, onChange: setChosen } } : {})}
           empty={
-            <Empty title={role === undefined ? 'No members yet' : 'Nobody has this role'} action={add}>
+            <EmptyState title={role === undefined ? 'No members yet' : 'Nobody has this role'} action={add}>
               {counts?.mayAdd === true
                 ? 'Add people by searching them, or by pasting a list of addresses.'
                 : 'Who looks after the group can add people.'}
-            </Empty>
+            </EmptyState>
           }
         />
       </div>
-      {adds && <AddMembers id={id} organization={organization} onClose={() => setAdds(false)} />}
+      {adds && <AddMembersDialog id={id} organization={organization} onClose={() => setAdds(false)} />}
       {batch !== undefined && (
-        <MemberBatch
+        <BulkMemberDialog
           id={id}
-          wanted={batch}
+          update={batch}
           onDone={() => setChosen(new Set())}
           onClose={() => setBatch(undefined)}
         />

@@ -11,7 +11,7 @@ const ROLE_NAMES: readonly string[] = [
 ] satisfies GroupRole[];
 
 /** Reads the list's address; what is none of its parameters is left out. */
-export function groupSearchOf({ search, organization_uid }: Record<string, unknown>): GroupSearch {
+export function parseGroupSearch({ search, organization_uid }: Record<string, unknown>): GroupSearch {
   const organizations = organization_uid === undefined ? [] : [organization_uid].flat().map(String);
   return {
     ...(typeof search === 'string' && search !== '' ? { search } : {}),
@@ -22,6 +22,6 @@ export function groupSearchOf({ search, organization_uid }: Record<string, unkno
 }
 
 /** Reads the address of one group: the role whose members are shown. */
-export function groupRoleOf({ role }: Record<string, unknown>): { role?: GroupRole } {
+export function parseGroupRole({ role }: Record<string, unknown>): { role?: GroupRole } {
   return ROLE_NAMES.includes(String(role)) ? { role: role as GroupRole } : {};
 }

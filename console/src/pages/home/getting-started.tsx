@@ -1,8 +1,8 @@
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMayCreate } from '../../queries/groups.ts';
-import { whoAmI } from '../../session/current-user.ts';
+import { useCanCreateAssessments } from '../../queries/groups.ts';
+import { currentUser } from '../../session/current-user.ts';
 import classes from './home-page.module.css';
 
 const STEPS = [
@@ -31,9 +31,9 @@ const STEPS = [
 ] as const;
 
 /** What to do first, where nothing has been found yet. */
-export function Begin() {
-  const { data: who } = useQuery(whoAmI);
-  const mayCreate = useMayCreate();
+export function GettingStarted() {
+  const { data: who } = useQuery(currentUser);
+  const mayCreate = useCanCreateAssessments();
   const may = { creators: mayCreate, admins: who?.admin === true };
   return (
     <Paper component="section" withBorder p="lg" className={classes.card}>

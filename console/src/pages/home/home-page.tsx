@@ -2,67 +2,67 @@ import { Anchor, Button, Group, Loader, Paper, Progress, Skeleton, Stack, Text, 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { found, hoursSince, runningImports } from '../../queries/dashboard.ts';
+import { vulnerabilityTotal, hoursSince, runningImports } from '../../queries/dashboard.ts';
 import { summary, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
-import { SEVERITIES, SeverityMark } from '../../components/severity-badge.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
 import { Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { currentUser } from '../../session/current-user.ts';
 import classes from './home-page.module.css';
-import { Begin } from './getting-started.tsx';
-import { visitBefore } from './last-visit.ts';
+import { GettingStarted } from './getting-started.tsx';
+import { previousVisitEnd } from './last-visit.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
 /** The phases that are not closed. */
-const OPEN: VulnerabilitySearch = { phase: ['new', 'open'] };
-const OLDEST: VulnerabilitySearch = { ...OPEN, sort: 'resolved_at' };
+const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
+const OLDEST: VulnerabilitySearch = { ...OPEN_SEARCH, sort: 'resolved_at' };
 /** Each with the days that it begins and ends with. */
-const AGES = [
+const AGE_GROUPS = [
   ['days_7', 'Up to a week', 0, 7],
   ['days_30', 'Up to a month', 7, 30],
   ['days_90', 'Up to 3 months', 30, 90],
   ['older', 'Older', 90, undefined],
 ] as const;
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** @returns those that are open and were reported so many days ago, counted as the server does, from midnight (UTC) */
-function ofAge(from: number, to: number | undefined): VulnerabilitySearch {
+function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
   const begin = (days: number) =>
-    new Date((Math.floor(Date.now() / DAY) - days + 1) * DAY).toISOString().replace('.000', '');
+    new Date((Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS).toISOString().replace('.000', '');
   return {
-    ...OPEN,
+    ...OPEN_SEARCH,
     ...(to === undefined ? {} : { created_since: begin(to) }),
     ...(from === 0 ? {} : { created_until: begin(from) }),
   };
 }
 /** What is due within this many days is shown as due. */
-const DUE_WITHIN = 7;
+const DUE_SOON_DAYS = 7;
 
 /** What is mine, what is new, what is open, and what runs. */
 export function Home() {
   const { data: all, error, refetch } = useQuery(summary({}));
-  const isNew = all !== undefined && sumOf(all.by_severity) === 0;
+  const isNew = all !== undefined && sum(all.by_severity) === 0;
   return (
-    <Place title="Home">
-      {isNew && <Begin />}
+    <PageLayout title="Home">
+      {isNew && <GettingStarted />}
       <div className={classes.cards}>
         {!isNew && (
           <>
-            <Mine />
+            <AssignedCard />
             <Card title="Retests that wait">
               <Count search={{ retest: ['requested'] }} />
             </Card>
           </>
         )}
-        <Hours />
-        <Imports />
-        {!isNew && <Open />}
+        <HoursCard />
+        <ImportsCard />
+        {!isNew && <OpenCard />}
         {!isNew && (
           <Card title="Reported and closed, the last 90 days" full>
             {error !== null ? (
-              <Failed error={error} onAgain={refetch} />
+              <LoadError error={error} onRetry={refetch} />
             ) : all === undefined ? (
               <Skeleton height={220} />
             ) : (
@@ -73,20 +73,20 @@ export function Home() {
           </Card>
         )}
       </div>
-    </Place>
+    </PageLayout>
   );
 }
 
-const sumOf = (counts: Readonly<Record<string, number>>) =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0);
+const sum = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
 
 /** What is open: how grave it is, and how old. */
-function Open() {
-  const { data, error, refetch } = useQuery(summary(OPEN));
-  const total = data && sumOf(data.by_severity);
+function OpenCard() {
+  const { data, error, refetch } = useQuery(summary(OPEN_SEARCH));
+  const total = data && sum(data.by_severity);
   const shown = (bars: (read: NonNullable<typeof data>, whole: number) => ReactNode) =>
     error !== null ? (
-      <Failed error={error} onAgain={refetch} />
+      <LoadError error={error} onRetry={refetch} />
     ) : data === undefined || total === undefined ? (
       <Skeleton height={150} />
     ) : (
@@ -99,11 +99,11 @@ function Open() {
           SEVERITIES.map((severity) => (
             <Bar
               key={severity}
-              label={<SeverityMark severity={severity} />}
+              label={<SeverityBadge severity={severity} />}
               severity={severity}
               count={by_severity[severity] ?? 0}
               total={whole}
-              search={{ ...OPEN, severity: [severity] }}
+              search={{ ...OPEN_SEARCH, severity: [severity] }}
             />
           )),
         )}
@@ -118,8 +118,8 @@ function Open() {
         }
       >
         {shown(({ open_by_age }, whole) =>
-          AGES.map(([age, label, from, to]) => (
-            <Bar key={age} label={label} count={open_by_age[age]} total={whole} search={ofAge(from, to)} />
+          AGE_GROUPS.map(([age, label, from, to]) => (
+            <Bar key={age} label={label} count={open_by_age[age]} total={whole} search={ageGroup(from, to)} />
           )),
         )}
       </Card>
@@ -127,17 +127,21 @@ function Open() {
   );
 }
 
-function Mine() {
-  const { data: who } = useQuery(whoAmI);
-  const [before] = useState(visitBefore);
-  const [due] = useState(() => new Date(Date.now() + DUE_WITHIN * DAY).toISOString().slice(0, 10));
+function AssignedCard() {
+  const { data: who } = useQuery(currentUser);
+  const [before] = useState(previousVisitEnd);
+  const [due] = useState(() => new Date(Date.now() + DUE_SOON_DAYS * DAY_MS).toISOString().slice(0, 10));
   return (
     <>
       <Card title="Assigned to me, open">
-        {who === undefined ? <Loader size="sm" /> : <Count search={{ ...OPEN, assignee_id: [who.id] }} />}
+        {who === undefined ? (
+          <Loader size="sm" />
+        ) : (
+          <Count search={{ ...OPEN_SEARCH, assignee_id: [who.id] }} />
+        )}
       </Card>
-      <Card title={`Due within ${DUE_WITHIN} days, or late`}>
-        <Count search={{ ...OPEN, due_until: due, sort: 'due_on' }} />
+      <Card title={`Due within ${DUE_SOON_DAYS} days, or late`}>
+        <Count search={{ ...OPEN_SEARCH, due_until: due, sort: 'due_on' }} />
       </Card>
       <Card title="New since your last visit">
         {before === undefined ? (
@@ -157,7 +161,7 @@ function Mine() {
   );
 }
 
-function Hours() {
+function HoursCard() {
   const [month] = useState(() => {
     const now = new Date();
     return new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
@@ -166,7 +170,7 @@ function Hours() {
   return (
     <Card title="Hours tested this month">
       {error !== null ? (
-        <Failed error={error} onAgain={refetch} />
+        <LoadError error={error} onRetry={refetch} />
       ) : data === undefined ? (
         <Loader size="sm" />
       ) : (
@@ -176,11 +180,11 @@ function Hours() {
   );
 }
 
-function Imports() {
+function ImportsCard() {
   const { data, error, refetch } = useQuery(runningImports);
   return (
     <Card title="Imports that run">
-      {error !== null && <Failed error={error} onAgain={refetch} />}
+      {error !== null && <LoadError error={error} onRetry={refetch} />}
       {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
         <Text size="sm" c="dimmed">
@@ -210,8 +214,8 @@ function Imports() {
 
 /** How many a search finds, which leads to them. */
 function Count({ search }: { search: VulnerabilitySearch }) {
-  const { data, error, refetch } = useQuery(found(search));
-  if (error !== null) return <Failed error={error} onAgain={refetch} />;
+  const { data, error, refetch } = useQuery(vulnerabilityTotal(search));
+  if (error !== null) return <LoadError error={error} onRetry={refetch} />;
   if (data === undefined) return <Loader size="sm" />;
   return (
     <Link to="/vulnerabilities" search={search} className={classes.count}>
@@ -243,11 +247,11 @@ function Bar({ label, severity, count, total, search }: BarProps) {
 }
 
 /** Where a part could not be read; the others go on. */
-function Failed({ error, onAgain }: { error: Error; onAgain: () => unknown }) {
+function LoadError({ error, onRetry }: { error: Error; onRetry: () => unknown }) {
   return (
     <Text size="sm" component="div">
       {errorText(error)}{' '}
-      <Button size="compact-xs" variant="light" onClick={() => void onAgain()}>
+      <Button size="compact-xs" variant="light" onClick={() => void onRetry()}>
         Try again
       </Button>
     </Text>

@@ -1,15 +1,16 @@
 /** A visit is over when nothing was opened for this long, in milliseconds. */
-const REST = 30 * 60_000;
-const LAST = 'assay-last-seen';
-const BEFORE = 'assay-visit-before';
+const VISIT_TIMEOUT = 30 * 60_000;
+const LAST_SEEN_KEY = 'assay-last-seen';
+const PREVIOUS_VISIT_KEY = 'assay-visit-before';
 
 /**
  * Remembers in this browser when one was here.
  * @returns when the visit before this one ended; `undefined` at the first
  */
-export function visitBefore(now = Date.now()): string | undefined {
-  const last = Number(localStorage.getItem(LAST) ?? 0);
-  if (last > 0 && now - last > REST) localStorage.setItem(BEFORE, new Date(last).toISOString());
-  localStorage.setItem(LAST, String(now));
-  return localStorage.getItem(BEFORE) ?? undefined;
+export function previousVisitEnd(now = Date.now()): string | undefined {
+  const last = Number(localStorage.getItem(LAST_SEEN_KEY) ?? 0);
+  if (last > 0 && now - last > VISIT_TIMEOUT)
+    localStorage.setItem(PREVIOUS_VISIT_KEY, new Date(last).toISOString());
+  localStorage.setItem(LAST_SEEN_KEY, String(now));
+  return localStorage.getItem(PREVIOUS_VISIT_KEY) ?? undefined;
 }

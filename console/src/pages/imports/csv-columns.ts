@@ -1,5 +1,5 @@
 /** What a column of a CSV can be for us (operation 65), with its words. */
-export const MEMBERS: Readonly<Record<string, string>> = {
+export const CSV_FIELDS: Readonly<Record<string, string>> = {
   title: 'Title',
   severity: 'Severity',
   description: 'Description',
@@ -23,17 +23,17 @@ export const MEMBERS: Readonly<Record<string, string>> = {
 };
 
 /** Bytes of a file that have its first row. */
-const HEAD = 64 * 1024;
+const HEAD_BYTES = 64 * 1024;
 
 /** @returns the names of the columns of a CSV, which its first row has */
-export async function columnsOf(file: File): Promise<string[]> {
-  const head = await file.slice(0, HEAD).text();
-  return firstRow(head.replace(/^\u{FEFF}/u, ''));
+export async function readColumns(file: File): Promise<string[]> {
+  const head = await file.slice(0, HEAD_BYTES).text();
+  return parseFirstRow(head.replace(/^\u{FEFF}/u, ''));
 }
 
 /** @returns the cells of the first row of a CSV, with the separator that it has most often (RFC 4180) */
-export function firstRow(text: string): string[] {
-  const line = unquotedEnd(text);
+export function parseFirstRow(text: string): string[] {
+  const line = readFirstRecord(text);
   const [separator = ','] = [',', ';', '\t'].toSorted(
     (one, other) => line.split(other).length - line.split(one).length,
   );
@@ -54,7 +54,7 @@ export function firstRow(text: string): string[] {
 }
 
 /** @returns the text up to the first line's end that is in no quotes */
-function unquotedEnd(text: string): string {
+function readFirstRecord(text: string): string {
   let quoted = false;
   for (const [index, sign] of [...text].entries()) {
     if (sign === '"') quoted = !quoted;

@@ -1,7 +1,7 @@
 import { Button, Collapse, Select, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { columnsOf, MEMBERS } from './csv-columns.ts';
+import { readColumns, CSV_FIELDS } from './csv-columns.ts';
 import classes from './imports.module.css';
 
 interface CsvMappingProps {
@@ -15,7 +15,7 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: columns = [] } = useQuery({
     queryKey: ['csv-columns', file.name, file.size, file.lastModified],
-    queryFn: () => columnsOf(file),
+    queryFn: () => readColumns(file),
     enabled: isOpen,
   });
   const set = (member: string, column: string | null) => {
@@ -39,7 +39,7 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
             Columns with usual names are known. Once you choose one, those that you choose count alone.
           </Text>
           <div className={classes.options}>
-            {Object.entries(MEMBERS).map(([member, label]) => (
+            {Object.entries(CSV_FIELDS).map(([member, label]) => (
               <Select
                 key={member}
                 size="xs"

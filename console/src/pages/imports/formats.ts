@@ -1,5 +1,5 @@
 /** The formats that reports are read in, by the names of the API, and as people call them. */
-export const FORMATS: Readonly<Record<string, string>> = {
+export const IMPORT_FORMATS: Readonly<Record<string, string>> = {
   nmap: 'Nmap',
   masscan: 'Masscan',
   naabu: 'Naabu',
@@ -21,10 +21,10 @@ export const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** @returns how people call a format */
-export const formatName = (format: string) => FORMATS[format] ?? format;
+export const formatLabel = (format: string) => IMPORT_FORMATS[format] ?? format;
 
 /** @returns a size in words: "3.2 MB" */
-export function sizeText(bytes: number): string {
+export function formatSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   let [size, unit] = [bytes, 0];
   while (size >= 1_000 && unit < units.length - 1) [size, unit] = [size / 1_000, unit + 1];

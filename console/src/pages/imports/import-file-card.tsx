@@ -15,49 +15,56 @@ import { IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { AssayError } from '../../queries/client.ts';
-import type { FileWishes, ImportWishes } from '../../queries/upload-import.ts';
-import { isOver, useCancelImport } from '../../queries/imports.ts';
+import type { FileSettings, ImportSettings } from '../../queries/upload-import.ts';
+import { isFinished, useCancelImport } from '../../queries/imports.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { CsvMapping } from './csv-mapping.tsx';
-import { FORMATS, formatName, sizeText } from './formats.ts';
-import { ImportCounts, ImportPreview, ImportProgress, ImportTroubles } from './import-result.tsx';
-import { ImportState } from './import-state-badge.tsx';
-import { type Run, useDryRun, useStart } from './use-import-run.ts';
+import { IMPORT_FORMATS, formatLabel, formatSize } from './formats.ts';
+import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
+import { ImportStateBadge } from './import-state-badge.tsx';
+import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
 
-interface ReportCardProps {
+interface ImportFileCardProps {
   file: File;
-  wishes: ImportWishes;
+  settings: ImportSettings;
   /** Whether enough is chosen for a dry run. */
   isReady: boolean;
   /** Raised by the button that imports all. */
   startAll: number;
   onRemove: () => void;
   /** Told whether it may be started, and what the server has against the assessment. */
-  onState: (state: { canStart: boolean; started: boolean; wrongAssessment: string | undefined }) => void;
+  onState: (state: { canStart: boolean; started: boolean; assessmentError: string | undefined }) => void;
 }
 
 /** One report: its format, what its import would do, and then what it did. */
-export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState }: ReportCardProps) {
-  const [own, setOwn] = useState<FileWishes>({ format: 'auto', mapping: undefined });
-  const { run, start } = useStart();
-  const dry = useDryRun({ file, wishes, own }, isReady && run === undefined);
-  const [looked, setLooked] = useState<Run>();
+export function ImportFileCard({
+  file,
+  settings,
+  isReady,
+  startAll,
+  onRemove,
+  onState,
+}: ImportFileCardProps) {
+  const [fileSettings, setOwn] = useState<FileSettings>({ format: 'auto', mapping: undefined });
+  const { run, start } = useStartImport();
+  const dry = useDryRun({ file, settings, fileSettings }, isReady && run === undefined);
+  const [looked, setLooked] = useState<ImportRun>();
   // What it would do stands while it is done.
   const shown = run === undefined ? dry : looked;
   const job = shown?.job;
-  const canStart = run === undefined && job !== undefined && isOver(job);
-  const refusal = (run ?? dry)?.refusal;
+  const canStart = run === undefined && job !== undefined && isFinished(job);
+  const refusal = (run ?? dry)?.error;
   const ofAssessment =
     refusal instanceof AssayError
-      ? refusal.faults.find(({ property }) => property === 'assessment_id')?.message
+      ? refusal.fieldErrors.find(({ property }) => property === 'assessment_id')?.message
       : undefined;
   const begin = () => {
     setLooked(dry);
-    start({ file, wishes, own });
+    start({ file, settings, fileSettings });
   };
   useEffect(() => {
-    onState({ canStart, started: run !== undefined, wrongAssessment: ofAssessment });
+    onState({ canStart, started: run !== undefined, assessmentError: ofAssessment });
     // Told when it changes, whoever hears it.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [canStart, run !== undefined, ofAssessment]);
@@ -66,14 +73,14 @@ export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState 
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [startAll]);
   const format = job?.format;
-  const isCsv = (format ?? own.format) === 'csv';
+  const isCsv = (format ?? fileSettings.format) === 'csv';
   return (
     <article className={classes.sheet} aria-label={file.name}>
       <Stack gap="sm">
         <Group gap="sm">
           <span className={classes.name}>{file.name}</span>
           <Text size="sm" c="dimmed">
-            {sizeText(file.size)}
+            {formatSize(file.size)}
           </Text>
           {run === undefined && (
             <Select
@@ -84,21 +91,23 @@ export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState 
                 {
                   value: 'auto',
                   label:
-                    format === undefined || own.format !== 'auto'
+                    format === undefined || fileSettings.format !== 'auto'
                       ? 'Recognise the format'
-                      : `${formatName(format)}, recognised`,
+                      : `${formatLabel(format)}, recognised`,
                 },
-                ...Object.entries(FORMATS).map(([value, label]) => ({ value, label })),
+                ...Object.entries(IMPORT_FORMATS).map(([value, label]) => ({ value, label })),
               ]}
               allowDeselect={false}
               searchable={false}
-              value={own.format}
+              value={fileSettings.format}
               onChange={(value) => setOwn({ format: value ?? 'auto', mapping: undefined })}
             />
           )}
-          {run !== undefined && format !== undefined && <Text size="sm">{formatName(format)}</Text>}
-          {run?.job !== undefined && <ImportState state={run.job.state} />}
-          {(run === undefined || run.refusal !== undefined || (run.job !== undefined && isOver(run.job))) && (
+          {run !== undefined && format !== undefined && <Text size="sm">{formatLabel(format)}</Text>}
+          {run?.job !== undefined && <ImportStateBadge state={run.job.state} />}
+          {(run === undefined ||
+            run.error !== undefined ||
+            (run.job !== undefined && isFinished(run.job))) && (
             <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${file.name}`} onClick={onRemove}>
               <IconX size={16} aria-hidden />
             </ActionIcon>
@@ -107,15 +116,15 @@ export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState 
         {isCsv && run === undefined && (
           <CsvMapping
             file={file}
-            mapping={own.mapping}
+            mapping={fileSettings.mapping}
             onChange={(mapping) => setOwn({ format: 'csv', mapping })}
           />
         )}
         <div aria-live="polite">
           {run === undefined ? (
-            <DryRun file={file} run={dry} isReady={isReady} />
+            <DryRunResult file={file} run={dry} isReady={isReady} />
           ) : (
-            <Imported file={file} run={run} />
+            <ImportedResult file={file} run={run} />
           )}
         </div>
         {canStart && (
@@ -131,7 +140,7 @@ export function ReportCard({ file, wishes, isReady, startAll, onRemove, onState 
 }
 
 /** How much of a file was sent, and what is waited for. */
-function Sending({ file, sent, then }: { file: File; sent: number; then: string }) {
+function UploadProgress({ file, sent, then }: { file: File; sent: number; then: string }) {
   if (sent >= 1)
     return (
       <Group gap="xs">
@@ -152,8 +161,8 @@ function Sending({ file, sent, then }: { file: File; sent: number; then: string 
   );
 }
 
-function Refused({ error }: { error: Error }) {
-  const faults = error instanceof AssayError ? error.faults : [];
+function ImportErrorAlert({ error }: { error: Error }) {
+  const faults = error instanceof AssayError ? error.fieldErrors : [];
   const lacks = faults.find(({ property }) => property === 'assessment_id')?.message;
   if (lacks !== undefined)
     return (
@@ -169,7 +178,7 @@ function Refused({ error }: { error: Error }) {
   );
 }
 
-function DryRun({ file, run, isReady }: { file: File; run: Run | undefined; isReady: boolean }) {
+function DryRunResult({ file, run, isReady }: { file: File; run: ImportRun | undefined; isReady: boolean }) {
   const [isOpen, setOpen] = useState(false);
   if (!isReady)
     return (
@@ -177,17 +186,18 @@ function DryRun({ file, run, isReady }: { file: File; run: Run | undefined; isRe
         Choose an assessment above to see what would change.
       </Text>
     );
-  if (run?.refusal !== undefined) return <Refused error={run.refusal} />;
-  if (run?.job === undefined) return <Sending file={file} sent={run?.sent ?? 1} then="Looking at it" />;
+  if (run?.error !== undefined) return <ImportErrorAlert error={run.error} />;
+  if (run?.job === undefined)
+    return <UploadProgress file={file} sent={run?.progress ?? 1} then="Looking at it" />;
   const { job } = run;
-  if (!isOver(job)) return <ImportProgress job={job} />;
+  if (!isFinished(job)) return <ImportProgress job={job} />;
   const hasMore = job.preview !== null && Object.values(job.preview).some((findings) => findings.length > 0);
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
         Nothing has changed yet. It would be:
       </Text>
-      <ImportCounts job={job} dry />
+      <ImportSummary job={job} isDryRun />
       {job.result?.findings_gone === 0 &&
         job.result.findings_seen_again > 0 &&
         job.options.targets.length === 0 && (
@@ -210,19 +220,19 @@ function DryRun({ file, run, isReady }: { file: File; run: Run | undefined; isRe
       )}
       <Collapse expanded={isOpen} transitionDuration={0}>
         <ImportPreview job={job} />
-        {job.error === null && <ImportTroubles job={job} />}
+        {job.error === null && <ImportErrors job={job} />}
       </Collapse>
-      {job.error !== null && <ImportTroubles job={job} />}
+      {job.error !== null && <ImportErrors job={job} />}
     </Stack>
   );
 }
 
-function Imported({ file, run }: { file: File; run: Run }) {
+function ImportedResult({ file, run }: { file: File; run: ImportRun }) {
   const cancel = useCancelImport();
   const { job } = run;
-  if (run.refusal !== undefined) return <Refused error={run.refusal} />;
-  if (job === undefined) return <Sending file={file} sent={run.sent} then="It is taken" />;
-  if (!isOver(job))
+  if (run.error !== undefined) return <ImportErrorAlert error={run.error} />;
+  if (job === undefined) return <UploadProgress file={file} sent={run.progress} then="It is taken" />;
+  if (!isFinished(job))
     return (
       <Stack gap="xs">
         <ImportProgress job={job} />
@@ -235,8 +245,8 @@ function Imported({ file, run }: { file: File; run: Run }) {
     );
   return (
     <Stack gap="xs">
-      <ImportCounts job={job} dry={false} />
-      <ImportTroubles job={job} />
+      <ImportSummary job={job} isDryRun={false} />
+      <ImportErrors job={job} />
       <Anchor component={Link} to={`/imports/${job.id}`} size="sm">
         Import {job.id}
       </Anchor>

@@ -1,27 +1,27 @@
 import { Checkbox } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { IMPORT_STATES, type ImportSearch, useImports } from '../../queries/imports.ts';
+import { IMPORT_STATE_LABELS, type ImportSearch, useImports } from '../../queries/imports.ts';
 import { searchListings } from '../../queries/assets.ts';
 import { api, type ImportJob } from '../../queries/client.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import type { FilterKind } from '../../components/filter-definition.ts';
-import { Found } from '../../components/result-count.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
-import { COLUMNS } from './columns.tsx';
+import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { ResultCount } from '../../components/result-count.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { IMPORT_COLUMNS } from './columns.tsx';
 import { DropZone } from './drop-zone.tsx';
-import { importSearchOf } from './search.ts';
+import { parseImportSearch } from './search.ts';
 import { type DroppedFile, NewImports } from './new-imports.tsx';
 import classes from './imports.module.css';
 
-const KINDS: readonly FilterKind[] = [
+const KINDS: readonly FilterDefinition[] = [
   {
     name: 'state',
     label: 'State',
-    options: Object.entries(IMPORT_STATES).map(([value, label]) => ({ value, label })),
+    options: Object.entries(IMPORT_STATE_LABELS).map(([value, label]) => ({ value, label })),
   },
   {
     name: 'assessment_id',
@@ -29,7 +29,7 @@ const KINDS: readonly FilterKind[] = [
     async options(search, signal) {
       return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
     },
-    nameOf: async (value, signal) =>
+    loadLabel: async (value, signal) =>
       (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
   },
 ];
@@ -48,15 +48,15 @@ export function ImportList() {
   const last = useRef(0);
 
   const open = ({ id }: ImportJob) => void navigate({ to: `/imports/${id}` });
-  useRowKeys(rows, { noun: 'import', open: { run: open } });
+  useRowShortcuts(rows, { itemName: 'import', open: { run: open } });
   const values = { state: search.state ?? [], assessment_id: search.assessment_id ?? [] };
   const filter = (change: Partial<Record<keyof ImportSearch, unknown>>) => {
     setCurrent(undefined);
-    void navigate({ search: (now) => importSearchOf({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => parseImportSearch({ ...now, ...change }), replace: true });
   };
   const isFiltered = Object.keys(search).some((name) => name !== 'dry_runs');
   return (
-    <Place title="Imports" fills actions={<Found list={list} />}>
+    <PageLayout title="Imports" fillsHeight actions={<ResultCount list={list} />}>
       <div className={classes.scrolls}>
         <DropZone
           large={files.length === 0 && list.total === 0}
@@ -76,7 +76,7 @@ export function ImportList() {
             onRemove={(ids) => setFiles((now) => now.filter(({ id }) => !ids.includes(id)))}
           />
         )}
-        <FilterBar kinds={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
+        <FilterBar filters={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
           <Checkbox
             size="sm"
             label="Show dry runs"
@@ -85,10 +85,10 @@ export function ImportList() {
           />
         </FilterBar>
         <div className={classes.table}>
-          <RowsTable
+          <DataTable
             label="Imports"
             list={list}
-            columns={COLUMNS}
+            columns={IMPORT_COLUMNS}
             rowId={idOf}
             rowName={nameOf}
             current={current}
@@ -96,16 +96,16 @@ export function ImportList() {
             onOpen={open}
             empty={
               isFiltered ? (
-                <NoneMatch onClear={() => void navigate({ search: {} })} />
+                <NoResults onClear={() => void navigate({ search: {} })} />
               ) : (
-                <Empty title="No imports yet">
+                <EmptyState title="No imports yet">
                   Drop the report of a scanner above. The command line has the same: assay import FILE.
-                </Empty>
+                </EmptyState>
               )
             }
           />
         </div>
       </div>
-    </Place>
+    </PageLayout>
   );
 }

@@ -3,17 +3,17 @@ import { useDisclosure } from '@mantine/hooks';
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ImportWishes } from '../../queries/upload-import.ts';
+import type { ImportSettings } from '../../queries/upload-import.ts';
 import { organizations } from '../../queries/organizations.ts';
-import { tagNames } from '../../queries/tag-suggestions.ts';
+import { tagSuggestions } from '../../queries/tag-suggestions.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../components/severity-badge.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { currentUser } from '../../session/current-user.ts';
 import classes from './imports.module.css';
 
-export const NO_WISHES: ImportWishes = {
-  assessment: null,
-  organization: null,
+export const DEFAULT_SETTINGS: ImportSettings = {
+  assessmentUid: null,
+  organizationUid: null,
   whenGone: 'keep',
   targets: [],
   scannedAt: '',
@@ -23,20 +23,20 @@ export const NO_WISHES: ImportWishes = {
 };
 
 interface ImportOptionsProps {
-  wishes: ImportWishes;
-  onChange: (wishes: ImportWishes) => void;
+  settings: ImportSettings;
+  onChange: (wishes: ImportSettings) => void;
   /** What the server says of the assessment. */
-  wrongAssessment: string | undefined;
+  assessmentError: string | undefined;
 }
 
 /** What holds for all the reports that are imported together. */
-export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptionsProps) {
+export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const { data: reached = [] } = useQuery(organizations);
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery({ ...tagNames(search), enabled: isOpen });
-  const set = (change: Partial<ImportWishes>) => onChange({ ...wishes, ...change });
+  const { data: found = [] } = useQuery({ ...tagSuggestions(search), enabled: isOpen });
+  const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
   const Chevron = isOpen ? IconChevronDown : IconChevronRight;
   return (
     <section className={classes.sheet} aria-label="Options">
@@ -49,17 +49,17 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
                 ? 'Findings belong to one; hosts and ports alone need none.'
                 : 'What is found belongs to one.'
             }
-            error={wrongAssessment}
-            value={wishes.assessment}
-            onChange={(assessment) => set({ assessment })}
+            error={assessmentError}
+            value={settings.assessmentUid}
+            onChange={(assessmentUid) => set({ assessmentUid })}
           />
-          {who?.staff === true && wishes.assessment === null && (
+          {who?.staff === true && settings.assessmentUid === null && (
             <Select
               label="Organization"
               description="Of hosts, where no assessment is chosen."
               data={reached.map(({ uid, name }) => ({ value: uid, label: name }))}
-              value={wishes.organization}
-              onChange={(organization) => set({ organization })}
+              value={settings.organizationUid}
+              onChange={(organizationUid) => set({ organizationUid })}
               searchable
               clearable
             />
@@ -72,7 +72,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
               { value: 'fix', label: 'Set it to Fixed' },
             ]}
             allowDeselect={false}
-            value={wishes.whenGone}
+            value={settings.whenGone}
             onChange={(whenGone) => set({ whenGone: whenGone === 'fix' ? 'fix' : 'keep' })}
           />
         </div>
@@ -92,7 +92,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
             <TagsInput
               label="Targets"
               description="What was scanned, where the report does not say: addresses, host names, URLs."
-              value={[...wishes.targets]}
+              value={[...settings.targets]}
               onChange={(targets) => set({ targets })}
               splitChars={[',', ' ']}
             />
@@ -100,7 +100,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
               label="Tags"
               description="Put on what is new."
               data={found}
-              value={[...wishes.tags]}
+              value={[...settings.tags]}
               onChange={(tags) => set({ tags })}
               searchValue={search}
               onSearchChange={setSearch}
@@ -110,7 +110,7 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
               description="What is below is not made."
               placeholder="All"
               data={[...SEVERITIES]}
-              value={wishes.minimumSeverity}
+              value={settings.minimumSeverity}
               onChange={(severity) => set({ minimumSeverity: severity as Severity | null })}
               clearable
             />
@@ -118,14 +118,14 @@ export function ImportOptions({ wishes, onChange, wrongAssessment }: ImportOptio
               type="datetime-local"
               label="Scanned at"
               description="Where the report does not say."
-              value={wishes.scannedAt}
+              value={settings.scannedAt}
               onChange={(event) => set({ scannedAt: event.currentTarget.value })}
             />
             <Switch
               mt="sm"
               label="Take over decisions"
               description="What people decided of the same findings in other assessments."
-              checked={wishes.carry}
+              checked={settings.carry}
               onChange={(event) => set({ carry: event.currentTarget.checked })}
             />
           </div>

@@ -3,40 +3,46 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { AssayError, type ImportJob } from '../../queries/client.ts';
-import { isOver, undoneText, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
-import { counted, vulnerabilitiesText } from '../../components/pluralize.ts';
-import { Empty } from '../../components/empty-state.tsx';
-import { Fact, Facts } from '../../components/description-list.tsx';
+import {
+  isFinished,
+  undoResultText,
+  useCancelImport,
+  useImport,
+  useUndoImport,
+} from '../../queries/imports.ts';
+import { pluralize, pluralizeVulnerabilities } from '../../components/pluralize.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { formatName, sizeText } from './formats.ts';
-import { ImportCounts, ImportPreview, ImportProgress, ImportTroubles } from './import-result.tsx';
-import { ImportState } from './import-state-badge.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { formatLabel, formatSize } from './formats.ts';
+import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
+import { ImportStateBadge } from './import-state-badge.tsx';
 import classes from './imports.module.css';
 
 /** One import: how far it is, what it did, what of the report was not taken; cancelled or undone here. */
 export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
   const { data: job, error } = useImport(id);
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const [isAsked, setAsked] = useState(false);
   const cancel = useCancelImport();
   if (error instanceof AssayError && (error.status === 404 || error.status === 400))
-    return <Empty title="No such import">You cannot reach it, or there is none.</Empty>;
+    return <EmptyState title="No such import">You cannot reach it, or there is none.</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
   if (job === undefined) return <Loader m="md" size="sm" aria-label="Reading" />;
   // Its starter and admins.
   const mayAct = who?.admin === true || (who !== undefined && job.created_by?.id === who.id);
   return (
-    <Place
+    <PageLayout
       title={job.file.filename === '' ? `Import ${job.id}` : job.file.filename}
       actions={
         mayAct && (
           <>
-            {!isOver(job) && (
+            {!isFinished(job) && (
               <Button
                 size="xs"
                 variant="default"
@@ -46,7 +52,7 @@ export function ImportPage() {
                 Cancel
               </Button>
             )}
-            {isOver(job) && !job.options.dry_run && job.undone === null && (
+            {isFinished(job) && !job.options.dry_run && job.undone === null && (
               <Button size="xs" variant="default" onClick={() => setAsked(true)}>
                 Undo the import
               </Button>
@@ -54,7 +60,7 @@ export function ImportPage() {
           </>
         )
       }
-      tools={
+      toolbar={
         <Group gap="xs">
           <Anchor component={Link} to="/imports" size="sm">
             Imports
@@ -68,16 +74,16 @@ export function ImportPage() {
       <Stack gap="md" className={classes.page}>
         <section className={classes.sheet} aria-label="Result" aria-live="polite">
           <Stack gap="sm">
-            <ImportState state={job.state} />
-            {!isOver(job) && <ImportProgress job={job} />}
-            <ImportCounts job={job} dry={job.options.dry_run} />
+            <ImportStateBadge state={job.state} />
+            {!isFinished(job) && <ImportProgress job={job} />}
+            <ImportSummary job={job} isDryRun={job.options.dry_run} />
             {job.undone !== null && (
               <Alert color="gray" title="Undone">
-                <Time at={job.undone.at} exact />: {undoneText(job.undone)}, and{' '}
+                <Time at={job.undone.at} exact />: {undoResultText(job.undone)}, and{' '}
                 {job.undone.kept.toLocaleString()} kept that others had changed.
               </Alert>
             )}
-            <ImportTroubles job={job} />
+            <ImportErrors job={job} />
             {job.options.dry_run && <ImportPreview job={job} />}
           </Stack>
         </section>
@@ -88,16 +94,16 @@ export function ImportPage() {
           <ImportFacts job={job} />
         </section>
       </Stack>
-      {isAsked && <AskUndo job={job} onClose={() => setAsked(false)} />}
-    </Place>
+      {isAsked && <UndoDialog job={job} onClose={() => setAsked(false)} />}
+    </PageLayout>
   );
 }
 
 function ImportFacts({ job }: { job: ImportJob }) {
   const { file, options } = job;
   const facts: [string, ReactNode][] = [
-    ['Format', formatName(job.format)],
-    ['Size', sizeText(file.size)],
+    ['Format', formatLabel(job.format)],
+    ['Size', formatSize(file.size)],
     ['Assessment', <AssessmentLink key="assessment" uid={job.assessment_id} />],
     ['Organization', job.organization_uid],
     ['Started by', job.created_by?.name ?? job.created_by?.email ?? 'the command line'],
@@ -123,13 +129,13 @@ function ImportFacts({ job }: { job: ImportJob }) {
     ['SHA-256', file.sha256],
   ];
   return (
-    <Facts>
+    <DescriptionList>
       {facts.map(([name, value]) => (
-        <Fact key={name} name={name} wide={name === 'SHA-256'}>
+        <DescriptionItem key={name} name={name} wide={name === 'SHA-256'}>
           {value}
-        </Fact>
+        </DescriptionItem>
       ))}
-    </Facts>
+    </DescriptionList>
   );
 }
 
@@ -142,21 +148,21 @@ function AssessmentLink({ uid }: { uid: string | null }) {
   );
 }
 
-function AskUndo({ job, onClose }: { job: ImportJob; onClose: () => void }) {
+function UndoDialog({ job, onClose }: { job: ImportJob; onClose: () => void }) {
   const undo = useUndoImport();
   const { result } = job;
   return (
     <FormDialog
       title="Undo the import"
-      save="Undo"
-      grave
-      busy={undo.isPending}
+      submitLabel="Undo"
+      isDestructive
+      isPending={undo.isPending}
       onClose={onClose}
-      onSave={() => undo.mutate(job.id, { onSettled: onClose })}
+      onSubmit={() => undo.mutate(job.id, { onSettled: onClose })}
     >
       <Text size="sm">
-        Up to {vulnerabilitiesText(result?.findings_created ?? 0)} and{' '}
-        {counted(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, the statuses that
+        Up to {pluralizeVulnerabilities(result?.findings_created ?? 0)} and{' '}
+        {pluralize(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, the statuses that
         it set are set back, and what it told to be gone is so no longer. What a person or another import
         changed since stays, and ports stay. This cannot be taken back, but the report can be imported again.
       </Text>

@@ -2,9 +2,9 @@ import { Alert, Anchor, Progress, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { ImportJob } from '../../queries/client.ts';
-import { isOver } from '../../queries/imports.ts';
+import { isFinished } from '../../queries/imports.ts';
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { counted, noun } from '../../components/pluralize.ts';
+import { pluralize, pluralNoun } from '../../components/pluralize.ts';
 import classes from './imports.module.css';
 
 /** Status 2 is what a finding gets that was fixed and is there again. */
@@ -15,9 +15,9 @@ export function ImportProgress({ job }: { job: ImportJob }) {
   const { bytes_read, bytes_total, findings, hosts, ports, seconds_left } = job.progress;
   const part = bytes_total === 0 ? 0 : Math.round((bytes_read / bytes_total) * 100);
   const read = [
-    ...(hosts > 0 ? [counted(hosts, 'host')] : []),
-    ...(ports > 0 ? [counted(ports, 'port')] : []),
-    ...(findings > 0 ? [counted(findings, 'finding')] : []),
+    ...(hosts > 0 ? [pluralize(hosts, 'host')] : []),
+    ...(ports > 0 ? [pluralize(ports, 'port')] : []),
+    ...(findings > 0 ? [pluralize(findings, 'finding')] : []),
   ];
   return (
     <div>
@@ -27,20 +27,20 @@ export function ImportProgress({ job }: { job: ImportJob }) {
       <Text size="xs" c="dimmed" mt={4}>
         {job.state === 'queued' ? 'It waits for its turn.' : `${part} % read`}
         {read.length > 0 && `, ${read.join(', ')}`}
-        {seconds_left !== null && !isOver(job) && `, ${seconds_left} s left`}
+        {seconds_left !== null && !isFinished(job) && `, ${seconds_left} s left`}
       </Text>
     </div>
   );
 }
 
-interface CountsProps {
+interface SummaryProps {
   job: ImportJob;
   /** Whether nothing was written: what it would do. */
-  dry: boolean;
+  isDryRun: boolean;
 }
 
 /** What an import did or would do, in numbers, with the ways to what it made. */
-export function ImportCounts({ job, dry }: CountsProps) {
+export function ImportSummary({ job, isDryRun }: SummaryProps) {
   const { result, assessment_id, started_at } = job;
   if (result === null) return null;
   const reopened =
@@ -58,17 +58,17 @@ export function ImportCounts({ job, dry }: CountsProps) {
     },
   ];
   const others = [
-    { label: `${noun(result.assets_created, 'asset')} added`, number: result.assets_created },
-    { label: `${noun(result.assets_updated, 'asset')} seen`, number: result.assets_updated },
-    { label: `${noun(result.ports_opened, 'port')} opened`, number: result.ports_opened },
-    { label: `${noun(result.ports_closed, 'port')} closed`, number: result.ports_closed },
-    { label: `${noun(job.progress.skipped, 'record')} skipped`, number: job.progress.skipped },
+    { label: `${pluralNoun(result.assets_created, 'asset')} added`, number: result.assets_created },
+    { label: `${pluralNoun(result.assets_updated, 'asset')} seen`, number: result.assets_updated },
+    { label: `${pluralNoun(result.ports_opened, 'port')} opened`, number: result.ports_opened },
+    { label: `${pluralNoun(result.ports_closed, 'port')} closed`, number: result.ports_closed },
+    { label: `${pluralNoun(job.progress.skipped, 'record')} skipped`, number: job.progress.skipped },
   ].filter(({ number }) => number > 0);
   return (
-    <dl className={classes.counts} aria-label={dry ? 'What it would do' : 'What it did'}>
+    <dl className={classes.counts} aria-label={isDryRun ? 'What it would do' : 'What it did'}>
       {findings.map(({ label, number, search }) => (
         <Count key={label} label={label}>
-          {dry || number === 0 || search === undefined || job.undone !== null ? (
+          {isDryRun || number === 0 || search === undefined || job.undone !== null ? (
             number.toLocaleString()
           ) : (
             <Anchor
@@ -102,7 +102,7 @@ function Count({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-const PREVIEWED = {
+const PREVIEW_LIMIT = {
   new: 'New',
   reopened: 'Reopened',
   gone: 'Gone',
@@ -115,8 +115,8 @@ export function ImportPreview({ job }: { job: ImportJob }) {
   if (preview === null) return null;
   return (
     <Stack gap="sm">
-      {Object.entries(PREVIEWED).map(([kind, label]) => {
-        const findings = preview[kind as keyof typeof PREVIEWED];
+      {Object.entries(PREVIEW_LIMIT).map(([kind, label]) => {
+        const findings = preview[kind as keyof typeof PREVIEW_LIMIT];
         if (findings.length === 0) return null;
         return (
           <section key={kind} aria-label={label}>
@@ -145,12 +145,12 @@ export function ImportPreview({ job }: { job: ImportJob }) {
 }
 
 /** Where a report went wrong, and what of it was not taken. */
-export function ImportTroubles({ job }: { job: ImportJob }) {
+export function ImportErrors({ job }: { job: ImportJob }) {
   const { error, skips } = job;
   return (
     <>
       {error !== null && (
-        <Alert color="red" title={placeOf('The report is wrong', error.line, error.offset)}>
+        <Alert color="red" title={formatLocation('The report is wrong', error.line, error.offset)}>
           {error.message}
         </Alert>
       )}
@@ -162,7 +162,7 @@ export function ImportTroubles({ job }: { job: ImportJob }) {
           <ul className={classes.findings}>
             {skips.map(({ reason, count, line, offset }) => (
               <li key={reason}>
-                {count.toLocaleString()} {placeOf(`(${reason})`, line, offset)}
+                {count.toLocaleString()} {formatLocation(`(${reason})`, line, offset)}
               </li>
             ))}
           </ul>
@@ -172,7 +172,7 @@ export function ImportTroubles({ job }: { job: ImportJob }) {
   );
 }
 
-function placeOf(what: string, line?: number, offset?: number): string {
+function formatLocation(what: string, line?: number, offset?: number): string {
   if (line !== undefined) return `${what}, first at line ${line.toLocaleString()}`;
   return offset === undefined ? what : `${what}, first at byte ${offset.toLocaleString()}`;
 }

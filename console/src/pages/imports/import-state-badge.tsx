@@ -1,5 +1,5 @@
 import { IconBan, IconCheck, IconClock, IconPlayerPlay, IconX } from '@tabler/icons-react';
-import { IMPORT_STATES, type ImportState as State } from '../../queries/imports.ts';
+import { IMPORT_STATE_LABELS, type ImportState as State } from '../../queries/imports.ts';
 import classes from './imports.module.css';
 
 const ICONS = {
@@ -11,12 +11,12 @@ const ICONS = {
 } as const;
 
 /** How far an import is, by a word and a shape. */
-export function ImportState({ state }: { state: State }) {
+export function ImportStateBadge({ state }: { state: State }) {
   const Icon = ICONS[state];
   return (
     <span className={classes.state} data-state={state}>
       <Icon size={15} aria-hidden />
-      {IMPORT_STATES[state]}
+      {IMPORT_STATE_LABELS[state]}
     </span>
   );
 }

@@ -1,10 +1,10 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { counted } from '../../components/pluralize.ts';
-import { whoAmI } from '../../session/current-user.ts';
-import { ImportOptions, NO_WISHES } from './import-options.tsx';
-import { ReportCard } from './import-file-card.tsx';
+import { pluralize } from '../../components/pluralize.ts';
+import { currentUser } from '../../session/current-user.ts';
+import { ImportOptions, DEFAULT_SETTINGS } from './import-options.tsx';
+import { ImportFileCard } from './import-file-card.tsx';
 
 /** A file that was dropped, with a number of its own: the same may be dropped twice. */
 export interface DroppedFile {
@@ -15,7 +15,7 @@ export interface DroppedFile {
 interface CardState {
   canStart: boolean;
   started: boolean;
-  wrongAssessment: string | undefined;
+  assessmentError: string | undefined;
 }
 
 interface NewImportsProps {
@@ -25,31 +25,33 @@ interface NewImportsProps {
 
 /** Reports that were dropped, with what holds for all of them. */
 export function NewImports({ files, onRemove }: NewImportsProps) {
-  const [wishes, setWishes] = useState(NO_WISHES);
+  const [wishes, setWishes] = useState(DEFAULT_SETTINGS);
   const [states, setStates] = useState<Readonly<Record<number, CardState>>>({});
   const [startAll, setStartAll] = useState(0);
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   // Without an assessment only admins import, and staff name the organization then.
   const isReady =
-    wishes.assessment !== null || (who?.admin === true && (!who.staff || wishes.organization !== null));
+    wishes.assessmentUid !== null || (who?.admin === true && (!who.staff || wishes.organizationUid !== null));
   const here = files.flatMap(({ id }) => states[id] ?? []);
   const startable = here.filter(({ canStart }) => canStart).length;
   const allStarted = here.length > 0 && here.every(({ started }) => started);
-  const wrong = here.find(({ wrongAssessment }) => wrongAssessment !== undefined)?.wrongAssessment;
+  const wrong = here.find(({ assessmentError }) => assessmentError !== undefined)?.assessmentError;
   return (
     <Stack gap="sm">
       {!allStarted && (
         <ImportOptions
-          wishes={wishes}
+          settings={wishes}
           onChange={setWishes}
-          wrongAssessment={wishes.assessment === null && wrong !== undefined ? sentence(wrong) : undefined}
+          assessmentError={
+            wishes.assessmentUid === null && wrong !== undefined ? toSentence(wrong) : undefined
+          }
         />
       )}
       {files.map(({ id, file }) => (
-        <ReportCard
+        <ImportFileCard
           key={id}
           file={file}
-          wishes={wishes}
+          settings={wishes}
           isReady={isReady}
           startAll={startAll}
           onRemove={() => onRemove([id])}
@@ -64,7 +66,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
         )}
         {files.length > 1 && !allStarted && (
           <Text size="sm" c="dimmed">
-            {counted(files.length, 'report')}
+            {pluralize(files.length, 'report')}
           </Text>
         )}
         <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
@@ -75,4 +77,4 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
   );
 }
 
-const sentence = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}.`;
+const toSentence = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}.`;

@@ -1,12 +1,12 @@
-import { IMPORT_STATES, type ImportSearch, type ImportState } from '../../queries/imports.ts';
+import { IMPORT_STATE_LABELS, type ImportSearch, type ImportState } from '../../queries/imports.ts';
 
 /** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
-export function importSearchOf(given: Record<string, unknown>): ImportSearch {
+export function parseImportSearch(given: Record<string, unknown>): ImportSearch {
   const list = (name: string): unknown[] =>
     given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
   const found: ImportSearch = {};
   const states = list('state').filter(
-    (state): state is ImportState => typeof state === 'string' && Object.hasOwn(IMPORT_STATES, state),
+    (state): state is ImportState => typeof state === 'string' && Object.hasOwn(IMPORT_STATE_LABELS, state),
   );
   if (states.length > 0) found.state = states;
   for (const name of ['assessment_id', 'organization_uid'] as const) {

@@ -1,14 +1,14 @@
 import { Group, TextInput } from '@mantine/core';
 import { CopyButton } from '../../components/copy-button.tsx';
 
-interface LinkToCopyProps {
+interface CopyableLinkProps {
   label: string;
   description: string;
   link: string;
 }
 
 /** A link that one gives to somebody. */
-export function LinkToCopy({ label, description, link }: LinkToCopyProps) {
+export function CopyableLink({ label, description, link }: CopyableLinkProps) {
   return (
     <Group gap="xs" align="end">
       <TextInput
@@ -19,7 +19,7 @@ export function LinkToCopy({ label, description, link }: LinkToCopyProps) {
         value={link}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <CopyButton text={link} label="Copy the link" withWords />
+      <CopyButton text={link} label="Copy the link" withLabel />
     </Group>
   );
 }

@@ -2,31 +2,31 @@ import { Anchor, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useInvite } from '../../queries/people.ts';
-import { fieldErrors } from '../../components/field-errors.ts';
+import { useInvitePerson } from '../../queries/people.ts';
+import { parseFieldErrors } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
-import { ChosenPills } from '../../components/selected-pills.tsx';
+import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
-import { SearchedSelect } from '../../components/async-select.tsx';
-import { whoAmI } from '../../session/current-user.ts';
+import { AsyncSelect } from '../../components/async-select.tsx';
+import { currentUser } from '../../session/current-user.ts';
 import { findAssessments } from './find-assessments.ts';
-import { LinkToCopy } from './copyable-link.tsx';
+import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 
 const FIELDS = ['email', 'name', 'admin', 'assessments', 'organization_uid'] as const;
 
 /** Asks who is invited, and shows the link for them (operation 54). */
-export function InvitePerson({ onClose }: { onClose: () => void }) {
-  const { data: who } = useQuery(whoAmI);
+export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
+  const { data: who } = useQuery(currentUser);
   const [email, setEmail] = useState('');
   const [name, setName] = useState('');
   const [admin, setAdmin] = useState(false);
   const [byMail, setByMail] = useState(true);
   const [organization, setOrganization] = useState<string | null>(null);
   const [given, setGiven] = useState<readonly Option[]>([]);
-  const invite = useInvite();
-  const errors = fieldErrors(invite.error, FIELDS, 'email');
+  const invite = useInvitePerson();
+  const errors = parseFieldErrors(invite.error, FIELDS, 'email');
   if (invite.data !== undefined)
     return (
       <Dialog onClose={onClose} title="Invited">
@@ -37,7 +37,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
             </Anchor>{' '}
             is invited.
           </Text>
-          <LinkToCopy
+          <CopyableLink
             label="Link"
             description="Give it to them and to nobody else: whoever has it sets the password."
             link={invite.data.invite_url ?? ''}
@@ -54,11 +54,11 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
   return (
     <FormDialog
       title="Invite somebody"
-      save="Invite"
-      busy={invite.isPending}
+      submitLabel="Invite"
+      isPending={invite.isPending}
       error={errors.rest}
       onClose={onClose}
-      onSave={() =>
+      onSubmit={() =>
         invite.mutate({
           email,
           ...(name.trim() === '' ? {} : { name }),
@@ -75,7 +75,7 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
           setOrganization(uid);
           setGiven([]);
         }}
-        error={errors.at('organization_uid')}
+        error={errors.messageFor('organization_uid')}
       />
       <TextInput
         type="email"
@@ -84,39 +84,39 @@ export function InvitePerson({ onClose }: { onClose: () => void }) {
         data-autofocus
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
-        error={errors.at('email')}
+        error={errors.messageFor('email')}
       />
       <TextInput
         label="Name"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
-        error={errors.at('name')}
+        error={errors.messageFor('name')}
       />
       <Switch
         label="Admin of the organization"
         description="Reaches everything in it, and invites and bans people."
         checked={admin}
         onChange={(event) => setAdmin(event.currentTarget.checked)}
-        error={errors.at('admin')}
+        error={errors.messageFor('admin')}
       />
       {!admin && (
         <>
-          <SearchedSelect
+          <AsyncSelect
             label="Assessments that they reach"
-            choices={['assessments', organizationOf ?? '']}
-            find={(search, signal) => findAssessments(search, signal, organizationOf)}
+            optionsKey={['assessments', organizationOf ?? '']}
+            loadOptions={(search, signal) => findAssessments(search, signal, organizationOf)}
             value={null}
-            forgets
+            clearsOnSelect
             disabled={who?.staff === true && organization === null}
             onChange={(one) =>
               one !== null && given.every(({ value }) => value !== one.value) && setGiven([...given, one])
             }
-            error={errors.at('assessments')}
+            error={errors.messageFor('assessments')}
           />
-          <ChosenPills
+          <SelectedPills
             label="Assessments given"
-            chosen={given}
-            onLeaveOut={(value) => setGiven(given.filter((other) => other.value !== value))}
+            selected={given}
+            onRemove={(value) => setGiven(given.filter((other) => other.value !== value))}
           />
         </>
       )}

@@ -5,24 +5,24 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ListedUser } from '../../../../client/src/description.ts';
 import { PERSON_STATES, personName, usePeople } from '../../queries/people.ts';
-import { useCurrentRow, useRowKeys } from '../../components/current-row.ts';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import type { FilterKind } from '../../components/filter-definition.ts';
-import { Found } from '../../components/result-count.tsx';
-import { useOrganizationKind } from '../../components/organization-filter.ts';
+import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { ResultCount } from '../../components/result-count.tsx';
+import { useOrganizationFilter } from '../../components/organization-filter.ts';
 import { PersonLink } from '../../components/person-link.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
-import { TwoLines } from '../../components/stacked-cell.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { InvitePerson } from './invite-person.tsx';
-import { PersonMark } from './user-state-badge.tsx';
-import { peopleSearchOf } from './search.ts';
+import { StackedCell } from '../../components/stacked-cell.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { InvitePersonDialog } from './invite-person.tsx';
+import { UserStateBadge } from './user-state-badge.tsx';
+import { parsePeopleSearch } from './search.ts';
 
-const STATE: FilterKind = {
+const STATE_FILTER: FilterDefinition = {
   name: 'state',
   label: 'State',
   options: PERSON_STATES.map((value) => ({
@@ -31,7 +31,7 @@ const STATE: FilterKind = {
   })),
 };
 
-const COLUMNS: readonly Column<ListedUser>[] = [
+const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   {
     id: 'name',
     header: 'Name',
@@ -39,9 +39,9 @@ const COLUMNS: readonly Column<ListedUser>[] = [
     cell: (person) => <PersonLink person={person} />,
     narrow: {
       cell: (person) => (
-        <TwoLines second={<bdi>{person.email}</bdi>}>
+        <StackedCell secondary={<bdi>{person.email}</bdi>}>
           <PersonLink person={person} />
-        </TwoLines>
+        </StackedCell>
       ),
     },
   },
@@ -49,43 +49,43 @@ const COLUMNS: readonly Column<ListedUser>[] = [
     id: 'email',
     header: 'Address',
     width: 'minmax(110px, 1.3fr)',
-    from: 560,
+    minTableWidth: 560,
     cell: ({ email }) => <span title={email}>{email}</span>,
   },
   {
     id: 'organization',
     header: 'Organization',
     width: '120px',
-    from: 1000,
+    minTableWidth: 1000,
     cell: ({ organization_uid }) => organization_uid,
   },
-  { id: 'state', header: 'State', width: '104px', cell: (person) => <PersonMark person={person} /> },
+  { id: 'state', header: 'State', width: '104px', cell: (person) => <UserStateBadge person={person} /> },
   {
     id: 'role',
     header: 'Role',
     width: '72px',
-    from: 440,
+    minTableWidth: 440,
     cell: ({ admin }) => (admin === true ? 'Admin' : 'User'),
   },
   {
     id: 'factor',
     header: 'Second factor',
     width: '124px',
-    from: 860,
+    minTableWidth: 860,
     cell: ({ second_factor }) => (second_factor === true ? 'On' : 'Off'),
   },
   {
     id: 'assessments',
     header: 'Assessments',
     width: '104px',
-    from: 760,
+    minTableWidth: 760,
     cell: ({ admin, assessment_ids }) => (admin === true ? 'All' : (assessment_ids?.length ?? 0)),
   },
   {
     id: 'seen',
     header: 'Last seen',
     width: '124px',
-    from: 660,
+    minTableWidth: 660,
     cell: ({ last_seen_at }) =>
       last_seen_at === null || last_seen_at === undefined ? 'Never' : <Time at={last_seen_at} />,
   },
@@ -93,12 +93,14 @@ const COLUMNS: readonly Column<ListedUser>[] = [
 
 /** The people of the organization, for its admins and for staff. */
 export function PeopleList() {
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   if (who !== undefined && who.admin !== true)
     return (
-      <Place title="People">
-        <Empty title="This is for admins">An admin of your organization can invite and ban people.</Empty>
-      </Place>
+      <PageLayout title="People">
+        <EmptyState title="This is for admins">
+          An admin of your organization can invite and ban people.
+        </EmptyState>
+      </PageLayout>
     );
   return who === undefined ? null : <List />;
 }
@@ -107,19 +109,19 @@ function List() {
   const search = useSearch({ from: '/people' });
   const navigate = useNavigate({ from: '/people' });
   const list = usePeople(search);
-  const kinds = [STATE, ...useOrganizationKind()];
+  const kinds = [STATE_FILTER, ...useOrganizationFilter()];
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
   const [invites, setInvites] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
-    void navigate({ search: (now) => peopleSearchOf({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => parsePeopleSearch({ ...now, ...change }), replace: true });
   };
   const open = ({ id }: { id: number }) => void navigate({ to: '/people/$id', params: { id: String(id) } });
-  useRowKeys(rows, {
-    noun: 'person',
+  useRowShortcuts(rows, {
+    itemName: 'person',
     open: { run: open },
-    others: { n: { label: 'Invite', run: () => setInvites(true) } },
+    shortcuts: { n: { label: 'Invite', run: () => setInvites(true) } },
   });
   const invite = (
     <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvites(true)}>
@@ -127,18 +129,18 @@ function List() {
     </Button>
   );
   return (
-    <Place
+    <PageLayout
       title="People"
-      fills
+      fillsHeight
       actions={
         <>
-          <Found list={list} />
+          <ResultCount list={list} />
           {invite}
         </>
       }
-      tools={
+      toolbar={
         <FilterBar
-          kinds={kinds}
+          filters={kinds}
           values={{
             state: search.state === undefined ? [] : [search.state],
             organization_uid: search.organization_uid ?? [],
@@ -153,10 +155,10 @@ function List() {
         />
       }
     >
-      <RowsTable
+      <DataTable
         label="People"
         list={list}
-        columns={COLUMNS}
+        columns={PEOPLE_COLUMNS}
         rowId={({ id }) => String(id)}
         rowName={personName}
         current={current}
@@ -164,16 +166,16 @@ function List() {
         onOpen={open}
         empty={
           Object.keys(search).length > 0 ? (
-            <NoneMatch onClear={() => void navigate({ search: {} })} />
+            <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <Empty title="Nobody is here yet" action={invite}>
+            <EmptyState title="Nobody is here yet" action={invite}>
               Invite the people who test and those who fix. Each gets a link by which they choose how to sign
               in.
-            </Empty>
+            </EmptyState>
           )
         }
       />
-      {invites && <InvitePerson onClose={() => setInvites(false)} />}
-    </Place>
+      {invites && <InvitePersonDialog onClose={() => setInvites(false)} />}
+    </PageLayout>
   );
 }

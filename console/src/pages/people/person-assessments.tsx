@@ -4,22 +4,22 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { User } from '../../../../client/src/description.ts';
 import { assessment as assessmentQuery } from '../../queries/assessments.ts';
-import { useChangePerson } from '../../queries/people.ts';
-import { SearchedSelect } from '../../components/async-select.tsx';
+import { useUpdatePerson } from '../../queries/people.ts';
+import { AsyncSelect } from '../../components/async-select.tsx';
 import { findAssessments } from './find-assessments.ts';
 import classes from './person-page.module.css';
 
 interface PersonAssessmentsProps {
   person: User;
-  mayChange: boolean;
+  canEdit: boolean;
 }
 
 /** The assessments that somebody was given access to by name (operation 56). */
-export function PersonAssessments({ person, mayChange }: PersonAssessmentsProps) {
-  const change = useChangePerson();
+export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
+  const change = useUpdatePerson();
   const { assessment_ids: given } = person;
-  const set = (assessments: string[], told: string) =>
-    change.mutate({ person, set: { assessments }, told, back: { assessments: given } });
+  const set = (assessments: string[], message: string) =>
+    change.mutate({ person, set: { assessments }, message, revert: { assessments: given } });
   return (
     <Stack gap="sm">
       {person.admin === true && (
@@ -27,17 +27,17 @@ export function PersonAssessments({ person, mayChange }: PersonAssessmentsProps)
           {person.staff ? 'Staff' : 'An admin'} reaches all of them anyway.
         </Text>
       )}
-      {mayChange && !person.banned && (
-        <SearchedSelect
+      {canEdit && !person.banned && (
+        <AsyncSelect
           label="Give access to"
-          choices={['assessments', person.organization_uid ?? '']}
-          find={async (search, signal) =>
+          optionsKey={['assessments', person.organization_uid ?? '']}
+          loadOptions={async (search, signal) =>
             (await findAssessments(search, signal, person.organization_uid ?? undefined)).filter(
               ({ value }) => !given.includes(value),
             )
           }
           value={null}
-          forgets
+          clearsOnSelect
           disabled={change.isPending}
           onChange={(one) => one !== null && set([...given, one.value], `Access to ${one.label} is given.`)}
         />
@@ -53,7 +53,7 @@ export function PersonAssessments({ person, mayChange }: PersonAssessmentsProps)
             <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
               <AssessmentName uid={uid} />
             </Anchor>
-            {mayChange && !person.banned && (
+            {canEdit && !person.banned && (
               <ActionIcon
                 variant="subtle"
                 color="gray"

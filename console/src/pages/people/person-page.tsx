@@ -4,18 +4,18 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { User } from '../../../../client/src/description.ts';
-import { person as personQuery, personName, useBanPerson, useChangePerson } from '../../queries/people.ts';
-import { Empty } from '../../components/empty-state.tsx';
-import { fieldErrors } from '../../components/field-errors.ts';
+import { person as personQuery, personName, useBanPerson, useUpdatePerson } from '../../queries/people.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { Fact, Facts } from '../../components/description-list.tsx';
+import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { Place } from '../../components/page.tsx';
+import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { LinkToCopy } from './copyable-link.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { CopyableLink } from './copyable-link.tsx';
 import { PersonAssessments } from './person-assessments.tsx';
-import { PersonMark } from './user-state-badge.tsx';
+import { UserStateBadge } from './user-state-badge.tsx';
 
 /** One person: who they are, what they may do, what they reach. */
 export function PersonPage() {
@@ -23,45 +23,45 @@ export function PersonPage() {
   const { data, error } = useQuery(personQuery(Number(id)));
   if (error !== null || data === undefined)
     return (
-      <Place title="Person">
+      <PageLayout title="Person">
         {error === null ? (
           <Loader size="sm" />
         ) : (
-          <Empty title="This could not be read">{errorText(error)}</Empty>
+          <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
         )}
-      </Place>
+      </PageLayout>
     );
-  return <Shown key={id} person={data} />;
+  return <PersonDetails key={id} person={data} />;
 }
 
 type Dialog = 'ban' | 'rename';
 
-function Shown({ person }: { person: User }) {
-  const { data: who } = useQuery(whoAmI);
+function PersonDetails({ person }: { person: User }) {
+  const { data: who } = useQuery(currentUser);
   const [dialog, setDialog] = useState<Dialog>();
-  const change = useChangePerson();
+  const change = useUpdatePerson();
   const name = personName(person);
   // Staff are not changed here, and nobody bans themselves.
   const mayChange = who?.admin === true && !person.staff;
   const isSelf = who?.id === person.id;
   const isInvited = typeof person.invite_url === 'string';
   return (
-    <Place
+    <PageLayout
       title={name}
       actions={
         mayChange && (
           <Actions
             person={person}
             onDialog={setDialog}
-            mayBan={!isSelf}
+            canBan={!isSelf}
             onReactivate={() =>
-              change.mutate({ person, set: { reactivate: true }, told: `${name} can sign in again.` })
+              change.mutate({ person, set: { reactivate: true }, message: `${name} can sign in again.` })
             }
             onReinvite={() =>
               change.mutate({
                 person,
                 set: { reinvite: true },
-                told: 'There is a new link; the old one ended.',
+                message: 'There is a new link; the old one ended.',
               })
             }
           />
@@ -72,7 +72,7 @@ function Shown({ person }: { person: User }) {
         <Stack gap="md">
           <PersonFacts person={person} />
           {isInvited && (
-            <LinkToCopy
+            <CopyableLink
               label="Link of the invitation"
               description="Give it to them and to nobody else: whoever has it sets the password."
               link={person.invite_url ?? ''}
@@ -88,8 +88,8 @@ function Shown({ person }: { person: User }) {
                 change.mutate({
                   person,
                   set: { admin },
-                  told: admin ? `${name} is an admin.` : `${name} is no admin any more.`,
-                  back: { admin: !admin },
+                  message: admin ? `${name} is an admin.` : `${name} is no admin any more.`,
+                  revert: { admin: !admin },
                 });
               }}
             />
@@ -100,23 +100,23 @@ function Shown({ person }: { person: User }) {
         <Title order={2} size="h5" mb="xs">
           Assessments
         </Title>
-        <PersonAssessments person={person} mayChange={mayChange} />
+        <PersonAssessments person={person} canEdit={mayChange} />
       </Paper>
-      {dialog === 'ban' && <BanPerson person={person} onClose={() => setDialog(undefined)} />}
-      {dialog === 'rename' && <RenamePerson person={person} onClose={() => setDialog(undefined)} />}
-    </Place>
+      {dialog === 'ban' && <BanPersonDialog person={person} onClose={() => setDialog(undefined)} />}
+      {dialog === 'rename' && <RenamePersonDialog person={person} onClose={() => setDialog(undefined)} />}
+    </PageLayout>
   );
 }
 
 interface ActionsProps {
   person: User;
-  mayBan: boolean;
+  canBan: boolean;
   onDialog: (dialog: Dialog) => void;
   onReactivate: () => void;
   onReinvite: () => void;
 }
 
-function Actions({ person, mayBan, onDialog, onReactivate, onReinvite }: ActionsProps) {
+function Actions({ person, canBan, onDialog, onReactivate, onReinvite }: ActionsProps) {
   if (person.banned)
     return (
       <Button size="xs" leftSection={<IconUserCheck size={14} aria-hidden />} onClick={onReactivate}>
@@ -139,7 +139,7 @@ function Actions({ person, mayBan, onDialog, onReactivate, onReinvite }: Actions
             New link
           </Menu.Item>
         )}
-        {mayBan && (
+        {canBan && (
           <Menu.Item leftSection={<IconBan size={14} aria-hidden />} onClick={() => onDialog('ban')}>
             Ban
           </Menu.Item>
@@ -152,21 +152,25 @@ function Actions({ person, mayBan, onDialog, onReactivate, onReinvite }: Actions
 function PersonFacts({ person }: { person: User }) {
   const { email, organization_uid, staff, admin, last_seen_at } = person;
   return (
-    <Facts>
-      <Fact name="Address">
+    <DescriptionList>
+      <DescriptionItem name="Address">
         {email.slice(0, email.lastIndexOf('@'))}
         <wbr />
         {email.slice(email.lastIndexOf('@'))}
-      </Fact>
-      <Fact name="State">
-        <PersonMark person={person} />
-      </Fact>
-      <Fact name="Organization">{organization_uid ?? 'None'}</Fact>
-      <Fact name="Role">{staff ? 'Platform staff' : admin === true ? 'Admin' : 'User'}</Fact>
+      </DescriptionItem>
+      <DescriptionItem name="State">
+        <UserStateBadge person={person} />
+      </DescriptionItem>
+      <DescriptionItem name="Organization">{organization_uid ?? 'None'}</DescriptionItem>
+      <DescriptionItem name="Role">
+        {staff ? 'Platform staff' : admin === true ? 'Admin' : 'User'}
+      </DescriptionItem>
       {last_seen_at !== undefined && (
-        <Fact name="Last seen">{last_seen_at === null ? 'Never' : <Time at={last_seen_at} />}</Fact>
+        <DescriptionItem name="Last seen">
+          {last_seen_at === null ? 'Never' : <Time at={last_seen_at} />}
+        </DescriptionItem>
       )}
-    </Facts>
+    </DescriptionList>
   );
 }
 
@@ -175,19 +179,19 @@ interface DialogProps {
   onClose: () => void;
 }
 
-function BanPerson({ person, onClose }: DialogProps) {
+function BanPersonDialog({ person, onClose }: DialogProps) {
   const ban = useBanPerson();
   const navigate = useNavigate();
   const isInvited = typeof person.invite_url === 'string';
   return (
     <FormDialog
       title="Ban"
-      save="Ban"
-      grave
-      busy={ban.isPending}
+      submitLabel="Ban"
+      isDestructive
+      isPending={ban.isPending}
       error={ban.error === null ? undefined : errorText(ban.error)}
       onClose={onClose}
-      onSave={() =>
+      onSubmit={() =>
         ban.mutate(person, { onSuccess: () => (isInvited ? void navigate({ to: '/people' }) : onClose()) })
       }
     >
@@ -201,24 +205,24 @@ function BanPerson({ person, onClose }: DialogProps) {
   );
 }
 
-function RenamePerson({ person, onClose }: DialogProps) {
+function RenamePersonDialog({ person, onClose }: DialogProps) {
   const [name, setName] = useState(person.name ?? '');
-  const change = useChangePerson();
-  const errors = fieldErrors(change.error, ['name']);
+  const change = useUpdatePerson();
+  const errors = parseFieldErrors(change.error, ['name']);
   return (
     <FormDialog
       title="Name"
-      save="Save"
-      busy={change.isPending}
+      submitLabel="Save"
+      isPending={change.isPending}
       error={errors.rest}
       onClose={onClose}
-      onSave={() =>
+      onSubmit={() =>
         change.mutate(
           {
             person,
             set: { name },
-            told: 'The name is changed.',
-            ...(person.name === null ? {} : { back: { name: person.name } }),
+            message: 'The name is changed.',
+            ...(person.name === null ? {} : { revert: { name: person.name } }),
           },
           { onSuccess: onClose },
         )
@@ -231,7 +235,7 @@ function RenamePerson({ person, onClose }: DialogProps) {
           data-autofocus
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          error={errors.at('name')}
+          error={errors.messageFor('name')}
         />
       </Group>
     </FormDialog>

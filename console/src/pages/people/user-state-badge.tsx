@@ -3,7 +3,7 @@ import { IconBan, IconCircleCheck, IconMail } from '@tabler/icons-react';
 import type { ListedUser } from '../../../../client/src/description.ts';
 
 /** Where somebody stands, by its shape and its word. */
-export function PersonMark({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {
+export function UserStateBadge({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {
   const [Icon, word] =
     banned === true
       ? [IconBan, 'Banned']

@@ -1,7 +1,7 @@
 import { TAG_KINDS, type TagKind } from '../../queries/tags.ts';
 
 /** Of the address of the tags. */
-export interface TagsAddress {
+export interface TagsSearch {
   kind?: TagKind;
   search?: string;
   /** For staff: the uid of the one whose tags are shown. */
@@ -9,7 +9,7 @@ export interface TagsAddress {
 }
 
 /** Reads the address of the tags; what is none of its parameters is left out. */
-export function tagsSearch({ kind, search, organization }: Record<string, unknown>): TagsAddress {
+export function parseTagsSearch({ kind, search, organization }: Record<string, unknown>): TagsSearch {
   const text = (value: unknown) => typeof value === 'string' || typeof value === 'number';
   return {
     ...(TAG_KINDS.includes(kind as TagKind) ? { kind: kind as TagKind } : {}),

@@ -7,65 +7,65 @@ import {
   createTag,
   deleteTag,
   renameTag,
-  tagged,
+  taggedCount,
   type TagKind,
   type TagRow,
-  type TagsOf,
-  useTagsChanged,
+  type TagScope,
+  useRefreshTags,
 } from '../../queries/tags.ts';
-import { counted } from '../../components/pluralize.ts';
+import { pluralize } from '../../components/pluralize.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
-import { errorText, tell, tellError } from '../../components/notifications.tsx';
+import { errorText, notify, notifyError } from '../../components/notifications.tsx';
 
 /** What each kind is on: one, and many. */
-const THINGS: Readonly<Record<TagKind, readonly [one: string, many: string]>> = {
+const TAGGED_NOUNS: Readonly<Record<TagKind, readonly [one: string, many: string]>> = {
   vulnerability: ['vulnerability', 'vulnerabilities'],
   assessment: ['assessment', 'assessments'],
   asset: ['asset', 'assets'],
 };
 
 /** @returns how many things, in words: "3 assets" */
-export function thingsText(kind: TagKind, count: number): string {
-  return counted(count, ...THINGS[kind]);
+export function pluralizeTagged(kind: TagKind, count: number): string {
+  return pluralize(count, ...TAGGED_NOUNS[kind]);
 }
 
 interface TagDialogProps {
-  of: TagsOf;
+  scope: TagScope;
   onClose: () => void;
 }
 
 /** Asks for the name of a new tag; for one of assessments, for the first of them as well. */
-export function CreateTag({
-  of,
+export function CreateTagDialog({
+  scope,
   organizationId,
   onClose,
 }: TagDialogProps & { organizationId: number | undefined }) {
   const [assessment, setAssessment] = useState<string | null>(null);
-  const changed = useTagsChanged();
+  const changed = useRefreshTags();
   const creation = useMutation({
     mutationFn: (name: string) =>
-      createTag(of, { name, assessment: assessment ?? undefined, organizationId }),
+      createTag(scope, { name, assessment: assessment ?? undefined, organizationId }),
     onSuccess(_, name) {
       changed();
-      tell(`The tag "${name}" was made.`);
+      notify(`The tag "${name}" was made.`);
       onClose();
     },
   });
   return (
     <NameDialog
-      title={`New tag for ${THINGS[of.kind][1]}`}
-      does="Make the tag"
-      isSending={creation.isPending}
+      title={`New tag for ${TAGGED_NOUNS[scope.kind][1]}`}
+      submitLabel="Make the tag"
+      isPending={creation.isPending}
       error={creation.error}
-      isReady={of.kind !== 'assessment' || assessment !== null}
-      onSend={creation.mutate}
+      isReady={scope.kind !== 'assessment' || assessment !== null}
+      onSubmit={creation.mutate}
       onClose={onClose}
     >
-      {of.kind === 'assessment' && (
+      {scope.kind === 'assessment' && (
         <AssessmentField
-          organization={of.organization}
+          organization={scope.organization}
           value={assessment}
-          error={faultAt(creation.error, 'assessment_id')}
+          error={fieldErrorAt(creation.error, 'assessment_id')}
           onChange={setAssessment}
         />
       )}
@@ -74,68 +74,68 @@ export function CreateTag({
 }
 
 /** What notices about a tag are about. */
-const aboutTag = ({ kind }: TagsOf, { key }: TagRow) => `tag ${kind} ${key}`;
+const aboutTag = ({ kind }: TagScope, { key }: TagRow) => `tag ${kind} ${key}`;
 
 /** Asks for another name of a tag. */
-export function RenameTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }) {
-  const changed = useTagsChanged();
-  const about = aboutTag(of, tag);
+export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag: TagRow }) {
+  const changed = useRefreshTags();
+  const topic = aboutTag(scope, tag);
   const undo = async () => {
     try {
-      await renameTag(of, tag.key, tag.name);
+      await renameTag(scope, tag.key, tag.name);
       changed();
-      tell(`The tag is called "${tag.name}" again.`, { about });
+      notify(`The tag is called "${tag.name}" again.`, { topic });
     } catch (error) {
-      tellError('It could not be undone', error);
+      notifyError('It could not be undone', error);
     }
   };
   const renaming = useMutation({
-    mutationFn: (name: string) => renameTag(of, tag.key, name),
+    mutationFn: (name: string) => renameTag(scope, tag.key, name),
     onSuccess(_, name) {
       changed();
-      tell(`"${tag.name}" is now called "${name}".`, { about, undo: () => void undo() });
+      notify(`"${tag.name}" is now called "${name}".`, { topic, undo: () => void undo() });
       onClose();
     },
   });
   return (
     <NameDialog
       title="Rename the tag"
-      does="Rename"
+      submitLabel="Rename"
       name={tag.name}
-      isSending={renaming.isPending}
+      isPending={renaming.isPending}
       error={renaming.error}
-      onSend={renaming.mutate}
+      onSubmit={renaming.mutate}
       onClose={onClose}
     >
       <Text size="sm" c="dimmed">
-        The new name shows on all {THINGS[of.kind][1]} that have the tag.
+        The new name shows on all {TAGGED_NOUNS[scope.kind][1]} that have the tag.
       </Text>
     </NameDialog>
   );
 }
 
 /** Asks whether a tag is to go, and says what it will touch. */
-export function DeleteTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }) {
-  const changed = useTagsChanged();
-  const { data: count, error } = useQuery(tagged(of, tag.key));
+export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag: TagRow }) {
+  const changed = useRefreshTags();
+  const { data: count, error } = useQuery(taggedCount(scope, tag.key));
   const deletion = useMutation({
-    mutationFn: () => deleteTag(of, tag.key),
+    mutationFn: () => deleteTag(scope, tag.key),
     onSuccess() {
       changed();
-      tell(`The tag "${tag.name}" was deleted.`, { about: aboutTag(of, tag) });
+      notify(`The tag "${tag.name}" was deleted.`, { topic: aboutTag(scope, tag) });
       onClose();
     },
   });
   return (
     <FormDialog
       title="Delete the tag"
-      save="Delete"
-      grave
-      disabled={count === undefined}
-      busy={deletion.isPending}
+      submitLabel="Delete"
+      isDestructive
+      isDisabled={count === undefined}
+      isPending={deletion.isPending}
       error={deletion.error === null ? undefined : errorText(deletion.error)}
       onClose={onClose}
-      onSave={deletion.mutate}
+      onSubmit={deletion.mutate}
     >
       <Text style={{ overflowWrap: 'anywhere' }}>
         Delete <b>{tag.name}</b>?
@@ -146,9 +146,9 @@ export function DeleteTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }
         ) : count === undefined ? (
           <Loader size="xs" />
         ) : count === 0 ? (
-          `None of the ${THINGS[of.kind][1]} that you reach has it; others may.`
+          `None of the ${TAGGED_NOUNS[scope.kind][1]} that you reach has it; others may.`
         ) : (
-          `It comes off ${thingsText(of.kind, count)}, and cannot be brought back.`
+          `It comes off ${pluralizeTagged(scope.kind, count)}, and cannot be brought back.`
         )}
       </Text>
     </FormDialog>
@@ -158,28 +158,28 @@ export function DeleteTag({ of, tag, onClose }: TagDialogProps & { tag: TagRow }
 interface NameDialogProps {
   title: string;
   /** On the button. */
-  does: string;
+  submitLabel: string;
   name?: string;
   isReady?: boolean;
-  isSending: boolean;
+  isPending: boolean;
   error: Error | null;
-  onSend: (name: string) => void;
+  onSubmit: (name: string) => void;
   onClose: () => void;
   children?: ReactNode;
 }
 
-function NameDialog({ title, does, name = '', isReady = true, ...props }: NameDialogProps) {
-  const { isSending, error, onSend, onClose, children } = props;
+function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }: NameDialogProps) {
+  const { isPending: isSending, error, onSubmit, onClose, children } = props;
   const [typed, setTyped] = useState(name);
-  const elsewhere = faultAt(error, 'assessment_id');
+  const elsewhere = fieldErrorAt(error, 'assessment_id');
   return (
     <FormDialog
       title={title}
-      save={does}
-      busy={isSending}
-      disabled={!isReady || typed.trim() === '' || typed.trim() === name}
+      submitLabel={submitLabel}
+      isPending={isSending}
+      isDisabled={!isReady || typed.trim() === '' || typed.trim() === name}
       onClose={onClose}
-      onSave={() => onSend(typed.trim())}
+      onSubmit={() => onSubmit(typed.trim())}
     >
       <TextInput
         label="Name"
@@ -242,17 +242,17 @@ function AssessmentField({ organization, value, error, onChange }: AssessmentFie
   );
 }
 
-function faultAt(error: Error | null, name: string): string | undefined {
+function fieldErrorAt(error: Error | null, name: string): string | undefined {
   if (!(error instanceof AssayError)) return undefined;
-  const fault = error.faults.find(({ property }) => property === name);
-  return fault && sentence(fault.message);
+  const fault = error.fieldErrors.find(({ property }) => property === name);
+  return fault && toSentence(fault.message);
 }
 
 /** What is wrong with the name: told of it, or of the whole where it is taken. */
 function nameError(error: Error): string {
-  const [fault] = error instanceof AssayError ? error.faults : [];
-  return sentence(fault?.message ?? errorText(error));
+  const [fault] = error instanceof AssayError ? error.fieldErrors : [];
+  return toSentence(fault?.message ?? errorText(error));
 }
 
-const sentence = (text: string) =>
+const toSentence = (text: string) =>
   `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;

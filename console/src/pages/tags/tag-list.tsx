@@ -13,28 +13,28 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { organizations } from '../../queries/organizations.ts';
-import { type TagKind, type TagRow, type TagsOf, useTags } from '../../queries/tags.ts';
+import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
-import { Empty, NoneMatch } from '../../components/empty-state.tsx';
+import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import { Found } from '../../components/result-count.tsx';
-import { Place } from '../../components/page.tsx';
-import { RowsTable } from '../../components/data-table.tsx';
+import { ResultCount } from '../../components/result-count.tsx';
+import { PageLayout } from '../../components/page.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { whoAmI } from '../../session/current-user.ts';
-import { CreateTag, DeleteTag, RenameTag, thingsText } from './tag-dialogs.tsx';
-import { type TagsAddress, tagsSearch } from './search.ts';
+import { currentUser } from '../../session/current-user.ts';
+import { CreateTagDialog, DeleteTagDialog, RenameTagDialog, pluralizeTagged } from './tag-dialogs.tsx';
+import { type TagsSearch, parseTagsSearch } from './search.ts';
 import classes from './tag-list.module.css';
 
-const KINDS: { value: TagKind; label: string }[] = [
+const KIND_LABELS: { value: TagKind; label: string }[] = [
   { value: 'vulnerability', label: 'Vulnerabilities' },
   { value: 'assessment', label: 'Assessments' },
   { value: 'asset', label: 'Assets' },
 ];
 
 /** Why some cannot be changed by anybody. */
-const FIXED = 'it stays as it is for the whole organization, so nobody can rename or delete it.';
+const BUILT_IN_TEXT = 'it stays as it is for the whole organization, so nobody can rename or delete it.';
 
 /** Who changes those that one may not. */
 const OTHERS: Readonly<Partial<Record<TagKind, string>>> = {
@@ -43,27 +43,27 @@ const OTHERS: Readonly<Partial<Record<TagKind, string>>> = {
 };
 
 /** What one who has no tag yet is told. */
-const BEGIN: Readonly<Record<TagKind, string>> = {
+const EMPTY_TEXT: Readonly<Record<TagKind, string>> = {
   vulnerability: 'A tag groups vulnerabilities across assessments: by team, by cause, by customer.',
   assessment: 'A tag groups assessments: by quarter, by contract, by client.',
   asset: 'A tag groups assets: what faces the internet, what handles payment data.',
 };
 
-type Asked = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
+type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
 
 /** The tags of vulnerabilities, assessments and assets. */
 export function Tags() {
   const { kind = 'vulnerability', search = '', ...address } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
-  const { data: who } = useQuery(whoAmI);
+  const { data: who } = useQuery(currentUser);
   const { data: reached = [] } = useQuery({ ...organizations, enabled: who?.staff === true });
   const organization = who?.organization_uid ?? address.organization ?? reached[0]?.uid;
-  const go = (change: TagsAddress) =>
-    void navigate({ search: (now) => tagsSearch({ ...now, ...change }), replace: true });
+  const go = (change: TagsSearch) =>
+    void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });
   return (
-    <Place
+    <PageLayout
       title="Tags"
-      fills
+      fillsHeight
       actions={
         who?.staff === true && (
           <Select
@@ -78,56 +78,56 @@ export function Tags() {
           />
         )
       }
-      tools={
+      toolbar={
         <SegmentedControl
           className={classes.kinds}
           aria-label="Tags of"
           value={kind}
-          data={KINDS}
+          data={KIND_LABELS}
           onChange={(next) => go({ kind: next as TagKind })}
         />
       }
     >
       {who !== undefined && organization !== undefined && (
-        <TagList
+        <TagTable
           key={`${kind} ${organization}`}
-          of={{ kind, organization }}
+          scope={{ kind, organization }}
           organizationId={reached.find(({ uid }) => uid === organization)?.id}
           search={search}
           onSearch={(words) => go({ search: words })}
-          may={kind === 'vulnerability' || (kind === 'asset' ? mayTag(who.scopes) : who.admin === true)}
+          canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(who.scopes) : who.admin === true)}
         />
       )}
-    </Place>
+    </PageLayout>
   );
 }
 
 /** Whether any of the scopes writes tags of assets. */
-const mayTag = (scopes: readonly string[]) => scopes.some((scope) => /^tag_[gol]w$/.test(scope));
+const canTag = (scopes: readonly string[]) => scopes.some((scope) => /^tag_[gol]w$/.test(scope));
 
-interface TagListProps {
-  of: TagsOf;
+interface TagTableProps {
+  scope: TagScope;
   /** For staff. */
   organizationId: number | undefined;
   search: string;
   onSearch: (search: string) => void;
-  may: boolean;
+  canEdit: boolean;
 }
 
-function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
+function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagTableProps) {
   const { kind } = of;
   const list = useTags(of, search);
   const [current, setCurrent] = useState<number>();
-  const [asked, setAsked] = useState<Asked>();
+  const [asked, setAsked] = useState<OpenDialog>();
   const close = () => setAsked(undefined);
-  const columns = useMemo(() => columnsOf(kind, may, setAsked), [kind, may]);
-  const create = () => may && setAsked({ what: 'create' });
-  useShortcuts(may ? { n: { label: 'New tag', run: create } } : {});
-  const button = <NewButton noun="tag" onClick={create} />;
+  const columns = useMemo(() => columnsOf(kind, canEdit, setAsked), [kind, canEdit]);
+  const create = () => canEdit && setAsked({ what: 'create' });
+  useShortcuts(canEdit ? { n: { label: 'New tag', run: create } } : {});
+  const button = <NewButton itemName="tag" onClick={create} />;
   return (
     <>
       <FilterBar
-        kinds={[]}
+        filters={[]}
         values={{}}
         onChange={() => undefined}
         search={search}
@@ -135,17 +135,17 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
         searchLabel="Search tags"
       >
         <Box ml="auto">
-          <Found list={list} />
+          <ResultCount list={list} />
         </Box>
-        {may && button}
+        {canEdit && button}
       </FilterBar>
-      {!may && (
+      {!canEdit && (
         <Text size="sm" c="dimmed">
           {OTHERS[kind]}
         </Text>
       )}
-      <RowsTable
-        label={`Tags of ${KINDS.find(({ value }) => value === kind)?.label.toLowerCase()}`}
+      <DataTable
+        label={`Tags of ${KIND_LABELS.find(({ value }) => value === kind)?.label.toLowerCase()}`}
         list={list}
         columns={columns}
         rowId={({ key }) => key}
@@ -154,29 +154,35 @@ function TagList({ of, organizationId, search, onSearch, may }: TagListProps) {
         onCurrent={setCurrent}
         empty={
           search !== '' ? (
-            <NoneMatch onClear={() => onSearch('')} label="Show all tags" />
+            <NoResults onClear={() => onSearch('')} label="Show all tags" />
           ) : (
-            <Empty title="No tags yet" action={may && button}>
-              {BEGIN[kind]}
-            </Empty>
+            <EmptyState title="No tags yet" action={canEdit && button}>
+              {EMPTY_TEXT[kind]}
+            </EmptyState>
           )
         }
       />
-      {asked?.what === 'create' && <CreateTag of={of} organizationId={organizationId} onClose={close} />}
-      {asked?.what === 'rename' && <RenameTag of={of} tag={asked.tag} onClose={close} />}
-      {asked?.what === 'delete' && <DeleteTag of={of} tag={asked.tag} onClose={close} />}
+      {asked?.what === 'create' && (
+        <CreateTagDialog scope={of} organizationId={organizationId} onClose={close} />
+      )}
+      {asked?.what === 'rename' && <RenameTagDialog scope={of} tag={asked.tag} onClose={close} />}
+      {asked?.what === 'delete' && <DeleteTagDialog scope={of} tag={asked.tag} onClose={close} />}
     </>
   );
 }
 
-const LISTS = { vulnerability: '/vulnerabilities', assessment: '/assessments', asset: '/assets' } as const;
+const LIST_PATHS = {
+  vulnerability: '/vulnerabilities',
+  assessment: '/assessments',
+  asset: '/assets',
+} as const;
 
 /** @returns the address of the things with a tag, in their list */
-function withTag(kind: TagKind, key: string): Record<string, unknown> {
+function taggedSearch(kind: TagKind, key: string): Record<string, unknown> {
   return kind === 'asset' ? { tagUid: [key] } : { tag_id: [Number(key)] };
 }
 
-function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Column<TagRow>[] {
+function columnsOf(kind: TagKind, may: boolean, ask: (asked: OpenDialog) => void): Column<TagRow>[] {
   return [
     {
       id: 'name',
@@ -198,8 +204,8 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
             Nothing
           </Text>
         ) : (
-          <Anchor component={Link} to={LISTS[kind]} search={withTag(kind, key) as never} size="sm">
-            {thingsText(kind, count)}
+          <Anchor component={Link} to={LIST_PATHS[kind]} search={taggedSearch(kind, key) as never} size="sm">
+            {pluralizeTagged(kind, count)}
           </Anchor>
         ),
     },
@@ -207,7 +213,7 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: Asked) => void): Co
   ];
 }
 
-function actionsColumn(ask: (asked: Asked) => void): Column<TagRow> {
+function actionsColumn(ask: (asked: OpenDialog) => void): Column<TagRow> {
   return {
     id: 'actions',
     header: 'Change',
@@ -233,8 +239,8 @@ function actionsColumn(ask: (asked: Asked) => void): Column<TagRow> {
           </ActionIcon>
         </Group>
       ) : (
-        <Text span size="sm" c="dimmed" ml={6} title={FIXED}>
-          Built in<VisuallyHidden>: {FIXED}</VisuallyHidden>
+        <Text span size="sm" c="dimmed" ml={6} title={BUILT_IN_TEXT}>
+          Built in<VisuallyHidden>: {BUILT_IN_TEXT}</VisuallyHidden>
         </Text>
       ),
   };

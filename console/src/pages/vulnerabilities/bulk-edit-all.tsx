@@ -5,41 +5,51 @@ import { useState } from 'react';
 import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../../client/src/description.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import {
-  type ManyChange,
-  MOST_AT_ONCE,
-  tryChange,
-  useChangeVulnerabilities,
+  type BulkUpdateRequest,
+  MAX_BULK_UPDATE,
+  previewBulkUpdate,
+  useBulkUpdate,
 } from '../../queries/bulk-update.ts';
-import { counted } from '../../components/pluralize.ts';
+import { pluralize } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
-import { TagNames } from './tag-names-input.tsx';
+import { TagNamesInput } from './tag-names-input.tsx';
 
-interface ChangeAllProps {
+interface BulkEditAllProps {
   filter: VulnerabilityFilter;
   /** How many there were when the list was read. */
   total: number;
   onClose: () => void;
 }
 
-type Wanted = Pick<ManyChange, 'set' | 'what' | 'person'>;
+type PendingEdit = Pick<BulkUpdateRequest, 'set' | 'label' | 'assignee'>;
 
-const KINDS = ['Status', 'Severity', 'Tags to add', 'Tags to remove', 'Assignee', 'Due day'] as const;
-type Kind = (typeof KINDS)[number];
+const EDITABLE_FIELDS = [
+  'Status',
+  'Severity',
+  'Tags to add',
+  'Tags to remove',
+  'Assignee',
+  'Due day',
+] as const;
+type EditableField = (typeof EDITABLE_FIELDS)[number];
 
 /** Changes all that a search finds, those that were not read too: it is tried first, and told how many it will touch. */
-export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
-  const [kind, setKind] = useState<Kind>('Status');
-  const [wanted, setWanted] = useState<Wanted>();
+export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps) {
+  const [kind, setKind] = useState<EditableField>('Status');
+  const [wanted, setWanted] = useState<PendingEdit>();
   const [comment, setComment] = useState('');
-  const change = useChangeVulnerabilities();
+  const change = useBulkUpdate();
   const [settled] = useDebouncedValue(wanted, 200);
   const tried = useQuery({
     queryKey: ['tried-change', filter, settled?.set],
     queryFn: ({ signal }) =>
-      tryChange({ filter, expected: total, set: settled?.set ?? {}, what: settled?.what ?? '' }, signal),
+      previewBulkUpdate(
+        { filter, expectedCount: total, set: settled?.set ?? {}, label: settled?.label ?? '' },
+        signal,
+      ),
     enabled: settled !== undefined,
     gcTime: 0,
     staleTime: 0,
@@ -52,7 +62,7 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (wanted === undefined || count === undefined || count.changed === 0) return;
-          change.mutate({ filter, expected: count.matched, comment, ...wanted });
+          change.mutate({ filter, expectedCount: count.matched, comment, ...wanted });
           onClose();
         }}
       >
@@ -60,14 +70,14 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
           <NativeSelect
             label="What changes"
             data-autofocus
-            data={[...KINDS]}
+            data={[...EDITABLE_FIELDS]}
             value={kind}
             onChange={(event) => {
-              setKind(event.currentTarget.value as Kind);
+              setKind(event.currentTarget.value as EditableField);
               setWanted(undefined);
             }}
           />
-          <Value key={kind} kind={kind} onChange={setWanted} />
+          <ValueField key={kind} kind={kind} onChange={setWanted} />
           <Textarea
             label="Comment on each"
             description="Markdown; may be left out."
@@ -87,9 +97,9 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
               ? 'Nothing is changed before you say so.'
               : count === undefined
                 ? 'Counting'
-                : `${counted(count.matched, 'matches', 'match')}, ${count.changed.toLocaleString()} of them will change.`}
-            {total > MOST_AT_ONCE &&
-              ` They are changed in parts of ${MOST_AT_ONCE.toLocaleString()}; when one is refused, those before it are set back.`}
+                : `${pluralize(count.matched, 'matches', 'match')}, ${count.changed.toLocaleString()} of them will change.`}
+            {total > MAX_BULK_UPDATE &&
+              ` They are changed in parts of ${MAX_BULK_UPDATE.toLocaleString()}; when one is refused, those before it are set back.`}
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
@@ -105,16 +115,16 @@ export default function ChangeAll({ filter, total, onClose }: ChangeAllProps) {
   );
 }
 
-interface ValueProps {
-  kind: Kind;
-  onChange: (wanted: Wanted | undefined) => void;
+interface ValueFieldProps {
+  kind: EditableField;
+  onChange: (wanted: PendingEdit | undefined) => void;
 }
 
 /** What it becomes. */
-function Value({ kind, onChange }: ValueProps) {
+function ValueField({ kind, onChange }: ValueFieldProps) {
   const { data: known = [] } = useQuery(statuses);
-  const set = (change: ChangeOfEachVulnerability | undefined, what: string, person?: Person | null) =>
-    onChange(change && { set: change, what, ...(person === undefined ? {} : { person }) });
+  const set = (change: ChangeOfEachVulnerability | undefined, what: string, assignee?: Person | null) =>
+    onChange(change && { set: change, label: what, ...(assignee === undefined ? {} : { assignee }) });
   switch (kind) {
     case 'Status':
       return (
@@ -145,7 +155,7 @@ function Value({ kind, onChange }: ValueProps) {
     case 'Tags to add':
     case 'Tags to remove':
       return (
-        <TagNames
+        <TagNamesInput
           label={kind}
           onChange={(names) =>
             set(
@@ -161,7 +171,7 @@ function Value({ kind, onChange }: ValueProps) {
       );
     case 'Assignee':
       return (
-        <AssigneeValue onPick={(person, what) => set({ assignee_id: person?.id ?? null }, what, person)} />
+        <AssigneeField onPick={(person, what) => set({ assignee_id: person?.id ?? null }, what, person)} />
       );
     case 'Due day':
       return (
@@ -177,7 +187,7 @@ function Value({ kind, onChange }: ValueProps) {
   }
 }
 
-function AssigneeValue({ onPick }: { onPick: (person: Person | null, what: string) => void }) {
+function AssigneeField({ onPick }: { onPick: (person: Person | null, what: string) => void }) {
   const [picked, setPicked] = useState<string>();
   return (
     <>

@@ -1,16 +1,16 @@
 import type { VulnerabilityRow } from '../../queries/vulnerabilities.ts';
-import { daysLate, Late } from '../../components/due-date.tsx';
-import { GoneMark } from '../../components/gone-badge.tsx';
+import { daysOverdue, OverdueBadge } from '../../components/due-date.tsx';
+import { GoneBadge } from '../../components/gone-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { SeverityMark } from '../../components/severity-badge.tsx';
+import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { TwoLines } from '../../components/stacked-cell.tsx';
+import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import classes from './columns.module.css';
 
 /** Of a row; the others are counted. */
-const TAGS_SHOWN = 1;
+const MAX_TAGS_SHOWN = 1;
 
 function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
   return (
@@ -21,17 +21,17 @@ function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
 }
 
 /** The columns of the vulnerabilities. */
-export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
+export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'severity',
     header: 'Severity',
     width: '112px',
     sort: 'severity',
-    cell: ({ severity }) => <SeverityMark severity={severity} />,
+    cell: ({ severity }) => <SeverityBadge severity={severity} />,
     narrow: {
       width: '18px',
       hidesHeader: true,
-      cell: ({ severity }) => <SeverityMark severity={severity} withWord={false} />,
+      cell: ({ severity }) => <SeverityBadge severity={severity} withLabel={false} />,
     },
   },
   {
@@ -42,22 +42,22 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     cell: (row) => (
       <span className={classes.title}>
         <TitleLink row={row} />
-        <GoneMark of={row} />
+        <GoneBadge vulnerability={row} />
       </span>
     ),
     narrow: {
       cell: (row) => (
-        <TwoLines
-          second={
+        <StackedCell
+          secondary={
             <span className={classes.title}>
               <StatusBadge name={row.status} flow={row.vulnerability_status.flow_type} />
-              <GoneMark of={row} />
-              <Late of={row} />
+              <GoneBadge vulnerability={row} />
+              <OverdueBadge of={row} />
             </span>
           }
         >
           <TitleLink row={row} />
-        </TwoLines>
+        </StackedCell>
       ),
     },
   },
@@ -66,7 +66,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Status',
     width: '156px',
     sort: 'status_id',
-    from: 400,
+    minTableWidth: 400,
     cell: ({ status, vulnerability_status }) => (
       <StatusBadge name={status} flow={vulnerability_status.flow_type} />
     ),
@@ -75,15 +75,15 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     id: 'tags',
     header: 'Tags',
     width: 'minmax(110px, 0.6fr)',
-    from: 860,
+    minTableWidth: 860,
     cell: ({ tags }) => (
       <span className={classes.tags} title={tags.map(({ name }) => name).join(', ')}>
-        {tags.slice(0, TAGS_SHOWN).map(({ name }) => (
+        {tags.slice(0, MAX_TAGS_SHOWN).map(({ name }) => (
           <span key={name} className={classes.tag}>
             {name}
           </span>
         ))}
-        {tags.length > TAGS_SHOWN && <span>+{tags.length - TAGS_SHOWN}</span>}
+        {tags.length > MAX_TAGS_SHOWN && <span>+{tags.length - MAX_TAGS_SHOWN}</span>}
       </span>
     ),
   },
@@ -91,14 +91,14 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     id: 'assessment',
     header: 'Assessment',
     width: 'minmax(100px, 0.8fr)',
-    from: 1240,
+    minTableWidth: 1240,
     cell: ({ listing }) => listing.codename,
   },
   {
     id: 'assignee',
     header: 'Assignee',
     width: '124px',
-    from: 1000,
+    minTableWidth: 1000,
     cell: ({ assignee }) => assignee?.name ?? assignee?.email ?? '',
   },
   {
@@ -106,11 +106,15 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Due',
     width: '126px',
     sort: 'due_on',
-    from: 1100,
+    minTableWidth: 1100,
     cell: (row) => {
       if (row.due_on === null) return null;
       const day = <Day on={row.due_on} />;
-      return daysLate(row) === 0 ? day : <TwoLines second={<Late of={row} />}>{day}</TwoLines>;
+      return daysOverdue(row) === 0 ? (
+        day
+      ) : (
+        <StackedCell secondary={<OverdueBadge of={row} />}>{day}</StackedCell>
+      );
     },
   },
   {
@@ -118,7 +122,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Reported',
     width: '112px',
     sort: 'resolved_at',
-    from: 700,
+    minTableWidth: 700,
     cell: ({ resolved_at }) => <Time at={resolved_at} />,
   },
   {
@@ -126,7 +130,7 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Changed',
     width: '112px',
     sort: 'updated_at',
-    extra: true,
+    isHiddenByDefault: true,
     cell: ({ updated_at }) => <Time at={updated_at} />,
   },
   {
@@ -134,23 +138,23 @@ export const COLUMNS: readonly Column<VulnerabilityRow>[] = [
     header: 'Score',
     width: '70px',
     sort: 'cvss_score',
-    extra: true,
+    isHiddenByDefault: true,
     cell: ({ cvss_score }) => cvss_score ?? '',
   },
   {
     id: 'cve',
     header: 'CVE',
     width: '140px',
-    extra: true,
+    isHiddenByDefault: true,
     cell: ({ cve_ids }) => <span title={cve_ids.join(', ')}>{cve_ids.join(', ')}</span>,
   },
-  { id: 'source', header: 'Source', width: '90px', extra: true, cell: ({ source }) => source },
+  { id: 'source', header: 'Source', width: '90px', isHiddenByDefault: true, cell: ({ source }) => source },
   {
     id: 'comments',
     header: 'Comments',
     width: '90px',
-    extra: true,
+    isHiddenByDefault: true,
     cell: ({ comment_count }) => (comment_count === 0 ? '' : comment_count.toLocaleString()),
   },
-  { id: 'number', header: 'Number', width: '84px', extra: true, cell: ({ id }) => `#${id}` },
+  { id: 'number', header: 'Number', width: '84px', isHiddenByDefault: true, cell: ({ id }) => `#${id}` },
 ];

@@ -3,26 +3,26 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
-import { useChangeVulnerabilities } from '../../queries/bulk-update.ts';
-import { vulnerabilitiesText } from '../../components/pluralize.ts';
+import { useBulkUpdate } from '../../queries/bulk-update.ts';
+import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { useKeptComment } from '../../components/comment-draft.ts';
-import { errorText, tell } from '../../components/notifications.tsx';
-import { SEVERITIES, SeverityMark } from '../../components/severity-badge.tsx';
+import { useCommentDraft } from '../../components/comment-draft.ts';
+import { errorText, notify } from '../../components/notifications.tsx';
+import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
-import { whoAmI } from '../../session/current-user.ts';
-import { TagNames } from './tag-names-input.tsx';
+import { currentUser } from '../../session/current-user.ts';
+import { TagNamesInput } from './tag-names-input.tsx';
 import classes from './edit-dialogs.module.css';
 
-export type TriageKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
+export type EditKind = 'status' | 'severity' | 'tags' | 'assignee' | 'comment';
 
-interface TriageProps {
-  kind: TriageKind;
-  ids: readonly number[];
+interface EditDialogProps {
+  kind: EditKind;
+  vulnerabilityIds: readonly number[];
   onClose: () => void;
 }
 
-const TITLES: Readonly<Record<TriageKind, string>> = {
+const TITLES: Readonly<Record<EditKind, string>> = {
   status: 'Set the status',
   severity: 'Set the severity',
   tags: 'Add tags',
@@ -31,32 +31,32 @@ const TITLES: Readonly<Record<TriageKind, string>> = {
 };
 
 /** Asks for the one thing that a key or a button changes, of one vulnerability or of many. */
-export function Triage({ kind, ids: begun, onClose }: TriageProps) {
+export function EditDialog({ kind, vulnerabilityIds: begun, onClose }: EditDialogProps) {
   // Rows may move behind it.
   const [ids] = useState(begun);
   const Form = FORMS[kind];
   return (
     <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
       <Stack gap="sm">
-        {ids.length > 1 && <Text size="sm">Of {vulnerabilitiesText(ids.length)}.</Text>}
-        <Form ids={ids} onClose={onClose} />
+        {ids.length > 1 && <Text size="sm">Of {pluralizeVulnerabilities(ids.length)}.</Text>}
+        <Form vulnerabilityIds={ids} onClose={onClose} />
       </Stack>
     </Dialog>
   );
 }
 
-type FormProps = Omit<TriageProps, 'kind'>;
+type FormProps = Omit<EditDialogProps, 'kind'>;
 
-function StatusForm({ ids, onClose }: FormProps) {
+function StatusForm({ vulnerabilityIds, onClose }: FormProps) {
   const { data: known = [] } = useQuery(statuses);
-  const change = useChangeVulnerabilities();
+  const change = useBulkUpdate();
   return (
-    <Choices
-      choices={known.map(({ id, name }) => ({
+    <OptionMenu
+      options={known.map(({ id, name }) => ({
         key: String(id),
         label: name,
         choose() {
-          change.mutate({ ids, set: { status_id: id }, what: name });
+          change.mutate({ ids: vulnerabilityIds, set: { status_id: id }, label: name });
           onClose();
         },
       }))}
@@ -64,15 +64,15 @@ function StatusForm({ ids, onClose }: FormProps) {
   );
 }
 
-function SeverityForm({ ids, onClose }: FormProps) {
-  const change = useChangeVulnerabilities();
+function SeverityForm({ vulnerabilityIds, onClose }: FormProps) {
+  const change = useBulkUpdate();
   return (
-    <Choices
-      choices={SEVERITIES.map((severity, index) => ({
+    <OptionMenu
+      options={SEVERITIES.map((severity, index) => ({
         key: String(index + 1),
-        label: <SeverityMark severity={severity} />,
+        label: <SeverityBadge severity={severity} />,
         choose() {
-          change.mutate({ ids, set: { severity }, what: severity });
+          change.mutate({ ids: vulnerabilityIds, set: { severity }, label: severity });
           onClose();
         },
       }))}
@@ -80,34 +80,34 @@ function SeverityForm({ ids, onClose }: FormProps) {
   );
 }
 
-function TagsForm({ ids, onClose }: FormProps) {
+function TagsForm({ vulnerabilityIds, onClose }: FormProps) {
   const [names, setNames] = useState<string[]>([]);
-  const change = useChangeVulnerabilities();
+  const change = useBulkUpdate();
   return (
-    <Saved
+    <SubmitForm
       label="Add"
       disabled={names.length === 0}
-      onSave={() => {
-        change.mutate({ ids, set: { add_tags: names }, what: names.join(', ') });
+      onSubmit={() => {
+        change.mutate({ ids: vulnerabilityIds, set: { add_tags: names }, label: names.join(', ') });
         onClose();
       }}
     >
-      <TagNames label="Tags" description="A name that is new is created." onChange={setNames} />
-    </Saved>
+      <TagNamesInput label="Tags" description="A name that is new is created." onChange={setNames} />
+    </SubmitForm>
   );
 }
 
-function AssigneeForm({ ids, onClose }: FormProps) {
-  const change = useChangeVulnerabilities();
+function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
+  const change = useBulkUpdate();
   return (
     <PersonPicker
       label="Person"
       onPick={(person) => {
         change.mutate({
-          ids,
+          ids: vulnerabilityIds,
           set: { assignee_id: person?.id ?? null },
-          person,
-          what: person === null ? 'Nobody' : (person.name ?? person.email),
+          assignee: person,
+          label: person === null ? 'Nobody' : (person.name ?? person.email),
         });
         onClose();
       }}
@@ -116,30 +116,46 @@ function AssigneeForm({ ids, onClose }: FormProps) {
 }
 
 function CommentForm(props: FormProps) {
-  const { data: who } = useQuery(whoAmI);
-  return who === undefined ? <Loader size="sm" /> : <WriteComment {...props} who={who} />;
+  const { data: who } = useQuery(currentUser);
+  return who === undefined ? <Loader size="sm" /> : <CommentEditor {...props} who={who} />;
 }
 
-function WriteComment({ ids, who, onClose }: FormProps & { who: { id: number; staff: boolean } }) {
-  const { text, internal, isRestored, setText, setInternal, forget } = useKeptComment(who.id, ids);
+function CommentEditor({
+  vulnerabilityIds,
+  who,
+  onClose,
+}: FormProps & { who: { id: number; staff: boolean } }) {
+  const { text, internal, isRestored, setText, setInternal, clear } = useCommentDraft(
+    who.id,
+    vulnerabilityIds,
+  );
   const client = useQueryClient();
   const send = useMutation({
     async mutationFn() {
-      for (const id of ids)
+      for (const id of vulnerabilityIds)
         await api.POST('/v1/vulnerabilities/{id}/comments', {
           params: { path: { id } },
           body: { text, internal },
         });
     },
     onSuccess() {
-      forget();
-      for (const id of ids) void client.invalidateQueries({ queryKey: ['vulnerability', id] });
-      tell(ids.length === 1 ? 'The comment stands.' : `The comment stands at ${ids.length}.`);
+      clear();
+      for (const id of vulnerabilityIds) void client.invalidateQueries({ queryKey: ['vulnerability', id] });
+      notify(
+        vulnerabilityIds.length === 1
+          ? 'The comment stands.'
+          : `The comment stands at ${vulnerabilityIds.length}.`,
+      );
       onClose();
     },
   });
   return (
-    <Saved label="Send" disabled={text.trim() === ''} busy={send.isPending} onSave={() => send.mutate()}>
+    <SubmitForm
+      label="Send"
+      disabled={text.trim() === ''}
+      busy={send.isPending}
+      onSubmit={() => send.mutate()}
+    >
       <Textarea
         label="Comment"
         description={
@@ -163,7 +179,7 @@ function WriteComment({ ids, who, onClose }: FormProps & { who: { id: number; st
           onChange={(event) => setInternal(event.currentTarget.checked)}
         />
       )}
-    </Saved>
+    </SubmitForm>
   );
 }
 
@@ -175,15 +191,15 @@ const FORMS = {
   comment: CommentForm,
 } as const;
 
-interface SavedProps {
+interface SubmitFormProps {
   label: string;
   disabled: boolean;
   busy?: boolean;
-  onSave: () => void;
+  onSubmit: () => void;
   children: ReactNode;
 }
 
-function Saved({ label, disabled, busy = false, onSave, children }: SavedProps) {
+function SubmitForm({ label, disabled, busy = false, onSubmit: onSave, children }: SubmitFormProps) {
   return (
     <form
       onSubmit={(event) => {
@@ -203,15 +219,15 @@ function Saved({ label, disabled, busy = false, onSave, children }: SavedProps) 
   );
 }
 
-interface ChoicesProps {
-  choices: readonly { key: string; label: ReactNode; choose: () => void }[];
+interface OptionMenuProps {
+  options: readonly { key: string; label: ReactNode; choose: () => void }[];
 }
 
 /** One of a few, by its number, by the arrow keys or by a click. */
-function Choices({ choices }: ChoicesProps) {
+function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
   const hear = (event: KeyboardEvent) => {
-    const chosen = choices.find(({ key }) => key === event.key);
+    const chosen = options.find(({ key }) => key === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -222,7 +238,7 @@ function Choices({ choices }: ChoicesProps) {
   };
   return (
     <div ref={list} role="menu" tabIndex={-1} onKeyDown={hear}>
-      {choices.map(({ key, label, choose }, index) => (
+      {options.map(({ key, label, choose }, index) => (
         <UnstyledButton
           key={key}
           role="menuitem"

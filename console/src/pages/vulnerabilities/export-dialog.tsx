@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { saveFile } from '../../queries/save-file.ts';
-import { exported, type Format } from '../../queries/export-vulnerabilities.ts';
+import { exportVulnerabilities, type ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { errorText, tell } from '../../components/notifications.tsx';
+import { errorText, notify } from '../../components/notifications.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 
 interface ExportDialogProps {
-  format: Format;
+  format: ExportFormat;
   search: VulnerabilitySearch;
   /** How many there are; `undefined` until they are counted. */
   total: number | undefined;
@@ -26,11 +26,11 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
   useEffect(() => {
     const stop = new AbortController();
     const name = `vulnerabilities.${wanted.format}`;
-    exported(wanted.search, wanted.format, stop.signal, setRows).then(
+    exportVulnerabilities(wanted.search, wanted.format, stop.signal, setRows).then(
       (file) => {
         if (stop.signal.aborted) return;
         saveFile(name, file.content);
-        tell(`${file.rows.toLocaleString()} written to ${name}.`);
+        notify(`${file.rows.toLocaleString()} written to ${name}.`);
         close.current();
       },
       (reason: unknown) => {
@@ -40,7 +40,7 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
     return () => stop.abort();
   }, [wanted]);
   const cancel = () => {
-    if (error === undefined) tell('The export was stopped; no file was written.');
+    if (error === undefined) notify('The export was stopped; no file was written.');
     onClose();
   };
   return (

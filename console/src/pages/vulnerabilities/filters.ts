@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, AssayError } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
-import type { FilterKind } from '../../components/filter-definition.ts';
+import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
 
 /** Choices that a search is shown; one that is not among them is found by typing more. */
-const SHOWN = 20;
+const MAX_OPTIONS = 20;
 
-const words = (...values: readonly string[]) =>
+const capitalizedOptions = (...values: readonly string[]) =>
   values.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }));
 
 /** What findings come from: people, and the formats of reports. Of SARIF it is the tool's name, which is typed. */
@@ -16,22 +16,22 @@ const SOURCES =
     ' ',
   );
 
-const same = (value: string) => ({ value, label: value });
+const optionOf = (value: string) => ({ value, label: value });
 
 /** People are listed to admins; others find themselves. */
-async function people(search: string, signal: AbortSignal) {
+async function findPeopleOptions(search: string, signal: AbortSignal) {
   const { data: who } = await api.GET('/v1/users/whoami', { signal });
   const own = { value: String(who.id), label: `${who.name ?? who.email} (you)` };
   if (!who.admin) return [own];
   const { data } = await api.GET('/v1/users', {
-    params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
+    params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
     signal,
   });
   const others = data.filter(({ id }) => id !== who.id);
   return [own, ...others.map(({ id, name, email }) => ({ value: String(id), label: name ?? email }))];
 }
 
-async function personName(value: string, signal: AbortSignal): Promise<string> {
+async function loadPersonName(value: string, signal: AbortSignal): Promise<string> {
   try {
     const { data } = await api.GET('/v1/users/{id}', { params: { path: { id: Number(value) } }, signal });
     return data.name ?? data.email;
@@ -42,7 +42,7 @@ async function personName(value: string, signal: AbortSignal): Promise<string> {
   }
 }
 
-const IMPORTS: Omit<FilterKind, 'name' | 'label'> = {
+const IMPORT_OPTIONS: Omit<FilterDefinition, 'name' | 'label'> = {
   async options(search, signal) {
     // A dry run makes nothing, and each report that is dropped leaves some.
     const query = { 'filter[dry_run]': false, 'page[size]': 200 };
@@ -51,26 +51,26 @@ const IMPORTS: Omit<FilterKind, 'name' | 'label'> = {
     return data
       .map(({ id, file }) => ({ value: String(id), label: `${file.filename} (#${id})` }))
       .filter(({ label }) => label.toLowerCase().includes(wanted))
-      .slice(0, SHOWN);
+      .slice(0, MAX_OPTIONS);
   },
-  nameOf: async (value, signal) =>
+  loadLabel: async (value, signal) =>
     (await api.GET('/v1/imports/{id}', { params: { path: { id: Number(value) } }, signal })).data.file
       .filename,
-  hint: 'Name or number',
+  placeholder: 'Name or number',
 };
 
-const SEARCHED: readonly FilterKind[] = [
+const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
   {
     name: 'assessment_id',
     label: 'Assessment',
     async options(search, signal) {
       const { data } = await api.GET('/v1/assessments', {
-        params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
         signal,
       });
       return data.map(({ uid, name }) => ({ value: uid, label: name }));
     },
-    nameOf: async (value, signal) =>
+    loadLabel: async (value, signal) =>
       (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
   },
   {
@@ -78,7 +78,7 @@ const SEARCHED: readonly FilterKind[] = [
     label: 'Tag',
     async options(search, signal) {
       const { data } = await api.GET('/v1/vulnerability_tags', {
-        params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
         signal,
       });
       return data.map(({ name }) => ({ value: name, label: name }));
@@ -89,12 +89,12 @@ const SEARCHED: readonly FilterKind[] = [
     label: 'Asset',
     async options(search, signal) {
       const { data } = await api.GET('/api/asset/v2/assets', {
-        params: { query: { search, perPage: SHOWN } },
+        params: { query: { search, perPage: MAX_OPTIONS } },
         signal,
       });
       return data.map(({ uid, location }) => ({ value: uid, label: location ?? uid }));
     },
-    nameOf: async (value, signal) =>
+    loadLabel: async (value, signal) =>
       (await api.GET('/api/asset/v2/assets/{assetUid}', { params: { path: { assetUid: value } }, signal }))
         .data.location ?? value,
   },
@@ -103,34 +103,37 @@ const SEARCHED: readonly FilterKind[] = [
     label: 'Group',
     async options(search, signal) {
       const { data } = await api.GET('/v1/assessment_groups', {
-        params: { query: { 'filter[search]': search, 'page[size]': SHOWN } },
+        params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
         signal,
       });
       return data.map(({ id, name }) => ({ value: String(id), label: name }));
     },
-    nameOf: async (value, signal) =>
+    loadLabel: async (value, signal) =>
       (await api.GET('/v1/assessment_groups/{id}', { params: { path: { id: Number(value) } }, signal })).data
         .name,
   },
-  { name: 'assignee_id', label: 'Assignee', options: people, nameOf: personName },
-  { name: 'created_by', label: 'Reported by', options: people, nameOf: personName },
+  { name: 'assignee_id', label: 'Assignee', options: findPeopleOptions, loadLabel: loadPersonName },
+  { name: 'created_by', label: 'Reported by', options: findPeopleOptions, loadLabel: loadPersonName },
   {
     name: 'source',
     label: 'Source',
     options(search) {
       const typed = search.trim();
       const found = SOURCES.filter((source) => source.includes(typed.toLowerCase()));
-      return Promise.resolve([...found, ...(typed === '' || found.includes(typed) ? [] : [typed])].map(same));
+      return Promise.resolve(
+        [...found, ...(typed === '' || found.includes(typed) ? [] : [typed])].map(optionOf),
+      );
     },
-    hint: 'Scanner or tool',
+    placeholder: 'Scanner or tool',
   },
   {
     name: 'cve',
     label: 'CVE',
-    options: (search) => Promise.resolve((/CVE-\d{4}-\d{4,19}/g.exec(search.toUpperCase()) ?? []).map(same)),
-    hint: 'CVE-2021-44228',
+    options: (search) =>
+      Promise.resolve((/CVE-\d{4}-\d{4,19}/g.exec(search.toUpperCase()) ?? []).map(optionOf)),
+    placeholder: 'CVE-2021-44228',
   },
-  { name: 'import_id', label: 'Import', ...IMPORTS },
+  { name: 'import_id', label: 'Import', ...IMPORT_OPTIONS },
   {
     name: 'gone',
     label: 'Gone from last report',
@@ -139,11 +142,11 @@ const SEARCHED: readonly FilterKind[] = [
       { value: 'false', label: 'No' },
     ],
   },
-  { name: 'gone_import_id', label: 'Gone by import', ...IMPORTS },
+  { name: 'gone_import_id', label: 'Gone by import', ...IMPORT_OPTIONS },
 ];
 
 /** The filters of the vulnerabilities. */
-export function useFilterKinds(): readonly FilterKind[] {
+export function useVulnerabilityFilters(): readonly FilterDefinition[] {
   const { data: known = [] } = useQuery(statuses);
   return [
     {
@@ -152,12 +155,12 @@ export function useFilterKinds(): readonly FilterKind[] {
       options: known.map(({ id, name }) => ({ value: String(id), label: name })),
     },
     { name: 'severity', label: 'Severity', options: SEVERITIES.map((value) => ({ value, label: value })) },
-    { name: 'phase', label: 'Phase', options: words('new', 'open', 'closed') },
-    ...SEARCHED,
+    { name: 'phase', label: 'Phase', options: capitalizedOptions('new', 'open', 'closed') },
+    ...SEARCHABLE_FILTERS,
     {
       name: 'retest',
       label: 'Retest',
-      options: words('requested', 'verified', 'failed', 'blocked', 'cancelled'),
+      options: capitalizedOptions('requested', 'verified', 'failed', 'blocked', 'cancelled'),
     },
     { name: 'due_until', label: 'Due before', options: 'day' },
     { name: 'created_since', label: 'Reported since', options: 'day' },

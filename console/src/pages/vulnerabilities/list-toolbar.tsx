@@ -1,57 +1,65 @@
 import { Button, Group, Menu, Text } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import type { Format } from '../../queries/export-vulnerabilities.ts';
+import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
-import { COLUMNS } from './columns.tsx';
-import { useFilterKinds } from './filters.ts';
-import { type AddressChange, filterOf, type ListAddress, searchOf, valuesOf } from './search-params.ts';
-import type { TriageKind } from './edit-dialogs.tsx';
+import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
+import { useVulnerabilityFilters } from './filters.ts';
+import {
+  type VulnerabilityListParamsChange,
+  toFilterParam,
+  type VulnerabilityListParams,
+  parseVulnerabilityListParams,
+  filterValues,
+} from './search-params.ts';
+import type { EditKind } from './edit-dialogs.tsx';
 import classes from './vulnerability-list.module.css';
 
 const ExportDialog = lazy(() => import('./export-dialog.tsx'));
 const ChangeAll = lazy(() => import('./bulk-edit-all.tsx'));
 
-interface ListToolsProps {
+interface ListToolbarProps {
   /** Filters, order and columns. */
-  address: Omit<ListAddress, 'open'>;
+  params: Omit<VulnerabilityListParams, 'open'>;
   /** How many are found; `undefined` until they are counted. */
   total: number | undefined;
-  onFilter: (change: AddressChange) => void;
+  onFilter: (change: VulnerabilityListParamsChange) => void;
   /** Puts another address in place of the whole. */
-  onAddress: (address: ListAddress) => void;
+  onParams: (address: VulnerabilityListParams) => void;
 }
 
 /** Search, filters, views, columns and export of the vulnerabilities, and a change of all that are found. */
-export function ListTools({ address, total, onFilter, onAddress }: ListToolsProps) {
-  const kinds = useFilterKinds();
-  const [format, setFormat] = useState<Format>();
+export function ListToolbar({ params: address, total, onFilter, onParams }: ListToolbarProps) {
+  const kinds = useVulnerabilityFilters();
+  const [format, setFormat] = useState<ExportFormat>();
   /** How many are to be changed. */
   const [changing, setChanging] = useState<number>();
   const { columns, sort: _, ...filter } = address;
   return (
     <>
       <FilterBar
-        kinds={kinds}
-        values={Object.fromEntries(kinds.map(({ name }) => [name, valuesOf(address, name)]))}
-        onChange={(name, values) => onFilter(filterOf(name, values))}
+        filters={kinds}
+        values={Object.fromEntries(kinds.map(({ name }) => [name, filterValues(address, name)]))}
+        onChange={(name, values) => onFilter(toFilterParam(name, values))}
         search={address.search}
         searchLabel="Search titles and texts"
         onSearch={(words) => onFilter({ search: words === '' ? undefined : words })}
       >
         <div className={classes.views}>
           <ViewsMenu
-            place="vulnerabilities"
+            page="vulnerabilities"
             search={address}
-            onApply={(search) => onAddress(searchOf(search))}
+            onApply={(search) => onParams(parseVulnerabilityListParams(search))}
           />
           <ColumnsMenu
-            columns={COLUMNS}
-            asked={columns}
-            fixed="title"
-            onChange={(asked) => onAddress({ ...address, columns: asked && [...asked] } as ListAddress)}
+            columns={VULNERABILITY_TABLE_COLUMNS}
+            selected={columns}
+            required="title"
+            onChange={(asked) =>
+              onParams({ ...address, columns: asked && [...asked] } as VulnerabilityListParams)
+            }
           />
           <Menu position="bottom-end">
             <Menu.Target>
@@ -93,25 +101,25 @@ export function ListTools({ address, total, onFilter, onAddress }: ListToolsProp
   );
 }
 
-interface ChosenToolsProps {
+interface SelectionToolbarProps {
   count: number;
-  onTriage: (kind: TriageKind) => void;
-  onNone: () => void;
+  onEdit: (kind: EditKind) => void;
+  onClear: () => void;
 }
 
 /** What can be done with those that are chosen. */
-export function ChosenTools({ count, onTriage, onNone }: ChosenToolsProps) {
+export function SelectionToolbar({ count, onEdit, onClear }: SelectionToolbarProps) {
   return (
     <Group gap="xs" className={classes.chosen}>
       <Text size="sm" fw={600} role="status">
         {count.toLocaleString()} chosen
       </Text>
       {(['status', 'severity', 'tags', 'assignee', 'comment'] as const).map((kind) => (
-        <Button key={kind} size="compact-sm" variant="light" onClick={() => onTriage(kind)}>
+        <Button key={kind} size="compact-sm" variant="light" onClick={() => onEdit(kind)}>
           {kind[0]?.toUpperCase() + kind.slice(1)}
         </Button>
       ))}
-      <Button size="compact-sm" variant="subtle" onClick={onNone}>
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
         Choose none
       </Button>
     </Group>

@@ -1,22 +1,22 @@
 import { TagsInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { tagNames } from '../../queries/tag-suggestions.ts';
+import { tagSuggestions } from '../../queries/tag-suggestions.ts';
 
 /** Tags that are named at once, at most. */
-const MOST = 50;
+const MAX_TAGS = 50;
 
-interface TagNamesProps {
+interface TagNamesInputProps {
   label: string;
   description?: string;
   onChange: (names: string[]) => void;
 }
 
 /** The names of tags, which are searched among those that there are. */
-export function TagNames({ label, description, onChange }: TagNamesProps) {
+export function TagNamesInput({ label, description, onChange }: TagNamesInputProps) {
   const [names, setNames] = useState<string[]>([]);
   const [search, setSearch] = useState('');
-  const { data: found = [] } = useQuery(tagNames(search));
+  const { data: found = [] } = useQuery(tagSuggestions(search));
   return (
     <TagsInput
       label={label}
@@ -30,7 +30,7 @@ export function TagNames({ label, description, onChange }: TagNamesProps) {
       }}
       searchValue={search}
       onSearchChange={setSearch}
-      maxTags={MOST}
+      maxTags={MAX_TAGS}
       maxLength={255}
     />
   );

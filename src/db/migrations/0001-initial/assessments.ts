@@ -1,10 +1,10 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /**
  * Assessments, their groups, tags and testing hours. What joins two things of an organization has the organization in both
  * references, so that no rows of different ones can be joined.
  */
-export const assessmentsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table assessment_groups (
     id ${id},
     organization_id ${int} not null references organizations (id),

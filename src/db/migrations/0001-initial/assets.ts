@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Assets, their tags, listings and ports. */
-export const assetsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   // `location` is what an asset is known by: a host's address, a web application's URL, else the name. The keys are the
   // forms in which name and location are searched; `address_key` is a host's IP address as 16 bytes in hexadecimal, so that
   // a block of addresses is a range. `open_vulnerabilities` is what lists are sorted by.

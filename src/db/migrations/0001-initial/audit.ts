@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** The audit log, and what is read from it in order. */
-export const eventsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   // No foreign keys: the log outlives what it tells of.
   `create table events (
     id ${id},

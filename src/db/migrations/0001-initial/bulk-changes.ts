@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** What many vulnerabilities were before one change of all of them. It belongs to the account that made it, and goes with it. */
-export const bulkChangesTables = ({ id, int, text, table }: Dialect): string[] => [
+export const bulkChangesTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   `create table bulk_changes (
     id ${id},
     request_id ${text} not null,

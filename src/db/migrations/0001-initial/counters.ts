@@ -1,10 +1,10 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /**
  * Counts that many change at once. Whoever changes one adds a row to `tally_differences`, which nobody else waits for; a job
  * folds them into `tallies`. A count is the sum of both (ADR 37). The subject is the id of what the kind names.
  */
-export const talliesTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const countersTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table tallies (
     kind ${text} not null,
     subject ${int} not null,

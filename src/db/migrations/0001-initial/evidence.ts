@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** What people add to vulnerabilities: attachments, comments and retests. */
-export const evidenceTables = ({ id, int, text, table }: Dialect): string[] => [
+export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   `create table attachments (
     id ${id},
     organization_id ${int} not null,

@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Contents that organizations keep, each once (ADR 40). */
-export const filesTables = ({ id, int, text, bytes, table }: Dialect): string[] => [
+export const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] => [
   `create table blobs (
     key ${text} primary key,
     created_at ${int} not null,

@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** What was answered to requests that may come again. It belongs to the account that asked, and goes with it. */
-export const keptAnswersTables = ({ int, text, table }: Dialect): string[] => [
+export const idempotencyKeysTables = ({ int, text, table }: SchemaDialect): string[] => [
   `create table kept_answers (
     id ${text} primary key,
     user_id ${int} not null references users (id) on delete cascade,

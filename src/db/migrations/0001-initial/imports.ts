@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Reports that were imported, and what scanners said of the findings in them. */
-export const importsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   // What narrows a list comes first; what is JSON is told as it is.
   `create table imports (
     id ${id},

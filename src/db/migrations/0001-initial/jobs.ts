@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Work that is done once and by one, whichever instance takes it. */
-export const jobsTables = ({ id, int, text, table }: Dialect): string[] => [
+export const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   // A row goes when its work is done. Whoever takes it moves `due_at` on, and so has it until then.
   `create table jobs (
     id ${id},

@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Organizations, and groups of them. */
-export const organizationsTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const organizationsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table organizations (
     id ${id},
     uid ${text} not null unique,

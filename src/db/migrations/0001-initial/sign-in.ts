@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Sessions, passwords, second factors and identity providers. */
-export const signInTables = ({ int, text, table, clustered }: Dialect): string[] => [
+export const signInTables = ({ int, text, table, clustered }: SchemaDialect): string[] => [
   `create table sessions (
     id ${text} primary key,
     secret_hash ${text} not null unique,

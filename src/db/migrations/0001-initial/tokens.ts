@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Tokens, and what the authorization server keeps. */
-export const tokensTables = ({ int, text, table, clustered }: Dialect): string[] => [
+export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): string[] => [
   // No foreign key to the client: what a token was for stays known once the client is deleted.
   `create table tokens (
     id ${text} primary key,

@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Accounts. */
-export const peopleTables = ({ id, int, text, table, clustered }: Dialect): string[] => [
+export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table users (
     id ${id},
     uid ${text} not null unique,

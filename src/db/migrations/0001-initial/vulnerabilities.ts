@@ -1,7 +1,7 @@
-import type { Dialect } from '../migration.ts';
+import type { SchemaDialect } from '../migration.ts';
 
 /** Vulnerabilities, their tags and their timeline. */
-export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: Dialect): string[] => [
+export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: SchemaDialect): string[] => [
   // What is narrowed and sorted by comes first, what is long last. `reported_at` is in seconds since 1970, as it is told.
   // Lists in it are JSON. What is read by many is counted in `tallies`.
   `create table vulnerabilities (
@@ -99,7 +99,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
 ];
 
 /** What joins vulnerabilities with assets, which come after them. */
-export const vulnerabilityAssetsTables = ({ int, clustered }: Dialect): string[] => [
+export const vulnerabilityAssetsTables = ({ int, clustered }: SchemaDialect): string[] => [
   `create table vulnerability_assets (
     organization_id ${int} not null,
     vulnerability_id ${int} not null,

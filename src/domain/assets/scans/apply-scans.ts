@@ -1,31 +1,31 @@
-import type { Act } from '../../../auth/callers.ts';
-import type { Row } from '../../../db/bulk-insert.ts';
+import type { Attribution } from '../../../auth/callers.ts';
+import type { InsertRow } from '../../../db/bulk-insert.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { type Change, recordChanges } from '../../audit/record-event.ts';
-import { addTallies } from '../../shared/counters.ts';
+import { type AuditedChange, recordEvents } from '../../audit/record-event.ts';
+import { addDeltas } from '../../shared/counters.ts';
 import {
-  hostsWithManyPorts,
-  insertCounts,
+  selectLargeHosts,
+  insertPortCounts,
   insertPorts,
   type KnownHost,
-  lockedPorts,
-  PORT_FACTS,
-  type PortNumbers,
-  portRowOf,
+  lockPorts,
+  PORT_FIELDS,
+  type PortNumberRange,
+  toPortRow,
 } from './queries.ts';
-import { portTallies } from '../organization-ports.ts';
-import { eventRowOf, insertPortEvents } from '../port-events.ts';
+import { portDeltas } from '../organization-ports.ts';
+import { toPortEventRow, insertPortEvents } from '../port-events.ts';
 import {
-  firstSight,
-  observe,
+  firstObservation,
+  diffPorts,
   type PortCoverage,
-  type PortObservations,
-  type PortStep,
+  type HostObservation,
+  type PortChange,
 } from './diff-ports.ts';
-import { recountPorts } from '../ports.ts';
+import { refreshPortCounts } from '../ports.ts';
 
 /** A host that a scan looked at. */
-export interface ScannedHost extends PortObservations {
+export interface ScannedHost extends HostObservation {
   /** The IP address, by which the host is known within its organization. */
   address: string;
   /** What to call the host when it is new; its address when absent. */
@@ -39,17 +39,17 @@ export interface ScannedHost extends PortObservations {
 }
 
 /** Where a scan comes from, and what it may change. */
-export interface ScanOrigin {
+export interface ScanSource {
   importId?: number | undefined;
   /** The id of an assessment: only the hosts that it lists, and those that the import made, are changed. */
-  listedBy?: number | undefined;
+  limitedToAssessment?: number | undefined;
 }
 
 /** A host that a scan looked at, and its asset. */
-export type Scan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
+export type HostScan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
 
 /** What scans did to hosts that were known, and to ports. */
-export interface AppliedScans {
+export interface ScanResult {
   /** Hosts that were known, and have a port that is new, changed or closed. */
   updated: number;
   unchanged: number;
@@ -60,37 +60,44 @@ export interface AppliedScans {
 }
 
 /** What applying scans needs. */
-export interface Applying {
+export interface ScanApplication {
   tx: Transaction;
-  act: Act;
+  act: Attribution;
   organizationId: number;
-  origin: ScanOrigin;
+  source: ScanSource;
   /** Which ports the scans cover. */
   coverage: Pick<PortCoverage, 'has'>;
 }
 
 /** Known or listed ports above which a host is applied in pieces, and how many numbers of ports one has. */
-const MANY_PORTS = 5_000;
-const PIECE = 2_048;
+const LARGE_HOST_PORTS = 5_000;
+const PORTS_PER_CHUNK = 2_048;
 const PORT_NUMBERS = 65_536;
 
 /** @returns the ids of hosts that have so many ports that they are not held in memory at once */
-export async function largeHosts(tx: Transaction, scans: readonly Scan[]): Promise<ReadonlySet<number>> {
+export async function findLargeHosts(
+  tx: Transaction,
+  scans: readonly HostScan[],
+): Promise<ReadonlySet<number>> {
   if (scans.length === 0) return new Set();
-  const known = await hostsWithManyPorts(tx, { ids: scans.map(({ id }) => id), most: MANY_PORTS });
-  const listed = scans.filter(({ ports }) => ports.length > MANY_PORTS);
+  const known = await selectLargeHosts(tx, { ids: scans.map(({ id }) => id), most: LARGE_HOST_PORTS });
+  const listed = scans.filter(({ ports }) => ports.length > LARGE_HOST_PORTS);
   return new Set([...known, ...listed].map(({ id }) => id));
 }
 
 /** Applies the scan of a large host, some numbers of ports after the others. */
-export async function applyInPieces(applying: Applying, scan: Scan, isNew: boolean): Promise<AppliedScans> {
-  const done: AppliedScans = { updated: 0, unchanged: 0, closedPorts: 0, openedPorts: 0 };
+export async function applyLargeHost(
+  applying: ScanApplication,
+  scan: HostScan,
+  isNew: boolean,
+): Promise<ScanResult> {
+  const done: ScanResult = { updated: 0, unchanged: 0, closedPorts: 0, openedPorts: 0 };
   let isUpdated = false;
-  for (let first = 0; first < PORT_NUMBERS; first += PIECE) {
-    const numbers = { first, last: first + PIECE - 1 };
+  for (let first = 0; first < PORT_NUMBERS; first += PORTS_PER_CHUNK) {
+    const numbers = { first, last: first + PORTS_PER_CHUNK - 1 };
     const { coverage } = applying;
-    const within = everyPort(numbers);
-    const piece: Applying = {
+    const within = coverAllPorts(numbers);
+    const piece: ScanApplication = {
       ...applying,
       coverage: { has: (protocol, number) => within.has(protocol, number) && coverage.has(protocol, number) },
     };
@@ -106,13 +113,13 @@ export async function applyInPieces(applying: Applying, scan: Scan, isNew: boole
     done.openedPorts += openedPorts;
   }
   // One in which nothing changed costs no count.
-  if (isNew || isUpdated || done.closedPorts > 0) await recountPorts(applying.tx, [scan.id]);
+  if (isNew || isUpdated || done.closedPorts > 0) await refreshPortCounts(applying.tx, [scan.id]);
   if (isNew || scan.down === true) return done;
   return { ...done, updated: isUpdated ? 1 : 0, unchanged: isUpdated ? 0 : 1 };
 }
 
 /** @returns what covers all ports of some numbers, or all there are: a host that does not answer has none that is open */
-function everyPort(numbers: PortNumbers | undefined): Pick<PortCoverage, 'has'> {
+function coverAllPorts(numbers: PortNumberRange | undefined): Pick<PortCoverage, 'has'> {
   if (numbers === undefined) return { has: () => true };
   return { has: (_protocol, number) => number >= numbers.first && number <= numbers.last };
 }
@@ -122,52 +129,67 @@ function everyPort(numbers: PortNumbers | undefined): Pick<PortCoverage, 'has'> 
  * @param numbers of which ports the scan of one host tells here; of all of them unless told
  */
 export async function applyScans(
-  { tx, act, organizationId, origin, coverage }: Applying,
+  { tx, act, organizationId, source, coverage }: ScanApplication,
   {
     scans,
     isNew,
     numbers,
-  }: { scans: readonly Scan[]; isNew: (scan: Scan) => boolean; numbers?: PortNumbers },
-): Promise<AppliedScans> {
-  const writing: Writing = { origin, ports: [], counts: [], recount: [], changes: [], steps: [], events: [] };
+  }: { scans: readonly HostScan[]; isNew: (scan: HostScan) => boolean; numbers?: PortNumberRange },
+): Promise<ScanResult> {
+  const writing: PendingWrites = {
+    source,
+    ports: [],
+    counts: [],
+    recount: [],
+    changes: [],
+    portChanges: [],
+    events: [],
+  };
   const event = { organizationId };
   for (const scan of scans) if (isNew(scan)) addNewHost(writing, event, scan);
   const others = scans.filter((scan) => !isNew(scan));
   const outcome = await addKnownHosts(tx, writing, event, coverage, others, numbers);
   await insertPorts(tx, writing.ports);
-  await insertCounts(tx, writing.counts);
+  await insertPortCounts(tx, writing.counts);
   // Of a host in pieces they are counted at its end.
-  if (numbers === undefined) await recountPorts(tx, writing.recount);
+  if (numbers === undefined) await refreshPortCounts(tx, writing.recount);
   await insertPortEvents(tx, writing.events);
-  await addTallies(tx, portTallies(organizationId, writing.steps));
-  await recordChanges(
+  await addDeltas(tx, portDeltas(organizationId, writing.portChanges));
+  await recordEvents(
     tx,
-    writing.changes.map((change) => ({ act, change })),
+    writing.changes.map((change) => ({ by: act, change })),
   );
-  return { ...outcome, openedPorts: writing.steps.filter(isOpened).length };
+  return { ...outcome, openedPorts: writing.portChanges.filter(isOpened).length };
 }
 
 /** What a unit of work collects to write it in few statements. */
-interface Writing {
-  origin: ScanOrigin;
-  ports: Row[];
-  counts: Row[];
+interface PendingWrites {
+  source: ScanSource;
+  ports: InsertRow[];
+  counts: InsertRow[];
   /** Hosts whose ports by state are to be counted again. */
   recount: number[];
-  changes: Change[];
+  changes: AuditedChange[];
   /** What became of ports, which the organization counts. */
-  steps: PortStep[];
-  events: Row[];
+  portChanges: PortChange[];
+  events: InsertRow[];
 }
 
-function isOpened({ before, after }: PortStep): boolean {
+function isOpened({ before, after }: PortChange): boolean {
   return after.observed_state === 'open' && before?.observed_state !== 'open';
 }
 
-function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, scan: Scan): void {
-  const steps = scan.ports.map((port): PortStep => ({ before: null, after: firstSight(port, scan.seenAt) }));
-  const rows = steps.map(({ after }) => portRowOf(scan.id, after));
-  noteSteps(writing, scan, steps);
+function addNewHost(
+  writing: PendingWrites,
+  event: Pick<AuditedChange, 'organizationId'>,
+  scan: HostScan,
+): void {
+  const steps = scan.ports.map((port): PortChange => ({
+    before: null,
+    after: firstObservation(port, scan.seenAt),
+  }));
+  const rows = steps.map(({ after }) => toPortRow(scan.id, after));
+  addPortChanges(writing, scan, steps);
   const counts = new Map<string, number>();
   for (const row of rows) writing.ports.push(row);
   for (const { state } of scan.ports) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -186,41 +208,41 @@ function addNewHost(writing: Writing, event: Pick<Change, 'organizationId'>, sca
       writable_by: 'any',
       scanned_at: scan.seenAt,
       // Many ports and nothing to tell them from: a table takes the least room.
-      ports: { fields: PORT_FACTS, rows: rows.map((row) => row.slice(1, 1 + PORT_FACTS.length)) },
+      ports: { fields: PORT_FIELDS, rows: rows.map((row) => row.slice(1, 1 + PORT_FIELDS.length)) },
     },
   });
 }
 
-function noteSteps(writing: Writing, scan: Scan, steps: readonly PortStep[]): void {
-  writing.steps.push(...steps);
-  const row = eventRowOf(scan.id, scan.seenAt, steps, writing.origin.importId);
+function addPortChanges(writing: PendingWrites, scan: HostScan, steps: readonly PortChange[]): void {
+  writing.portChanges.push(...steps);
+  const row = toPortEventRow(scan.id, scan.seenAt, steps, writing.source.importId);
   if (row !== undefined) writing.events.push(row);
 }
 
 async function addKnownHosts(
   tx: Transaction,
-  writing: Writing,
-  event: Pick<Change, 'organizationId'>,
+  writing: PendingWrites,
+  event: Pick<AuditedChange, 'organizationId'>,
   coverage: Pick<PortCoverage, 'has'>,
-  scans: readonly Scan[],
-  numbers: PortNumbers | undefined,
-): Promise<Pick<AppliedScans, 'updated' | 'unchanged' | 'closedPorts'>> {
+  scans: readonly HostScan[],
+  numbers: PortNumberRange | undefined,
+): Promise<Pick<ScanResult, 'updated' | 'unchanged' | 'closedPorts'>> {
   const outcome = { updated: 0, unchanged: 0, closedPorts: 0 };
-  const known = await lockedPorts(
+  const known = await lockPorts(
     tx,
     scans.map(({ id }) => id),
     numbers,
   );
   for (const scan of scans) {
-    const covered = scan.down === true ? everyPort(numbers) : coverage;
-    const { rows, before, after, steps, closed } = observe(
+    const covered = scan.down === true ? coverAllPorts(numbers) : coverage;
+    const { rows, before, after, portChanges, closed } = diffPorts(
       known.get(scan.id) ?? [],
       scan,
       covered,
       scan.seenAt,
     );
-    for (const port of rows) writing.ports.push(portRowOf(scan.id, port));
-    noteSteps(writing, scan, steps);
+    for (const port of rows) writing.ports.push(toPortRow(scan.id, port));
+    addPortChanges(writing, scan, portChanges);
     outcome.closedPorts += closed;
     // Hosts that are down are counted by the report.
     if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;

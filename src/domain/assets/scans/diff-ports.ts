@@ -34,7 +34,7 @@ export class PortCoverage {
 }
 
 /** What one scan saw of the ports of one host. */
-export interface PortObservations {
+export interface HostObservation {
   /** Each port once. */
   ports: readonly ObservedPort[];
   /** Whether the scan looked at all ports that it covers; not so when it gave the host up, or looked at none. */
@@ -43,26 +43,26 @@ export interface PortObservations {
   unlistedStates: readonly string[];
 }
 
-interface PortChanges {
+interface HostDiff {
   /** Rows to write, whole: new, changed, or only seen again. */
   rows: Port[];
   /** The changed ports, as the audit log tells them: what was known, and what is known now. */
   before: object[];
   after: object[];
   /** The same for what counts and tells of ports: each that is new, or of which anything but the times has changed. */
-  steps: PortStep[];
+  portChanges: PortChange[];
   /** How many known ports are closed now and were not before. */
   closed: number;
 }
 
 /** What became of a port; `null` where nothing was known of it. */
-export interface PortStep {
+export interface PortChange {
   before: Port | null;
   after: Port;
 }
 
 /** @returns a port that nothing is known of yet */
-export function firstSight(port: ObservedPort, seenAt: number): Port {
+export function firstObservation(port: ObservedPort, seenAt: number): Port {
   return {
     protocol: port.protocol,
     number: port.number,
@@ -82,33 +82,37 @@ export function firstSight(port: ObservedPort, seenAt: number): Port {
  * stands, so reports may be imported in any order. A port that the scan covered and does not list is in one of its
  * unlisted states: it keeps its own if that is one of them, and is closed otherwise.
  */
-export function observe(
+export function diffPorts(
   known: readonly Port[],
-  { ports, complete, unlistedStates }: PortObservations,
+  { ports, complete, unlistedStates }: HostObservation,
   coverage: Pick<PortCoverage, 'has'>,
   seenAt: number,
-): PortChanges {
-  const changes: PortChanges = { rows: [], before: [], after: [], steps: [], closed: 0 };
-  const unlisted = new Map(known.map((port) => [nameOf(port), port]));
+): HostDiff {
+  const changes: HostDiff = { rows: [], before: [], after: [], portChanges: [], closed: 0 };
+  const unlisted = new Map(known.map((port) => [portName(port), port]));
   for (const port of ports) {
-    const key = nameOf(port);
+    const key = portName(port);
     const old = unlisted.get(key);
     unlisted.delete(key);
-    note(changes, old, old === undefined ? firstSight(port, seenAt) : seenAgain(old, port, seenAt));
+    addToDiff(
+      changes,
+      old,
+      old === undefined ? firstObservation(port, seenAt) : mergeObservation(old, port, seenAt),
+    );
   }
   if (!complete) return changes;
   for (const old of unlisted.values()) {
     if (seenAt < old.last_seen || !coverage.has(old.protocol, old.number)) continue;
     const observed_state = unlistedStates.includes(old.observed_state) ? old.observed_state : 'closed';
-    note(changes, old, { ...old, observed_state, last_seen: seenAt });
+    addToDiff(changes, old, { ...old, observed_state, last_seen: seenAt });
   }
   return changes;
 }
 
 /** @returns a new port as the audit log tells it: what is unknown is left out */
-function describePort(port: Port): object {
+function auditedPort(port: Port): object {
   return {
-    port: nameOf(port),
+    port: portName(port),
     observed_state: port.observed_state,
     service_name: port.service_name ?? undefined,
     service_banner: port.service_banner ?? undefined,
@@ -118,10 +122,10 @@ function describePort(port: Port): object {
   };
 }
 
-function seenAgain(old: Port, port: ObservedPort, seenAt: number): Port {
+function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
   const first_seen = Math.min(old.first_seen, seenAt);
   if (seenAt < old.last_seen) return { ...old, first_seen };
-  const seen = firstSight(port, seenAt);
+  const seen = firstObservation(port, seenAt);
   if (port.probed) return { ...seen, first_seen };
   // What no probe asked for is not gone, and a guess by the number does not replace what a probe found.
   return {
@@ -136,7 +140,7 @@ function seenAgain(old: Port, port: ObservedPort, seenAt: number): Port {
 }
 
 /** Being seen again is no change that the audit log tells. */
-const TOLD = [
+const AUDITED_FIELDS = [
   'observed_state',
   'service_name',
   'service_banner',
@@ -146,17 +150,17 @@ const TOLD = [
   'first_seen',
 ] as const;
 
-function note(changes: PortChanges, old: Port | undefined, now: Port): void {
+function addToDiff(changes: HostDiff, old: Port | undefined, now: Port): void {
   if (old === undefined) {
     changes.rows.push(now);
-    changes.after.push(describePort(now));
-    changes.steps.push({ before: null, after: now });
+    changes.after.push(auditedPort(now));
+    changes.portChanges.push({ before: null, after: now });
     return;
   }
-  const changed = TOLD.filter((field) => old[field] !== now[field]);
-  if (changed.some((field) => field !== 'first_seen')) changes.steps.push({ before: old, after: now });
+  const changed = AUDITED_FIELDS.filter((field) => old[field] !== now[field]);
+  if (changed.some((field) => field !== 'first_seen')) changes.portChanges.push({ before: old, after: now });
   if (changed.length > 0) {
-    const port = nameOf(now);
+    const port = portName(now);
     changes.before.push({ port, ...pick(old, changed) });
     changes.after.push({ port, ...pick(now, changed) });
   }
@@ -168,6 +172,6 @@ function pick(port: Port, fields: readonly (keyof Port)[]): object {
   return Object.fromEntries(fields.map((field) => [field, port[field]]));
 }
 
-function nameOf({ protocol, number }: Pick<Port, 'protocol' | 'number'>): string {
+function portName({ protocol, number }: Pick<Port, 'protocol' | 'number'>): string {
   return `${number}/${protocol}`;
 }

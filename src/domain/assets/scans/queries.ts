@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
-import { prepareInsert, type Row } from '../../../db/bulk-insert.ts';
+import { prepareInsert, type InsertRow } from '../../../db/bulk-insert.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { eachPair, isOneOf } from '../../../db/dialect-sql.ts';
-import { prepare, prepareUnread } from '../../../db/prepared-queries.ts';
+import { pairsTable, inList } from '../../../db/dialect-sql.ts';
+import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts';
 import type { PortTable } from '../../../db/schema/assets.ts';
-import { holdAssets, type Port } from '../ports.ts';
+import { lockAssets, type Port } from '../ports.ts';
 
 /** A host asset that is there when a scan comes. */
 export interface KnownHost {
@@ -15,24 +15,26 @@ export interface KnownHost {
 }
 
 /** Those of some assets that an assessment lists. */
-export const listedAssets = prepare<{ assessment: number; ids: readonly number[] }, { asset_id: number }>(
-  (db, p) =>
-    db
-      .selectFrom('listing_assets')
-      .select('asset_id')
-      .where('assessment_id', '=', p.assessment)
-      .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+export const selectListedAssets = prepareQuery<
+  { assessment: number; ids: readonly number[] },
+  { asset_id: number }
+>((db, p) =>
+  db
+    .selectFrom('listing_assets')
+    .select('asset_id')
+    .where('assessment_id', '=', p.assessment)
+    .where((eb) => inList(db, eb.ref('asset_id'), p.ids)),
 );
 
 /** Remembers when scans saw assets. @param seen ids and milliseconds since 1970, each asset once */
-export async function noteAssetsSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
-  if (seen.length > 0) await widenSeen(tx, { seen: JSON.stringify(seen) });
+export async function updateLastSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
+  if (seen.length > 0) await widenSeenRange(tx, { seen: JSON.stringify(seen) });
 }
 
-const widenSeen = prepareUnread<{ seen: string }>((tx, p) =>
+const widenSeenRange = preparePipelined<{ seen: string }>((tx, p) =>
   tx
     .updateTable('assets')
-    .from(eachPair(tx, p.seen).as('item'))
+    .from(pairsTable(tx, p.seen).as('item'))
     .set({
       first_seen: sql`case when first_seen < other then first_seen else other end`,
       last_seen: sql`case when last_seen > other then last_seen else other end`,
@@ -56,10 +58,10 @@ const PORT_COLUMNS = {
 } as const;
 
 /** The columns between whose port it is and when it was seen. */
-export const PORT_FACTS = Object.keys(PORT_COLUMNS).slice(1, -2);
+export const PORT_FIELDS = Object.keys(PORT_COLUMNS).slice(1, -2);
 
 /** @returns the values of `PORT_COLUMNS` */
-export function portRowOf(assetId: number, port: Port): Row {
+export function toPortRow(assetId: number, port: Port): InsertRow {
   return [
     assetId,
     port.protocol,
@@ -75,24 +77,26 @@ export function portRowOf(assetId: number, port: Port): Row {
   ];
 }
 
-export const hostsByAddress = prepare<{ organization: number; addresses: readonly string[] }, KnownHost>(
-  (db, p) =>
-    db
-      .selectFrom('assets')
-      .select(['id', 'uid', 'location as address', 'import_id'])
-      .where('organization_id', '=', p.organization)
-      .where('type', '=', sql.lit('host'))
-      .where((eb) => isOneOf(db, eb.ref('location'), p.addresses)),
+export const selectHostsByAddress = prepareQuery<
+  { organization: number; addresses: readonly string[] },
+  KnownHost
+>((db, p) =>
+  db
+    .selectFrom('assets')
+    .select(['id', 'uid', 'location as address', 'import_id'])
+    .where('organization_id', '=', p.organization)
+    .where('type', '=', sql.lit('host'))
+    .where((eb) => inList(db, eb.ref('location'), p.addresses)),
 );
 
-const portsOfAssets = prepare<{ ids: readonly number[] }, PortTable>((db, p) =>
+const portsOfAssets = prepareQuery<{ ids: readonly number[] }, PortTable>((db, p) =>
   db
     .selectFrom('ports')
     .selectAll()
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+    .where((eb) => inList(db, eb.ref('asset_id'), p.ids)),
 );
 
-const portsInRange = prepare<{ id: number; first: number; last: number }, PortTable>((db, p) =>
+const portsInRange = prepareQuery<{ id: number; first: number; last: number }, PortTable>((db, p) =>
   db
     .selectFrom('ports')
     .selectAll()
@@ -102,16 +106,17 @@ const portsInRange = prepare<{ id: number; first: number; last: number }, PortTa
 );
 
 /** Those of some hosts of which more than so many ports are known. */
-export const hostsWithManyPorts = prepare<{ ids: readonly number[]; most: number }, { id: number }>((db, p) =>
-  db
-    .selectFrom('port_counts')
-    .select('asset_id as id')
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids))
-    .groupBy('asset_id')
-    .having(({ fn }) => fn.sum('ports'), '>', p.most),
+export const selectLargeHosts = prepareQuery<{ ids: readonly number[]; most: number }, { id: number }>(
+  (db, p) =>
+    db
+      .selectFrom('port_counts')
+      .select('asset_id as id')
+      .where((eb) => inList(db, eb.ref('asset_id'), p.ids))
+      .groupBy('asset_id')
+      .having(({ fn }) => fn.sum('ports'), '>', p.most),
 );
 
-export const openPortCounts = prepare<
+export const selectPortCounts = prepareQuery<
   { ids: readonly number[]; state: string },
   { id: number; ports: number }
 >((db, p) =>
@@ -119,10 +124,10 @@ export const openPortCounts = prepare<
     .selectFrom('port_counts')
     .select(['asset_id as id', 'ports'])
     .where('observed_state', '=', p.state)
-    .where((eb) => isOneOf(db, eb.ref('asset_id'), p.ids)),
+    .where((eb) => inList(db, eb.ref('asset_id'), p.ids)),
 );
 
-export const insertAssets = prepareInsert(
+export const insertHosts = prepareInsert(
   'assets',
   {
     uid: 'text',
@@ -143,7 +148,7 @@ export const insertAssets = prepareInsert(
   'on conflict (organization_id, type, location) do nothing',
 );
 
-export const insertCounts = prepareInsert('port_counts', {
+export const insertPortCounts = prepareInsert('port_counts', {
   asset_id: 'int',
   observed_state: 'text',
   ports: 'int',
@@ -165,7 +170,7 @@ export const insertPorts = prepareInsert(
 );
 
 /** Numbers of ports from the first to the last, both included. */
-export interface PortNumbers {
+export interface PortNumberRange {
   first: number;
   last: number;
 }
@@ -174,15 +179,15 @@ export interface PortNumbers {
  * @param numbers of which ports of one host; of all of them unless told
  * @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends
  */
-export async function lockedPorts(
+export async function lockPorts(
   tx: Transaction,
   ids: readonly number[],
-  numbers?: PortNumbers,
+  numbers?: PortNumberRange,
 ): Promise<Map<number, Port[]>> {
   const ports = new Map<number, Port[]>();
   const [one] = ids;
   if (one === undefined) return ports;
-  await holdAssets(tx, { ids });
+  await lockAssets(tx, { ids });
   const rows = await (numbers === undefined
     ? portsOfAssets(tx, { ids })
     : portsInRange(tx, { id: one, ...numbers }));

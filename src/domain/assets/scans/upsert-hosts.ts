@@ -1,29 +1,35 @@
-import type { Act } from '../../../auth/callers.ts';
+import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import type { Row } from '../../../db/bulk-insert.ts';
+import type { InsertRow } from '../../../db/bulk-insert.ts';
 import { addressKey } from '../asset-locations.ts';
 import { newAssetUids } from '../insert-assets.ts';
-import { searchKey } from '../../lists/filters.ts';
+import { normalizeForSearch } from '../../lists/filters.ts';
 import {
-  type AppliedScans,
-  type Applying,
-  applyInPieces,
+  type ScanResult,
+  type ScanApplication,
+  applyLargeHost,
   applyScans,
-  largeHosts,
-  type Scan,
+  findLargeHosts,
+  type HostScan,
   type ScannedHost,
-  type ScanOrigin,
+  type ScanSource,
 } from './apply-scans.ts';
-import { hostsByAddress, insertAssets, type KnownHost, listedAssets, noteAssetsSeen } from './queries.ts';
+import {
+  selectHostsByAddress,
+  insertHosts,
+  type KnownHost,
+  selectListedAssets,
+  updateLastSeen,
+} from './queries.ts';
 import type { PortCoverage } from './diff-ports.ts';
 
 /** What a scan did to what was known. */
-interface ScanOutcome extends AppliedScans {
+interface UpsertHostsResult extends ScanResult {
   created: number;
   /** Hosts that the scan may not change. */
-  refused: number;
+  skipped: number;
   /** The assets that were made. */
-  made: { id: number; uid: string; address: string }[];
+  createdHosts: { id: number; uid: string; address: string }[];
 }
 
 /**
@@ -34,53 +40,56 @@ interface ScanOutcome extends AppliedScans {
  * @param coverage which ports the scan covers
  * @param hosts each address once
  */
-export async function putHostScans(
+export async function upsertScannedHosts(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizationId: number,
   coverage: PortCoverage,
   hosts: readonly ScannedHost[],
-  origin: ScanOrigin = {},
-): Promise<ScanOutcome> {
+  source: ScanSource = {},
+): Promise<UpsertHostsResult> {
   const { now } = act;
-  const { known, created } = await findOrCreate(tx, organizationId, hosts, now, origin);
-  const refused = await leaveOthers(tx, known, origin);
-  const scans = hosts.flatMap((host): Scan[] => {
+  const { known, created } = await findOrCreateHosts(tx, organizationId, hosts, now, source);
+  const skipped = await dropUnlisted(tx, known, source);
+  const scans = hosts.flatMap((host): HostScan[] => {
     const asset = known.get(host.address);
     // That nobody is at an address that nobody knew is nothing to remember.
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
-  const isNew = ({ uid }: Scan): boolean => created.has(uid);
-  const large = await largeHosts(tx, scans);
-  const applying: Applying = { tx, act, organizationId, origin, coverage };
+  const isNew = ({ uid }: HostScan): boolean => created.has(uid);
+  const large = await findLargeHosts(tx, scans);
+  const applying: ScanApplication = { tx, act, organizationId, source, coverage };
   const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];
   for (const scan of scans)
-    if (large.has(scan.id)) applied.push(await applyInPieces(applying, scan, isNew(scan)));
-  await noteSeen(
+    if (large.has(scan.id)) applied.push(await applyLargeHost(applying, scan, isNew(scan)));
+  await updateSeenTimes(
     tx,
     scans.filter((scan) => !isNew(scan)),
   );
-  const sum = (name: keyof AppliedScans) => applied.reduce((total, one) => total + one[name], 0);
+  const sum = (name: keyof ScanResult) => applied.reduce((total, one) => total + one[name], 0);
   return {
     updated: sum('updated'),
     unchanged: sum('unchanged'),
     closedPorts: sum('closedPorts'),
     openedPorts: sum('openedPorts'),
-    refused,
+    skipped,
     created: created.size,
-    made: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
+    createdHosts: scans.flatMap(({ id, uid, address }) => (created.has(uid) ? [{ id, uid, address }] : [])),
   };
 }
 
 /** Takes what the scan may not change out of what is known. @returns how many that were */
-async function leaveOthers(
+async function dropUnlisted(
   tx: Transaction,
   known: Map<string, KnownHost>,
-  { importId, listedBy }: ScanOrigin,
+  { importId, limitedToAssessment }: ScanSource,
 ): Promise<number> {
-  if (listedBy === undefined) return 0;
+  if (limitedToAssessment === undefined) return 0;
   const others = [...known.values()].filter(({ import_id }) => import_id === null || import_id !== importId);
-  const listed = await listedAssets(tx, { assessment: listedBy, ids: others.map(({ id }) => id) });
+  const listed = await selectListedAssets(tx, {
+    assessment: limitedToAssessment,
+    ids: others.map(({ id }) => id),
+  });
   const ids = new Set(listed.map(({ asset_id }) => asset_id));
   const refused = others.filter(({ id }) => !ids.has(id));
   for (const { address } of refused) known.delete(address);
@@ -88,17 +97,17 @@ async function leaveOthers(
 }
 
 /** @returns the assets of the hosts by address, and the uids of those that this call created */
-async function findOrCreate(
+async function findOrCreateHosts(
   tx: Transaction,
   organizationId: number,
   hosts: readonly ScannedHost[],
   now: number,
-  { importId }: ScanOrigin,
+  { importId }: ScanSource,
 ): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
   const known = new Map<string, KnownHost>();
   const find = async (wanted: readonly ScannedHost[]): Promise<void> => {
     const addresses = wanted.map(({ address }) => address);
-    const found = await hostsByAddress(tx, { organization: organizationId, addresses });
+    const found = await selectHostsByAddress(tx, { organization: organizationId, addresses });
     for (const host of found) known.set(host.address, host);
   };
   await find(hosts);
@@ -106,15 +115,15 @@ async function findOrCreate(
   if (missing.length === 0) return { known, created: new Set() };
 
   const uids = newAssetUids(missing.length, now);
-  const rows = missing.map(({ address, name, description, seenAt }, index): Row => [
+  const rows = missing.map(({ address, name, description, seenAt }, index): InsertRow => [
     uids[index] as string,
     organizationId,
     'host',
     address,
     name ?? address,
     description ?? '',
-    searchKey(address),
-    searchKey(name ?? address),
+    normalizeForSearch(address),
+    normalizeForSearch(name ?? address),
     addressKey(address),
     Math.min(seenAt ?? now, now),
     Math.min(seenAt ?? now, now),
@@ -122,7 +131,7 @@ async function findOrCreate(
     now,
     importId ?? null,
   ]);
-  await insertAssets(tx, rows);
+  await insertHosts(tx, rows);
   await find(missing);
   // Another import may have been faster with some of them.
   const created = uids.filter((uid, index) => known.get(missing[index]?.address ?? '')?.uid === uid);
@@ -130,7 +139,7 @@ async function findOrCreate(
 }
 
 /** Remembers when known hosts were seen, of those that answered. */
-async function noteSeen(tx: Transaction, scans: readonly Scan[]): Promise<void> {
+async function updateSeenTimes(tx: Transaction, scans: readonly HostScan[]): Promise<void> {
   const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
-  await noteAssetsSeen(tx, seen);
+  await updateLastSeen(tx, seen);
 }

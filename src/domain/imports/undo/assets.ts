@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
-import type { Act } from '../../../auth/callers.ts';
+import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
-import { countedPorts } from '../../assets/ports.ts';
-import { recordChanges } from '../../audit/record-event.ts';
-import { addTallies, forgetTallies } from '../../shared/counters.ts';
-import { stepOf, type UndoneImport, type UndoStep } from './findings.ts';
+import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { portDeltasOf } from '../../assets/ports.ts';
+import { recordEvents } from '../../audit/record-event.ts';
+import { addDeltas, deleteCounters } from '../../shared/counters.ts';
+import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 
 /** Takes away assets that it made and that nothing else knows by now. */
 export async function undoAssets(
   tx: Transaction,
-  { id, organizationId, assessmentId, createdAt }: UndoneImport,
-  act: Act,
+  { id, organizationId, assessmentId, createdAt }: ImportToUndo,
+  by: Attribution,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
@@ -22,11 +22,11 @@ export async function undoAssets(
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .execute();
   const ids = made.map((row) => row.id);
   const { rows: alone } = await sql<{ id: number }>`select assets.id from assets
-    where ${isOneOf(tx, sql.ref<number>('assets.id'), ids)}
+    where ${inList(tx, sql.ref<number>('assets.id'), ids)}
       and assets.version = 1 and coalesce(assets.last_seen, 0) <= ${createdAt}
       and not exists (select 1 from vulnerability_assets as link where link.asset_id = assets.id)
       and not exists (select 1 from asset_taggings as tagging where tagging.asset_id = assets.id)
@@ -37,18 +37,18 @@ export async function undoAssets(
   const isAlone = new Set(alone.map((row) => row.id));
   const gone = made.filter((row) => isAlone.has(row.id));
   for (const row of gone) {
-    await forgetTallies(tx, 'asset', row.id);
-    await addTallies(tx, await countedPorts(tx, row.id, -1));
+    await deleteCounters(tx, 'asset', row.id);
+    await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
   }
   if (gone.length > 0)
     await tx
       .deleteFrom('assets')
-      .where((eb) => isOneOf(tx, eb.ref('id'), [...isAlone]))
+      .where((eb) => inList(tx, eb.ref('id'), [...isAlone]))
       .execute();
-  await recordChanges(
+  await recordEvents(
     tx,
     gone.map(({ uid, type, location, name }) => ({
-      act,
+      by,
       change: {
         action: 'asset.delete',
         object: ['asset', uid],
@@ -58,5 +58,5 @@ export async function undoAssets(
       },
     })),
   );
-  return stepOf(made, limit, ids.at(-1), gone.length);
+  return undoStep(made, limit, ids.at(-1), gone.length);
 }

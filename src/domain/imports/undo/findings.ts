@@ -1,12 +1,12 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Reader, Transaction } from '../../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
-import { addTallyRows, TallySums } from '../../shared/counters.ts';
-import { tallyDifferences } from '../../vulnerabilities/vulnerability-counters.ts';
+import type { ReadConnection, Transaction } from '../../../db/engine.ts';
+import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
+import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import { linkedAssets, linkedTags } from '../linked-things.ts';
 
 /** An import that is taken back. */
-export interface UndoneImport {
+export interface ImportToUndo {
   id: number;
   organizationId: number;
   assessmentId: number | null;
@@ -21,7 +21,7 @@ export interface UndoStep {
   kept: number;
 }
 
-export async function findUndone(db: Reader, id: number): Promise<UndoneImport | undefined> {
+export async function findImportToUndo(db: ReadConnection, id: number): Promise<ImportToUndo | undefined> {
   const row = await db
     .selectFrom('imports')
     .select(['organization_id', 'assessment_id', 'created_at'])
@@ -37,7 +37,7 @@ export async function findUndone(db: Reader, id: number): Promise<UndoneImport |
   );
 }
 
-export const stepOf = (
+export const undoStep = (
   rows: readonly unknown[],
   limit: number,
   last: number | undefined,
@@ -51,7 +51,7 @@ export const stepOf = (
 /** Takes away findings that it made and that nobody has touched and no other import has seen since. */
 export async function undoFindings(
   tx: Transaction,
-  { id, organizationId }: UndoneImport,
+  { id, organizationId }: ImportToUndo,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
@@ -62,13 +62,13 @@ export async function undoFindings(
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
-    .modifyEnd(holdingRows(tx))
+    .modifyEnd(forNoKeyUpdate(tx))
     .execute();
   const ids = rows.map((row) => row.id);
   const untouched = await tx
     .selectFrom('scanner_findings')
     .select('vulnerability_id')
-    .where((eb) => isOneOf(tx, eb.ref('vulnerability_id'), ids))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
     .where('last_import_id', '=', id)
     // What an import does is told with its number.
     .where(
@@ -82,10 +82,10 @@ export async function undoFindings(
   if (gone.length > 0) {
     const goneIds = gone.map((row) => row.id);
     const [assets, tags] = [await linkedAssets(tx, goneIds), await linkedTags(tx, goneIds)];
-    const sums = new TallySums();
+    const sums = new DeltaAccumulator();
     for (const row of gone)
       sums.add(
-        tallyDifferences(
+        counterDeltas(
           {
             organizationId,
             assessmentId: row.assessment_id,
@@ -99,15 +99,15 @@ export async function undoFindings(
       );
     await tx
       .deleteFrom('vulnerabilities')
-      .where((eb) => isOneOf(tx, eb.ref('id'), goneIds))
+      .where((eb) => inList(tx, eb.ref('id'), goneIds))
       .execute();
-    await addTallyRows(tx, sums.rows());
+    await insertDeltas(tx, sums.rows());
   }
-  return stepOf(rows, limit, ids.at(-1), gone.length);
+  return undoStep(rows, limit, ids.at(-1), gone.length);
 }
 
 /** @returns the highest id that a finding of a scanner has */
-export async function lastFinding(db: Reader): Promise<number> {
+export async function lastFindingId(db: ReadConnection): Promise<number> {
   const row = await db
     .selectFrom('scanner_findings')
     .select(({ fn }) => fn.max('vulnerability_id').as('last'))

@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Transaction } from '../../../db/engine.ts';
-import { eachList } from '../../../db/dialect-sql.ts';
-import { coveredSince, type Covering } from '../coverage.ts';
-import type { UndoneImport } from './findings.ts';
-import { portsNamed } from '../port-sets.ts';
+import { jsonRowsTable } from '../../../db/dialect-sql.ts';
+import { findNewerCoverage, type CoveringReport } from '../coverage.ts';
+import type { ImportToUndo } from './findings.ts';
+import { loadPortSets } from '../port-sets.ts';
 
 /** A finding as it was seen last, and what covers it. */
 export interface SeenFinding {
@@ -17,25 +17,25 @@ export interface SeenFinding {
 }
 
 /** @returns by finding, the newest report beside the one that is undone that covered it since it was seen and has it not */
-export async function coveredByOthers(
+export async function coverageByOthers(
   tx: Transaction,
-  { id, organizationId, assessmentId }: UndoneImport,
+  { id, organizationId, assessmentId }: ImportToUndo,
   rows: readonly SeenFinding[],
-): Promise<ReadonlyMap<number, Covering>> {
+): Promise<ReadonlyMap<number, CoveringReport>> {
   if (assessmentId === null || rows.length === 0) return new Map();
-  const texts = await portsNamed(
+  const texts = await loadPortSets(
     tx,
     organizationId,
     rows.map((row) => row.cover_ports),
   );
-  return coveredSince(
+  return findNewerCoverage(
     tx,
     { organizationId, assessment: { id: assessmentId } },
     id,
     rows.map((row) => ({
       id: row.id,
       source: row.source,
-      cover:
+      coverage:
         row.cover_key === null
           ? null
           : {
@@ -54,7 +54,7 @@ export async function coveredByOthers(
  */
 export async function undoSightings(
   tx: Transaction,
-  undone: UndoneImport,
+  undone: ImportToUndo,
   after: number,
   to: number,
 ): Promise<void> {
@@ -85,10 +85,10 @@ export async function undoSightings(
     .where('gone_import_id', '=', id)
     .returning(['vulnerability_id as id', 'source', 'cover_key', 'cover_host', 'cover_ports', 'last_seen_at'])
     .execute();
-  const covering = await coveredByOthers(tx, undone, back);
+  const covering = await coverageByOthers(tx, undone, back);
   if (covering.size === 0) return;
   const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
   const rows = [...covering].map(([finding, { coveredAt, importId }]) => [finding, coveredAt, importId]);
   await sql`update scanner_findings set gone_at = ${int(1)}, gone_import_id = ${int(2)}
-    from ${eachList(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }

@@ -1,22 +1,22 @@
 import { type SqlBool, sql } from 'kysely';
-import type { Act } from '../../../auth/callers.ts';
+import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { eachList, holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
-import { addTallyRows, TallySums } from '../../shared/counters.ts';
+import { jsonRowsTable, forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { FIXED } from '../../vulnerabilities/statuses-and-severities.ts';
-import { statusTold } from '../../vulnerabilities/lock-vulnerability.ts';
-import { recordTimelines } from '../../vulnerabilities/timeline.ts';
-import { tallyDifferences } from '../../vulnerabilities/vulnerability-counters.ts';
+import { statusSnapshot } from '../../vulnerabilities/lock-vulnerability.ts';
+import { recordTimelineEntries } from '../../vulnerabilities/timeline.ts';
+import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import type { ImportOptions } from '../import-types.ts';
-import { stepOf, type UndoneImport, type UndoStep } from './findings.ts';
+import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 import { linkedAssets } from '../linked-things.ts';
-import { coveredByOthers, type SeenFinding } from './sightings.ts';
+import { coverageByOthers, type SeenFinding } from './sightings.ts';
 
 /** Sets back statuses that it set and nobody and no other import has changed or confirmed since. */
 export async function undoStatuses(
   tx: Transaction,
-  undone: UndoneImport,
-  { actor, now }: Act,
+  undone: ImportToUndo,
+  { actor, now }: Attribution,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
@@ -49,9 +49,9 @@ export async function undoStatuses(
     .where(sql<SqlBool>`(finding.import_id is null or finding.import_id <> ${id})`)
     .orderBy('status.vulnerability_id')
     .limit(limit)
-    .modifyEnd(holdingRows(tx, 'finding'))
+    .modifyEnd(forNoKeyUpdate(tx, 'finding'))
     .execute();
-  const fixedByOthers = await fixedSince(tx, undone, rows);
+  const fixedByOthers = await fixedByLaterReports(tx, undone, rows);
   const back = rows.filter(
     (row) =>
       row.status_id === row.after &&
@@ -63,12 +63,12 @@ export async function undoStatuses(
     const values = back.map((row) => [row.id, row.before, row.before_set_at, row.closed_at]);
     await sql`update vulnerabilities set status_id = ${int(1)}, status_set_at = ${int(2)}, closed_at = ${int(3)},
         updated_at = ${now}, version = version + 1
-      from ${eachList(tx, values)} where vulnerabilities.id = ${int(0)}`.execute(tx);
+      from ${jsonRowsTable(tx, values)} where vulnerabilities.id = ${int(0)}`.execute(tx);
     const assets = await linkedAssets(
       tx,
       back.map((row) => row.id),
     );
-    const sums = new TallySums();
+    const sums = new DeltaAccumulator();
     for (const row of back) {
       const counted = (statusId: number) => ({
         organizationId,
@@ -78,25 +78,25 @@ export async function undoStatuses(
         tags: [],
         assets: assets.get(row.id) ?? [],
       });
-      sums.add(tallyDifferences(counted(row.status_id), counted(row.before)));
+      sums.add(counterDeltas(counted(row.status_id), counted(row.before)));
     }
-    await addTallyRows(tx, sums.rows());
-    await recordTimelines(
+    await insertDeltas(tx, sums.rows());
+    await recordTimelineEntries(
       tx,
       { actor, now },
       back.map((row) => ({
         organizationId,
         vulnerabilityId: row.id,
         kind: 'status',
-        before: statusTold(row.status_id),
-        after: statusTold(row.before),
+        before: statusSnapshot(row.status_id),
+        after: statusSnapshot(row.before),
       })),
     );
     await tx
       .deleteFrom('import_statuses')
       .where('import_id', '=', id)
       .where((eb) =>
-        isOneOf(
+        inList(
           tx,
           eb.ref('vulnerability_id'),
           back.map((row) => row.id),
@@ -104,22 +104,22 @@ export async function undoStatuses(
       )
       .execute();
   }
-  return stepOf(rows, limit, rows.at(-1)?.id, back.length);
+  return undoStep(rows, limit, rows.at(-1)?.id, back.length);
 }
 
 /** @returns the ids of findings that a later report does not have either, when it was to fix such */
-async function fixedSince(
+async function fixedByLaterReports(
   tx: Transaction,
-  undone: UndoneImport,
+  undone: ImportToUndo,
   rows: readonly SeenFinding[],
 ): Promise<ReadonlySet<number>> {
-  const covering = await coveredByOthers(tx, undone, rows);
+  const covering = await coverageByOthers(tx, undone, rows);
   if (covering.size === 0) return new Set();
   const imports = await tx
     .selectFrom('imports')
     .select(['id', 'options'])
     .where((eb) =>
-      isOneOf(
+      inList(
         tx,
         eb.ref('id'),
         [...covering.values()].map(({ importId }) => importId),

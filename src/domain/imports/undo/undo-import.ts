@@ -2,17 +2,17 @@ import type { Caller } from '../../../auth/callers.ts';
 import type { Database, Transaction } from '../../../db/engine.ts';
 import type { ImportUndone } from '../import-list.ts';
 import { undoCoverage } from '../coverage.ts';
-import { findUndone, lastFinding, undoFindings, type UndoStep } from './findings.ts';
+import { findImportToUndo, lastFindingId, undoFindings, type UndoStep } from './findings.ts';
 import { undoAssets } from './assets.ts';
-import { undoChanges } from './snapshots.ts';
+import { undoSnapshots } from './snapshots.ts';
 import { undoSightings } from './sightings.ts';
 import { undoStatuses } from './statuses.ts';
-import { Units } from '../adaptive-writer.ts';
+import { AdaptiveWriter } from '../adaptive-writer.ts';
 
 /** Things in the first unit of work and in the largest; ids of which a unit looks for those that the import saw. */
-const FIRST = 50;
-const MOST = 300;
-const IDS_AT_ONCE = 4_000;
+const FIRST_BATCH = 50;
+const MAX_BATCH = 300;
+const IDS_PER_BATCH = 4_000;
 
 /**
  * Takes back an import that has ended, in units of work that leave others room (operation 82). Run again after a crash it
@@ -23,9 +23,9 @@ export async function undoImport(
   id: number,
 ): Promise<Omit<ImportUndone, 'at'>> {
   const counts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
-  const undone = await findUndone(db.read, id);
+  const undone = await findImportToUndo(db.read, id);
   if (undone === undefined) return counts;
-  const units = new Units(db, signal, { dryRun: false, size: FIRST, most: MOST });
+  const units = new AdaptiveWriter(db, signal, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
   const act = () => ({ actor: caller, now: clock() });
   const every = async (
     of: 'findings' | 'assets' | 'statuses' | undefined,
@@ -33,7 +33,7 @@ export async function undoImport(
   ): Promise<void> => {
     for (let after: number | null = 0; after !== null;) {
       const from: number = after;
-      const limit = units.size;
+      const limit = units.batchSize;
       const { last, done, kept }: UndoStep = await units.write(limit, (tx) => step(tx, from, limit));
       if (of !== undefined) counts[of] += done;
       counts.kept += kept;
@@ -45,10 +45,10 @@ export async function undoImport(
   await units.write(1, (tx) => undoCoverage(tx, undone));
   await every('statuses', (tx, after, limit) => undoStatuses(tx, undone, act(), after, limit));
   await every('findings', (tx, after, limit) => undoFindings(tx, undone, after, limit));
-  await every(undefined, (tx, after, limit) => undoChanges(tx, undone, act(), after, limit));
-  const last = undone.assessmentId === null ? 0 : await lastFinding(db.read);
-  for (let after = 0; after < last; after += IDS_AT_ONCE)
-    await units.write(1, (tx) => undoSightings(tx, undone, after, after + IDS_AT_ONCE));
+  await every(undefined, (tx, after, limit) => undoSnapshots(tx, undone, act(), after, limit));
+  const last = undone.assessmentId === null ? 0 : await lastFindingId(db.read);
+  for (let after = 0; after < last; after += IDS_PER_BATCH)
+    await units.write(1, (tx) => undoSightings(tx, undone, after, after + IDS_PER_BATCH));
   await every('assets', (tx, after, limit) => undoAssets(tx, undone, act(), after, limit));
   return counts;
 }

@@ -1,33 +1,33 @@
 import { sql } from 'kysely';
-import type { Act } from '../../../auth/callers.ts';
+import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { isOneOf } from '../../../db/dialect-sql.ts';
-import { recordChanges } from '../../audit/record-event.ts';
-import { type Held, inPieces } from './lock.ts';
-import { recordTimelines } from '../timeline.ts';
+import { inList } from '../../../db/dialect-sql.ts';
+import { recordEvents } from '../../audit/record-event.ts';
+import { type LockedVulnerability, yieldingChunks } from './lock.ts';
+import { recordTimelineEntries } from '../timeline.ts';
 
 /** Puts the same comment on many vulnerabilities that are held, as operation 25 puts it on one. */
-export async function commentOnMany(
+export async function bulkComment(
   tx: Transaction,
-  act: Act,
-  held: readonly Held[],
+  act: Attribution,
+  held: readonly LockedVulnerability[],
   text: string,
 ): Promise<void> {
   const { actor, now } = act;
-  for await (const some of inPieces(held)) {
+  for await (const some of yieldingChunks(held)) {
     const ids = some.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
       insert into comments (organization_id, vulnerability_id, user_id, text, internal, created_at, updated_at)
       select organization_id, id, cast(${actor.userId} as bigint), ${text}, 0, cast(${now} as bigint), cast(${now} as bigint)
-        from vulnerabilities where ${isOneOf(tx, sql.ref<number>('id'), ids)} order by id
+        from vulnerabilities where ${inList(tx, sql.ref<number>('id'), ids)} order by id
       returning id, vulnerability_id, organization_id`.execute(tx);
     await tx
       .updateTable('vulnerabilities')
       .set({ updated_at: now })
-      .where(({ ref }) => isOneOf(tx, ref('id'), ids))
+      .where(({ ref }) => inList(tx, ref('id'), ids))
       .where('updated_at', '<>', now)
       .execute();
-    await recordTimelines(
+    await recordTimelineEntries(
       tx,
       act,
       rows.map((row) => ({
@@ -37,10 +37,10 @@ export async function commentOnMany(
         commentId: row.id,
       })),
     );
-    await recordChanges(
+    await recordEvents(
       tx,
       rows.map((row) => ({
-        act,
+        by: act,
         change: {
           action: 'comment.create' as const,
           object: ['comment', row.id] as const,

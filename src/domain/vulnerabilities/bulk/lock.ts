@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../../auth/callers.ts';
-import { piecesOf } from '../../../db/bulk-insert.ts';
-import type { Reader, Transaction } from '../../../db/engine.ts';
-import { holdingRows, isOneOf } from '../../../db/dialect-sql.ts';
-import { grouped } from '../../shared/group-by.ts';
-import { listingWithin, reachOfAccount, reachParameters } from '../../shared/visibility.ts';
+import { chunked } from '../../../db/bulk-insert.ts';
+import type { ReadConnection, Transaction } from '../../../db/engine.ts';
+import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { groupBy } from '../../shared/group-by.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../../shared/visibility.ts';
 
 /** What of a vulnerability is changed together with that of others. */
-export interface State {
+export interface MutableFields {
   statusId: number;
   statusSetAt: number;
   closedAt: number | null;
@@ -21,28 +21,31 @@ export interface State {
 }
 
 /** One of many, as it is before they are changed. */
-export interface Held {
+export interface LockedVulnerability {
   id: number;
   organizationId: number;
   assessmentId: number;
   version: number;
-  state: State;
+  fields: MutableFields;
 }
 
 /** One of many, and what becomes of it. */
-export interface StateChange {
-  held: Held;
-  after: State;
+export interface FieldChange {
+  locked: LockedVulnerability;
+  after: MutableFields;
 }
 
 /** So many at once: what is written of them holds the event loop some milliseconds, and others are answered between. */
-const AT_ONCE = 100;
+const CHUNK_SIZE = 100;
 /** Where less is done with each. */
-export const MORE_AT_ONCE = 500;
+export const LARGE_CHUNK_SIZE = 500;
 
 /** @returns the list in pieces, with a turn of the event loop behind each */
-export async function* inPieces<T>(list: readonly T[], size = AT_ONCE): AsyncGenerator<readonly T[]> {
-  for (const some of piecesOf(list, size)) {
+export async function* yieldingChunks<T>(
+  list: readonly T[],
+  size = CHUNK_SIZE,
+): AsyncGenerator<readonly T[]> {
+  for (const some of chunked(list, size)) {
     yield some;
     await nextTurn();
   }
@@ -52,13 +55,13 @@ export async function* inPieces<T>(list: readonly T[], size = AT_ONCE): AsyncGen
  * Finds vulnerabilities that the caller reaches, and keeps others from changing them until the unit of work ends.
  * @param ids ascending, so that two who change many of the same wait for each other and do not lock each other out
  */
-export async function holdVulnerabilities(
+export async function lockVulnerabilities(
   tx: Transaction,
   caller: Caller,
   ids: readonly number[],
-): Promise<Map<number, Held>> {
-  const found = new Map<number, Held>();
-  for await (const some of inPieces(ids, MORE_AT_ONCE)) {
+): Promise<Map<number, LockedVulnerability>> {
+  const found = new Map<number, LockedVulnerability>();
+  for await (const some of yieldingChunks(ids, LARGE_CHUNK_SIZE)) {
     const rows = await tx
       .selectFrom('vulnerabilities')
       .select([
@@ -73,22 +76,22 @@ export async function holdVulnerabilities(
         'assignee_id',
         'due_on',
       ])
-      .where(({ ref }) => isOneOf(tx, ref('id'), some))
+      .where(({ ref }) => inList(tx, ref('id'), some))
       .where(
         sql<SqlBool>`exists (select 1 from assessments where assessments.id = vulnerabilities.assessment_id
-          and ${listingWithin(reachOfAccount(caller), reachParameters(caller))})`,
+          and ${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))})`,
       )
       .orderBy('id')
-      .modifyEnd(holdingRows(tx))
+      .modifyEnd(forNoKeyUpdate(tx))
       .execute();
-    const tags = await linksOf(tx, 'vulnerability_taggings', 'tag_id', some);
+    const tags = await linkedIds(tx, 'vulnerability_taggings', 'tag_id', some);
     for (const row of rows) {
       found.set(row.id, {
         id: row.id,
         organizationId: row.organization_id,
         assessmentId: row.assessment_id,
         version: row.version,
-        state: {
+        fields: {
           statusId: row.status_id,
           statusSetAt: row.status_set_at,
           closedAt: row.closed_at,
@@ -104,18 +107,18 @@ export async function holdVulnerabilities(
 }
 
 /** @returns by vulnerability, the ids of what is linked with it, ascending */
-export async function linksOf(
-  db: Reader,
+export async function linkedIds(
+  db: ReadConnection,
   table: 'vulnerability_taggings' | 'vulnerability_assets',
   column: 'tag_id' | 'asset_id',
   ids: readonly number[],
 ): Promise<Map<number, number[]>> {
   const { rows } = await sql<{ vulnerability_id: number; link: number }>`
     select vulnerability_id, ${sql.ref(column)} as link from ${sql.table(table)}
-    where ${isOneOf(db, sql.ref<number>('vulnerability_id'), ids)} order by vulnerability_id, link`.execute(
+    where ${inList(db, sql.ref<number>('vulnerability_id'), ids)} order by vulnerability_id, link`.execute(
     db,
   );
-  return grouped(
+  return groupBy(
     rows,
     (row) => row.vulnerability_id,
     ({ link }) => link,
@@ -123,12 +126,12 @@ export async function linksOf(
 }
 
 /** @returns whether a change changes anything */
-export function differs({ held: { state }, after }: StateChange): boolean {
+export function hasChanges({ locked: { fields }, after }: FieldChange): boolean {
   return (
-    state.statusId !== after.statusId ||
-    state.severity !== after.severity ||
-    state.assigneeId !== after.assigneeId ||
-    state.dueOn !== after.dueOn ||
-    String(state.tags) !== String(after.tags)
+    fields.statusId !== after.statusId ||
+    fields.severity !== after.severity ||
+    fields.assigneeId !== after.assigneeId ||
+    fields.dueOn !== after.dueOn ||
+    String(fields.tags) !== String(after.tags)
   );
 }

@@ -1,13 +1,13 @@
-import type { Act } from '../../../auth/callers.ts';
+import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { isOneOf, nameKey } from '../../../db/dialect-sql.ts';
-import { type Fault, invalid } from '../../shared/errors.ts';
-import { nameFault } from '../../shared/names.ts';
+import { inList, normalizeName } from '../../../db/dialect-sql.ts';
+import { type FieldError, invalidInput } from '../../shared/errors.ts';
+import { validateName } from '../../shared/names.ts';
 import { tagsByIds } from '../vulnerability-tags.ts';
-import { findOrCreateTags, unknownTag } from '../resolve-tags.ts';
+import { findOrCreateTags, unknownTagError } from '../resolve-tags.ts';
 
 /** What becomes of the tags of many: they are replaced by the union of the first two, or some are added and removed. */
-export interface TagChange {
+export interface TagUpdate {
   /** Ids. */
   tagIds?: readonly number[] | undefined;
   /** Names; unknown ones are created. */
@@ -19,11 +19,11 @@ export interface TagChange {
 }
 
 /** @returns what is wrong with the form of a change of tags, within `set` */
-export function tagChangeFaults({ tagIds, tagNames, addTags, removeTags }: TagChange): Fault[] {
-  const faults: Fault[] = [];
+export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: TagUpdate): FieldError[] {
+  const faults: FieldError[] = [];
   for (const [name, names] of Object.entries({ tagNames, addTags, removeTags }))
     for (const [index, one] of (names ?? []).entries())
-      faults.push(...((nameFault(`set.${name}.${index}`, one) ?? []) as Fault[]));
+      faults.push(...((validateName(`set.${name}.${index}`, one) ?? []) as FieldError[]));
   const replaces =
     tagIds === undefined ? (tagNames === undefined ? undefined : 'set.tagNames') : 'set.tagIds';
   if (replaces !== undefined)
@@ -34,9 +34,9 @@ export function tagChangeFaults({ tagIds, tagNames, addTags, removeTags }: TagCh
           message: `must not be there with ${replaces}`,
           other: replaces,
         });
-  const added = new Set((addTags ?? []).map(nameKey));
+  const added = new Set((addTags ?? []).map(normalizeName));
   for (const [index, one] of (removeTags ?? []).entries())
-    if (added.has(nameKey(one)))
+    if (added.has(normalizeName(one)))
       faults.push({
         property: `set.removeTags.${index}`,
         message: 'must not be in set.addTags as well',
@@ -47,10 +47,10 @@ export function tagChangeFaults({ tagIds, tagNames, addTags, removeTags }: TagCh
 }
 
 /** What becomes of the tags of a vulnerability of one organization. */
-export type TagRule = (tags: readonly number[]) => readonly number[];
+export type TagTransform = (tags: readonly number[]) => readonly number[];
 
 /** A tag that a dry run does not create. */
-const UNMADE = -1;
+const NOT_CREATED = -1;
 
 /**
  * @param organizations of all vulnerabilities that are changed
@@ -58,27 +58,27 @@ const UNMADE = -1;
  * @returns by organization, what becomes of tags
  * @throws Failure `invalid` for the id of a tag that is not of each of these organizations
  */
-export async function findTagRules(
+export async function buildTagTransforms(
   tx: Transaction,
-  act: Act,
+  act: Attribution,
   organizations: readonly number[],
-  { tagIds, tagNames, addTags, removeTags }: TagChange,
+  { tagIds, tagNames, addTags, removeTags }: TagUpdate,
   dryRun: boolean,
-): Promise<ReadonlyMap<number, TagRule>> {
+): Promise<ReadonlyMap<number, TagTransform>> {
   const found = tagIds === undefined || tagIds.length === 0 ? [] : await tagsByIds(tx, { ids: tagIds });
   const faults = (tagIds ?? []).flatMap((id, index) =>
     organizations.every((one) => found.some((tag) => tag.id === id && tag.organization_id === one))
       ? []
-      : [unknownTag(`set.tagIds.${index}`, id)],
+      : [unknownTagError(`set.tagIds.${index}`, id)],
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   const replaces = tagIds !== undefined || tagNames !== undefined;
   const wanted = (replaces ? tagNames : addTags) ?? [];
-  const rules = new Map<number, TagRule>();
+  const rules = new Map<number, TagTransform>();
   for (const organization of organizations) {
-    const removed = new Set(await idsOfNames(tx, organization, removeTags ?? []));
+    const removed = new Set(await tagIdsByName(tx, organization, removeTags ?? []));
     const named = dryRun
-      ? [...(await idsOfNames(tx, organization, wanted))]
+      ? [...(await tagIdsByName(tx, organization, wanted))]
       : (
           await findOrCreateTags(tx, act, organization, {
             ids: [],
@@ -86,20 +86,20 @@ export async function findTagRules(
             names: wanted.map((name) => name.trim()),
           })
         ).map(({ id }) => id);
-    if (dryRun && named.length < new Set(wanted.map(nameKey)).size) named.push(UNMADE);
-    const set = sorted(replaces ? [...(tagIds ?? []), ...named] : named);
+    if (dryRun && named.length < new Set(wanted.map(normalizeName)).size) named.push(NOT_CREATED);
+    const set = sortedUnique(replaces ? [...(tagIds ?? []), ...named] : named);
     rules.set(organization, (tags) =>
-      replaces ? set : sorted([...tags.filter((tag) => !removed.has(tag)), ...set]),
+      replaces ? set : sortedUnique([...tags.filter((tag) => !removed.has(tag)), ...set]),
     );
   }
   return rules;
 }
 
-function sorted(ids: readonly number[]): number[] {
+function sortedUnique(ids: readonly number[]): number[] {
   return [...new Set(ids)].sort((one, other) => one - other);
 }
 
-async function idsOfNames(
+async function tagIdsByName(
   tx: Transaction,
   organization: number,
   names: readonly string[],
@@ -109,13 +109,13 @@ async function idsOfNames(
     .selectFrom('vulnerability_tags')
     .select('id')
     .where('organization_id', '=', organization)
-    .where(({ ref }) => isOneOf(tx, ref('name_key'), [...new Set(names.map(nameKey))]))
+    .where(({ ref }) => inList(tx, ref('name_key'), [...new Set(names.map(normalizeName))]))
     .execute();
   return rows.map(({ id }) => id);
 }
 
 /** @returns the names of tags by id */
-export async function namesOfTags(
+export async function tagNamesById(
   tx: Transaction,
   ids: Iterable<number>,
 ): Promise<ReadonlyMap<number, string>> {

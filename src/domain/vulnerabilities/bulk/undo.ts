@@ -1,15 +1,15 @@
-import type { Act, Caller } from '../../../auth/callers.ts';
+import type { Attribution, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { isOneOf } from '../../../db/dialect-sql.ts';
-import { invalid } from '../../shared/errors.ts';
-import { accessOfPairs } from '../resolve-references.ts';
-import { differs, holdVulnerabilities, type State, type StateChange } from './lock.ts';
+import { inList } from '../../../db/dialect-sql.ts';
+import { invalidInput } from '../../shared/errors.ts';
+import { accessByPair } from '../resolve-references.ts';
+import { hasChanges, lockVulnerabilities, type MutableFields, type FieldChange } from './lock.ts';
 
 /** How long, in milliseconds, a change of many can be undone. */
-export const UNDO_FOR = 3_600_000;
+export const UNDO_WINDOW = 3_600_000;
 
 /** A vulnerability, the version that the change gave it, and what it was before. */
-type Replaced = readonly [
+type UndoRecord = readonly [
   id: number,
   version: number,
   statusId: number,
@@ -22,21 +22,21 @@ type Replaced = readonly [
 ];
 
 /** Keeps what a change of many replaced, in its unit of work. */
-export async function keepForUndo(
+export async function storeUndo(
   tx: Transaction,
-  { actor, now }: Act,
-  changes: readonly StateChange[],
+  { actor, now }: Attribution,
+  changes: readonly FieldChange[],
 ): Promise<void> {
-  const replaced = changes.map(({ held: { id, version, state } }): Replaced => [
+  const replaced = changes.map(({ locked: { id, version, fields } }): UndoRecord => [
     id,
     version + 1,
-    state.statusId,
-    state.statusSetAt,
-    state.closedAt,
-    state.severity,
-    state.assigneeId,
-    state.dueOn,
-    state.tags,
+    fields.statusId,
+    fields.statusSetAt,
+    fields.closedAt,
+    fields.severity,
+    fields.assigneeId,
+    fields.dueOn,
+    fields.tags,
   ]);
   await tx
     .insertInto('bulk_changes')
@@ -56,30 +56,30 @@ export async function keepForUndo(
  * @returns the changes, and how many vulnerabilities the change was of
  * @throws Failure `invalid` for another one
  */
-export async function findUndo(
+export async function buildUndo(
   tx: Transaction,
-  { actor, now }: Act<Caller>,
+  { actor, now }: Attribution<Caller>,
   requestId: string,
-): Promise<{ changes: StateChange[]; size: number }> {
+): Promise<{ changes: FieldChange[]; size: number }> {
   const row = await tx
     .selectFrom('bulk_changes')
     .select('replaced')
     .where('request_id', '=', requestId)
     .where('user_id', actor.userId === null ? 'is' : '=', actor.userId)
-    .where('changed_at', '>', now - UNDO_FOR)
+    .where('changed_at', '>', now - UNDO_WINDOW)
     .executeTakeFirst();
   if (row === undefined)
-    throw invalid({
+    throw invalidInput({
       property: 'undo',
       message: 'is not the X-Request-Id of a change of many that you made within the hour',
       value: requestId,
     });
-  const replaced = JSON.parse(row.replaced) as Replaced[];
+  const replaced = JSON.parse(row.replaced) as UndoRecord[];
   const ids = replaced.map(([id]) => id);
-  const held = await holdVulnerabilities(tx, actor, ids);
+  const held = await lockVulnerabilities(tx, actor, ids);
   const [tags, hasAccess] = await Promise.all([
     existingTags(tx, [...new Set(replaced.flatMap((one) => one[8]))]),
-    accessOfPairs(
+    accessByPair(
       tx,
       replaced.flatMap(([id, , , , , , assigneeId]) => {
         const one = held.get(id);
@@ -88,10 +88,10 @@ export async function findUndo(
     ),
   ]);
   const changes = replaced.flatMap(
-    ([id, version, statusId, statusSetAt, closedAt, severity, assigneeId, dueOn, tagIds]): StateChange[] => {
+    ([id, version, statusId, statusSetAt, closedAt, severity, assigneeId, dueOn, tagIds]): FieldChange[] => {
       const present = held.get(id);
       if (present?.version !== version) return [];
-      const after: State = {
+      const after: MutableFields = {
         statusId,
         statusSetAt,
         closedAt,
@@ -100,7 +100,7 @@ export async function findUndo(
         dueOn,
         tags: tagIds.filter((tag) => tags.has(tag)),
       };
-      return [{ held: present, after }].filter(differs);
+      return [{ locked: present, after }].filter(hasChanges);
     },
   );
   return { changes, size: replaced.length };
@@ -111,7 +111,7 @@ async function existingTags(tx: Transaction, ids: readonly number[]): Promise<Se
   const rows = await tx
     .selectFrom('vulnerability_tags')
     .select('id')
-    .where(({ ref }) => isOneOf(tx, ref('id'), ids))
+    .where(({ ref }) => inList(tx, ref('id'), ids))
     .execute();
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,22 +1,34 @@
-import type { Act, Caller } from '../../../auth/callers.ts';
+import type { Attribution, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { Failure, type Fault, invalid } from '../../shared/errors.ts';
-import type { Chosen } from '../../lists/filters.ts';
-import { isDay } from '../../shared/time.ts';
-import { commentOnMany } from './comment.ts';
-import { differs, type Held, holdVulnerabilities, type State, type StateChange } from './lock.ts';
-import { findTagRules, namesOfTags, type TagChange, tagChangeFaults, type TagRule } from './tags.ts';
-import { findUndo, keepForUndo } from './undo.ts';
-import { writeStates } from './write.ts';
-import { closedAt, statusFaults } from '../statuses-and-severities.ts';
-import { accessOfPairs } from '../resolve-references.ts';
+import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
+import type { FilterInput } from '../../lists/filters.ts';
+import { isCalendarDate } from '../../shared/time.ts';
+import { bulkComment } from './comment.ts';
+import {
+  hasChanges,
+  type LockedVulnerability,
+  lockVulnerabilities,
+  type MutableFields,
+  type FieldChange,
+} from './lock.ts';
+import {
+  buildTagTransforms,
+  tagNamesById,
+  type TagUpdate,
+  validateTagUpdate,
+  type TagTransform,
+} from './tags.ts';
+import { buildUndo, storeUndo } from './undo.ts';
+import { writeFieldChanges } from './write.ts';
+import { closedAt, validateStatus } from '../statuses-and-severities.ts';
+import { accessByPair } from '../resolve-references.ts';
 import { vulnerabilityList } from '../vulnerability-list.ts';
 
 /** The most vulnerabilities that are changed at once. */
-export const MAX_CHANGED = 10_000;
+export const MAX_BULK_UPDATE = 10_000;
 
 /** What becomes of each of many; what is absent stays. */
-export interface ManySet extends TagChange {
+export interface BulkUpdateFields extends TagUpdate {
   statusId?: number | undefined;
   severity?: string | undefined;
   assigneeId?: number | null | undefined;
@@ -25,10 +37,10 @@ export interface ManySet extends TagChange {
 }
 
 /** A change of many, by one of `ids` and `filter`, or `undo` alone. */
-export interface ManyChange {
+export interface BulkUpdate {
   ids?: readonly number[] | undefined;
-  filter?: Chosen<typeof vulnerabilityList.filters> | undefined;
-  set?: ManySet | undefined;
+  filter?: FilterInput<typeof vulnerabilityList.filters> | undefined;
+  set?: BulkUpdateFields | undefined;
   /** Put on each that matches. */
   comment?: string | undefined;
   dryRun?: boolean | undefined;
@@ -39,7 +51,7 @@ export interface ManyChange {
 }
 
 /** What a change of many has done, or would do. */
-export interface ManyChanged {
+export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */
   changed: number[];
@@ -52,86 +64,99 @@ export interface ManyChanged {
  * @throws Failure `invalid` for a bad form, for ids out of reach, for tags and an assignee that do not go with each match,
  *   `oversized` for more than `MAX_CHANGED` matches, `conflict` when another number matches than is expected
  */
-export async function changeVulnerabilities(
+export async function bulkUpdateVulnerabilities(
   tx: Transaction,
-  act: Act<Caller>,
-  change: ManyChange,
-): Promise<ManyChanged> {
+  act: Attribution<Caller>,
+  change: BulkUpdate,
+): Promise<BulkUpdateResult> {
   const { undo, set = {}, dryRun = false, comment, expectedCount } = change;
-  const faults = undo === undefined ? formFaults(change) : undoFaults(change);
-  if (faults.length > 0) throw invalid(faults);
-  if (undo !== undefined) return undoChange(tx, act, undo);
+  const faults = undo === undefined ? validateForm(change) : validateUndo(change);
+  if (faults.length > 0) throw invalidInput(faults);
+  if (undo !== undefined) return undoBulkUpdate(tx, act, undo);
 
-  const held = await findMatches(tx, act, change);
-  const tagRules = await findTagRules(
+  const held = await lockMatches(tx, act, change);
+  const tagRules = await buildTagTransforms(
     tx,
     act,
     [...new Set(held.map(({ organizationId }) => organizationId))],
     set,
     dryRun || (expectedCount !== undefined && expectedCount !== held.length),
   );
-  await requireAssigneeOfAll(tx, held, set.assigneeId);
+  await requireAssigneeOfEach(tx, held, set.assigneeId);
   if (expectedCount !== undefined && expectedCount !== held.length)
-    throw new Failure(
+    throw new DomainError(
       'conflict',
       `${held.length} vulnerabilities match, and not ${expectedCount}: nothing was changed.`,
       [{ property: 'expectedCount', message: `must be ${held.length}`, value: expectedCount }],
     );
   const changes = held
-    .map((one) => ({ held: one, after: afterOf(one, set, act.now, tagRules.get(one.organizationId)) }))
-    .filter(differs);
+    .map((one) => ({ locked: one, after: fieldsAfter(one, set, act.now, tagRules.get(one.organizationId)) }))
+    .filter(hasChanges);
   if (!dryRun) {
-    await write(tx, act, changes);
-    if (comment !== undefined) await commentOnMany(tx, act, held, comment);
+    await writeChanges(tx, act, changes);
+    if (comment !== undefined) await bulkComment(tx, act, held, comment);
   }
-  return { matched: held.length, changed: changes.map((one) => one.held.id) };
+  return { matched: held.length, changed: changes.map((one) => one.locked.id) };
 }
 
-async function undoChange(tx: Transaction, act: Act<Caller>, requestId: string): Promise<ManyChanged> {
-  const { changes, size } = await findUndo(tx, act, requestId);
-  await write(tx, act, changes);
+async function undoBulkUpdate(
+  tx: Transaction,
+  act: Attribution<Caller>,
+  requestId: string,
+): Promise<BulkUpdateResult> {
+  const { changes, size } = await buildUndo(tx, act, requestId);
+  await writeChanges(tx, act, changes);
   return {
     matched: size,
-    changed: changes.map(({ held }) => held.id),
+    changed: changes.map(({ locked }) => locked.id),
     kept: size - changes.length,
   };
 }
 
-async function write(tx: Transaction, act: Act, changes: readonly StateChange[]): Promise<void> {
-  await keepForUndo(tx, act, changes);
+async function writeChanges(
+  tx: Transaction,
+  act: Attribution,
+  changes: readonly FieldChange[],
+): Promise<void> {
+  await storeUndo(tx, act, changes);
   if (changes.length === 0) return;
   const tags = new Set<number>();
-  for (const { held, after } of changes) {
-    for (const tag of held.state.tags) tags.add(tag);
+  for (const { locked, after } of changes) {
+    for (const tag of locked.fields.tags) tags.add(tag);
     for (const tag of after.tags) tags.add(tag);
   }
-  await writeStates(tx, act, changes, await namesOfTags(tx, tags));
+  await writeFieldChanges(tx, act, changes, await tagNamesById(tx, tags));
 }
 
-function afterOf({ state }: Held, set: ManySet, now: number, tagRule: TagRule | undefined): State {
-  const { statusId = state.statusId, severity = state.severity } = set;
-  const moves = statusId !== state.statusId;
+function fieldsAfter(
+  { fields }: LockedVulnerability,
+  set: BulkUpdateFields,
+  now: number,
+  tagRule: TagTransform | undefined,
+): MutableFields {
+  const { statusId = fields.statusId, severity = fields.severity } = set;
+  const moves = statusId !== fields.statusId;
   return {
     statusId,
-    statusSetAt: moves ? now : state.statusSetAt,
-    closedAt: moves ? closedAt(statusId, now) : state.closedAt,
+    statusSetAt: moves ? now : fields.statusSetAt,
+    closedAt: moves ? closedAt(statusId, now) : fields.closedAt,
     severity,
-    assigneeId: set.assigneeId === undefined ? state.assigneeId : set.assigneeId,
-    dueOn: set.dueOn === undefined ? state.dueOn : set.dueOn,
-    tags: tagRule?.(state.tags) ?? state.tags,
+    assigneeId: set.assigneeId === undefined ? fields.assigneeId : set.assigneeId,
+    dueOn: set.dueOn === undefined ? fields.dueOn : set.dueOn,
+    tags: tagRule?.(fields.tags) ?? fields.tags,
   };
 }
 
 /** @returns all that match, held, by id */
-async function findMatches(
+async function lockMatches(
   tx: Transaction,
-  { actor, now }: Act<Caller>,
-  { ids, filter }: ManyChange,
-): Promise<Held[]> {
+  { actor, now }: Attribution<Caller>,
+  { ids, filter }: BulkUpdate,
+): Promise<LockedVulnerability[]> {
   const wanted = ids ?? (await matchingIds(tx, { actor, now }, filter ?? {}));
   const ascending = [...new Set(wanted)].sort((one, other) => one - other);
-  const held = await holdVulnerabilities(tx, actor, ascending);
-  const faults = (ids ?? []).flatMap((id, index): Fault[] =>
+  const held = await lockVulnerabilities(tx, actor, ascending);
+  const faults = (ids ?? []).flatMap((id, index): FieldError[] =>
     held.has(id)
       ? []
       : [
@@ -142,62 +167,62 @@ async function findMatches(
           },
         ],
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw invalidInput(faults);
   return [...held.values()];
 }
 
 /** @throws Failure `oversized` for more than `MAX_CHANGED` */
 async function matchingIds(
   tx: Transaction,
-  { actor, now }: Act<Caller>,
-  filters: Chosen<typeof vulnerabilityList.filters>,
+  { actor, now }: Attribution<Caller>,
+  filters: FilterInput<typeof vulnerabilityList.filters>,
 ): Promise<number[]> {
   const reading = { db: tx, caller: actor, now };
-  const selection = { filters, order: 'resolvedAt' as const, descending: false };
-  const places = await vulnerabilityList.places(reading, selection, 0, 0, MAX_CHANGED + 1);
-  if (places.length <= MAX_CHANGED) return places.map(({ id }) => Number(id));
+  const request = { filters, sort: 'resolvedAt' as const, descending: false };
+  const positions = await vulnerabilityList.positions(reading, request, 0, 0, MAX_BULK_UPDATE + 1);
+  if (positions.length <= MAX_BULK_UPDATE) return positions.map(({ id }) => Number(id));
   const size = await vulnerabilityList.count(reading, filters);
-  throw new Failure(
+  throw new DomainError(
     'oversized',
-    `${size} vulnerabilities match; at most ${MAX_CHANGED} are changed at once.`,
+    `${size} vulnerabilities match; at most ${MAX_BULK_UPDATE} are changed at once.`,
     [],
-    { max: MAX_CHANGED, size },
+    { max: MAX_BULK_UPDATE, size },
   );
 }
 
 /** @throws Failure `invalid` for a user who has not access to the assessment of each */
-async function requireAssigneeOfAll(
+async function requireAssigneeOfEach(
   tx: Transaction,
-  held: readonly Held[],
+  held: readonly LockedVulnerability[],
   assigneeId: number | null | undefined,
 ): Promise<void> {
   if (assigneeId == null) return;
-  const hasAccess = await accessOfPairs(
+  const hasAccess = await accessByPair(
     tx,
     held.map(({ assessmentId }) => [assessmentId, assigneeId]),
   );
   if (held.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
-  throw invalid({
+  throw invalidInput({
     property: 'set.assigneeId',
     message: 'is not the id of a user with access to the assessment of each',
     value: assigneeId,
   });
 }
 
-function formFaults({ ids, filter, set }: ManyChange): Fault[] {
-  const faults: Fault[] = [];
+function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
+  const faults: FieldError[] = [];
   if (ids === undefined && filter === undefined)
     faults.push({ property: 'ids', message: 'is required, or filter', other: 'filter' });
   if (ids !== undefined && filter !== undefined)
     faults.push({ property: 'filter', message: 'must not be there with ids', other: 'ids' });
   if (set === undefined) return [...faults, { property: 'set', message: 'is required' }];
-  if (set.statusId !== undefined) faults.push(...statusFaults('set.statusId', set.statusId));
-  if (set.dueOn != null && !isDay(set.dueOn))
+  if (set.statusId !== undefined) faults.push(...validateStatus('set.statusId', set.statusId));
+  if (set.dueOn != null && !isCalendarDate(set.dueOn))
     faults.push({ property: 'set.dueOn', message: 'must be a day such as 2026-11-22', value: set.dueOn });
-  return [...faults, ...tagChangeFaults(set)];
+  return [...faults, ...validateTagUpdate(set)];
 }
 
-function undoFaults(change: ManyChange): Fault[] {
+function validateUndo(change: BulkUpdate): FieldError[] {
   return Object.entries(change).flatMap(([property, value]) =>
     property === 'undo' || value === undefined
       ? []

@@ -1,11 +1,11 @@
-import { addressOf } from '../../parsing/addresses.ts';
+import { normalizeAddress } from '../../parsing/addresses.ts';
 import { elementsAt, markdownAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, cwesIn, markdownOf } from '../../parsing/markdown.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { urlsIn, webUrl } from '../../parsing/urls.ts';
-import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { Format, ReportedLocation, ReportRecord } from '../../report.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, extractCweIds, htmlToMarkdown } from '../../parsing/markdown.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
+import { streamXmlMatches, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportedLocation, ReportRecord } from '../../report.ts';
 
 /** Extensions give their issues this type, whatever they are about. */
 const EXTENSION_TYPE = '134217728';
@@ -29,15 +29,15 @@ const ZONES: Readonly<Record<string, number>> = {
  * The issues that Burp Suite saves as XML, by the document type that stands in every report. It has those alone that
  * somebody chose to save, so that it covers nothing.
  */
-export const burp: Format = {
+export const burp: ReportFormat = {
   name: 'burp',
   title: 'Burp Suite XML',
-  findings: true,
-  recognise: ({ root, text }) =>
+  hasFindings: true,
+  detect: ({ root, text }) =>
     root?.name === 'issues' && ('burpVersion' in root.attributes || /<issue>\s*<serialNumber>/.test(text)),
   async *read(source) {
     // An issue can have any number of messages, of many megabytes each: they are read one by one.
-    const pieces = readXmlPieces(source(), {
+    const pieces = streamXmlMatches(source(), {
       roots: ['issues'],
       begins: ['issues'],
       ends: ['issues.issue'],
@@ -100,7 +100,7 @@ function recordOfIssue(issue: Issue): ReportRecord {
   if (title === undefined) return { kind: 'skipped', reason: 'no name' };
 
   const host = elementsAt(issue, 'host')[0];
-  const origin = webUrl(host?.text.trim())?.origin;
+  const origin = parseWebUrl(host?.text.trim())?.origin;
   const fixes = [markdownAt(issue, 'remediationDetail'), markdownAt(issue, 'remediationBackground')];
   const details = [
     ...textsAt(issue, 'issueDetail'),
@@ -111,12 +111,12 @@ function recordOfIssue(issue: Issue): ReportRecord {
     finding: {
       rule: type === undefined || type === EXTENSION_TYPE ? title.toLowerCase() : type,
       title,
-      severity: severityOf(severity) ?? 'Informational',
+      severity: parseSeverity(severity) ?? 'Informational',
       description: markdownAt(issue, 'issueBackground') ?? markdownAt(issue, 'issueDetail'),
       recommendedFix: fixes.filter((text) => text !== undefined).join('\n\n'),
-      cweIds: cwesIn(textAt(issue, 'vulnerabilityClassifications') ?? ''),
-      cveIds: cvesIn([title, ...details].join(' ')),
-      referenceUrls: urlsIn(textAt(issue, 'references')),
+      cweIds: extractCweIds(textAt(issue, 'vulnerabilityClassifications') ?? ''),
+      cveIds: extractCveIds([title, ...details].join(' ')),
+      referenceUrls: extractUrls(textAt(issue, 'references')),
       target: origin === undefined ? undefined : { url: origin },
       locations: locationsOf(issue, host, origin),
       evidence: [...detailsOf(issue, details), ...issue.messages()],
@@ -128,8 +128,8 @@ function recordOfIssue(issue: Issue): ReportRecord {
 function timeOfExport(text: string | undefined): number | undefined {
   const [, before, zone = '', year] =
     /^(.{15,25} )([A-Z]{3,5}|GMT[+-]\d\d:\d\d) (\d{4})$/.exec(text ?? '') ?? [];
-  if (before === undefined) return timeOf(text);
-  const time = timeOf(`${before}${zone.startsWith('GMT') ? zone.slice(3) || 'Z' : 'Z'} ${year}`);
+  if (before === undefined) return parseTime(text);
+  const time = parseTime(`${before}${zone.startsWith('GMT') ? zone.slice(3) || 'Z' : 'Z'} ${year}`);
   return time === undefined ? undefined : time - (ZONES[zone] ?? 0) * 3_600_000;
 }
 
@@ -137,7 +137,7 @@ function timeOfExport(text: string | undefined): number | undefined {
 function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
   const location = textAt(issue, 'location');
   const where = location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
-  const told = [...where, ...details.map(markdownOf)].join('\n\n');
+  const told = [...where, ...details.map(htmlToMarkdown)].join('\n\n');
   return told === '' ? [] : [told];
 }
 
@@ -148,9 +148,9 @@ function locationsOf(
 ): ReportedLocation[] {
   const path = textAt(issue, 'path') ?? '/';
   const url =
-    origin === undefined ? undefined : webUrl(`${origin}${path.startsWith('/') ? path : `/${path}`}`);
+    origin === undefined ? undefined : parseWebUrl(`${origin}${path.startsWith('/') ? path : `/${path}`}`);
   if (url === undefined) return [];
-  const address = addressOf(host?.attributes.ip);
+  const address = normalizeAddress(host?.attributes.ip);
   return [{ type: 'url', value: url.href, ...(address === undefined ? {} : { address }) }];
 }
 

@@ -1,7 +1,7 @@
 import type { ColumnMapping } from '../../report.ts';
 
 /** What a column can be, named as the API names it, with the names that columns usually have; the first is the likeliest. */
-export const CSV_MEMBERS = {
+export const CSV_FIELDS = {
   title: [
     'title',
     'name',
@@ -33,10 +33,10 @@ export const CSV_MEMBERS = {
   seen_at: ['seen at', 'date', 'last seen', 'timestamp', 'last detected', 'found'],
 } as const;
 
-export type CsvMember = keyof typeof CSV_MEMBERS;
+export type CsvField = keyof typeof CSV_FIELDS;
 
-export function isCsvMember(name: string): name is CsvMember {
-  return Object.hasOwn(CSV_MEMBERS, name);
+export function isCsvField(name: string): name is CsvField {
+  return Object.hasOwn(CSV_FIELDS, name);
 }
 
 const plain = (name: string): string =>
@@ -45,10 +45,10 @@ const plain = (name: string): string =>
     .replace(/[\s_./-]+/g, ' ')
     .trim();
 
-const PLAIN_NAMES = Object.entries(CSV_MEMBERS).map(([member, names]) => [member, names.map(plain)] as const);
+const PLAIN_NAMES = Object.entries(CSV_FIELDS).map(([member, names]) => [member, names.map(plain)] as const);
 
 /** @returns which column each of our members is likely to stand in, by the names of the columns */
-export function usualMapping(columns: readonly string[]): ColumnMapping {
+export function defaultMapping(columns: readonly string[]): ColumnMapping {
   const taken = new Set<string>();
   const mapping: Record<string, string> = {};
   const plainColumns = columns.map(plain);

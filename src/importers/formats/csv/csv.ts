@@ -1,35 +1,37 @@
-import { delimiterOf, readCsvRows } from '../../parsing/csv-stream.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { detectDelimiter, streamCsvRows } from '../../parsing/csv-stream.ts';
+import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
-import { cvesIn, cwesIn, fenced, plainOf } from '../../parsing/markdown.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { originOf } from '../../finding-identity.ts';
+import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { webOriginOf } from '../../finding-identity.ts';
 import {
   type ColumnMapping,
-  type Format,
+  type ReportFormat,
   ReportError,
   type ReportedFinding,
   type ReportRecord,
-  type Target,
+  type ScanTarget,
 } from '../../report.ts';
 import { ruleOfTitle } from '../generic/generic.ts';
-import { CSV_MEMBERS, type CsvMember, isCsvMember, usualMapping } from './columns.ts';
+import { CSV_FIELDS, type CsvField, isCsvField, defaultMapping } from './columns.ts';
 
 /** CSV of findings: the first row names the columns; a mapping says which is what, else their usual names do. */
-export const csv: Format = {
+export const csv: ReportFormat = {
   name: 'csv',
   title: 'CSV with a column for each of our members',
-  findings: true,
-  recognise({ text }) {
+  hasFindings: true,
+  detect({ text }) {
     const [header = ''] = text.split('\n', 1);
     if (header.length > 10_000 || /^\s*[<[{]/.test(header)) return false;
-    const columns = header.split(delimiterOf(header)).map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
-    const { title, severity } = usualMapping(columns);
+    const columns = header
+      .split(detectDelimiter(header))
+      .map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+    const { title, severity } = defaultMapping(columns);
     return title !== undefined && severity !== undefined;
   },
   async *read(source, { mapping }) {
     let columns: ColumnMapping | undefined;
-    for await (const found of readCsvRows(source())) {
+    for await (const found of streamCsvRows(source())) {
       const at = { line: found.line };
       if ('fault' in found) {
         yield { kind: 'skipped', reason: found.fault, at };
@@ -43,10 +45,10 @@ export const csv: Format = {
 
 /** @throws ReportError where the mapping names what is not there, or no column is the title */
 function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined): ColumnMapping {
-  const columns = mapping ?? usualMapping(names);
+  const columns = mapping ?? defaultMapping(names);
   for (const [member, column] of Object.entries(columns)) {
-    if (!isCsvMember(member)) {
-      const known = Object.keys(CSV_MEMBERS).join(', ');
+    if (!isCsvField(member)) {
+      const known = Object.keys(CSV_FIELDS).join(', ');
       throw new ReportError(`The mapping names "${member.slice(0, 50)}", which is none of ${known}.`);
     }
     if (!names.includes(column))
@@ -59,7 +61,7 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
 }
 
 function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping, line: number): ReportRecord {
-  const cell = (member: CsvMember): string | undefined => {
+  const cell = (member: CsvField): string | undefined => {
     const text = row[columns[member] ?? '']?.trim();
     return columns[member] === undefined || text === '' ? undefined : text;
   };
@@ -67,12 +69,12 @@ function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping,
   if (title === undefined) return { kind: 'skipped', reason: 'no title', at: { line } };
   const cvss = bestCvss([{ vector: cell('cvss_vector'), score: cell('cvss_score') }]);
   const severity =
-    severityOf(cell('severity')) ??
+    parseSeverity(cell('severity')) ??
     (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
   if (severity === undefined) return { kind: 'skipped', reason: 'no severity that is known', at: { line } };
-  const text = (member: CsvMember): string | undefined => {
+  const text = (member: CsvField): string | undefined => {
     const plain = cell(member);
-    return plain === undefined ? undefined : plainOf(plain);
+    return plain === undefined ? undefined : textToMarkdown(plain);
   };
   const evidence = cell('evidence');
   const fingerprint = cell('fingerprint');
@@ -84,20 +86,20 @@ function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping,
     description: text('description'),
     impact: text('impact'),
     recommendedFix: text('recommended_fix'),
-    cveIds: cvesIn(cell('cve_ids') ?? ''),
-    cweIds: cwesIn((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-')),
+    cveIds: extractCveIds(cell('cve_ids') ?? ''),
+    cweIds: extractCweIds((cell('cwe_ids') ?? '').replace(/(^|[\s,;])(?=\d)/g, '$1CWE-')),
     ...cvss,
     referenceUrls: cell('reference_urls')?.match(/\bhttps?:\/\/[^\s<>"',;]{1,2000}/g) ?? [],
-    evidence: evidence === undefined ? [] : [fenced(evidence)],
+    evidence: evidence === undefined ? [] : [codeBlock(evidence)],
     target: targetOf(cell),
-    seenAt: timeOf(cell('seen_at')),
+    seenAt: parseTime(cell('seen_at')),
   };
   return { kind: 'finding', finding, at: { line } };
 }
 
-function targetOf(cell: (member: CsvMember) => string | undefined): Target | undefined {
+function targetOf(cell: (member: CsvField) => string | undefined): ScanTarget | undefined {
   const url = cell('url') ?? cell('host');
-  if (url !== undefined && originOf(url) !== undefined) return { url };
+  if (url !== undefined && webOriginOf(url) !== undefined) return { url };
   const host = cell('host');
   const port = portNumberOf(cell('port'));
   if (host !== undefined) {

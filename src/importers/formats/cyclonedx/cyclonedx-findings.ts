@@ -1,17 +1,17 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import { severityRank } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn } from '../../parsing/markdown.ts';
-import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
+import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds } from '../../parsing/markdown.ts';
+import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
 
 interface Component {
   /** Without the version: an update is no other package. */
@@ -24,20 +24,20 @@ const MAX_DEPTH = 50;
 const MAX_NAME = 500;
 
 /** The components of a bill of materials by what refers to them. */
-export class Components {
+export class ComponentIndex {
   readonly #byRef = new Map<string, Component>();
   #listed = false;
 
   addList(values: readonly unknown[], depth = 0): void {
     for (const value of values) {
-      if (!isObject(value)) continue;
+      if (!isJsonObject(value)) continue;
       this.#listed = true;
       this.add(value);
-      if (depth < MAX_DEPTH) this.addList(listOf(value.components), depth + 1);
+      if (depth < MAX_DEPTH) this.addList(arrayOf(value.components), depth + 1);
     }
   }
 
-  add(component: Members): void {
+  add(component: JsonObject): void {
     const ref = textOf(component['bom-ref']);
     if (ref === undefined || ref.length > MAX_NAME || this.#byRef.size >= MAX_COMPONENTS) return;
     this.#byRef.set(ref, {
@@ -63,13 +63,13 @@ export class Components {
   }
 
   /** What a bill of materials with components is of, it covers. */
-  *coverage(subject: Members): Generator<ReportRecord> {
+  *coverage(subject: JsonObject): Generator<ReportRecord> {
     if (this.#listed && nameOf(subject) !== undefined)
       yield { kind: 'covered', target: { artifact: artifactOf(subject) } };
   }
 }
 
-function nameOf(component: Members): string | undefined {
+function nameOf(component: JsonObject): string | undefined {
   const named = packageOf(textOf(component.purl) ?? '');
   if (named !== undefined) return named;
   const parts = [textOf(component.group), textOf(component.name)].filter((part) => part !== undefined);
@@ -87,7 +87,7 @@ function versionOf(purl: string): string | undefined {
 }
 
 /** @returns what the document is of, without its version */
-export function artifactOf(subject: Members): string {
+export function artifactOf(subject: JsonObject): string {
   const parts = [textOf(subject.group), textOf(subject.name)].filter((part) => part !== undefined);
   return parts.length === 0 ? 'bom' : parts.join('/').replace(/@sha256:[0-9a-f]{64}$/i, '');
 }
@@ -102,19 +102,19 @@ const CLOSED: Readonly<Record<string, string>> = {
 
 /** A finding for each package that it affects. */
 export function* recordsOf(
-  vulnerability: Members,
-  components: Components,
-  subject: Members,
-  at: Place,
+  vulnerability: JsonObject,
+  components: ComponentIndex,
+  subject: JsonObject,
+  at: SourceLocation,
 ): Generator<ReportRecord> {
   const id = textOf(vulnerability.id);
-  const state = textOf(membersOf(vulnerability.analysis).state)?.toLowerCase() ?? '';
+  const state = textOf(asJsonObject(vulnerability.analysis).state)?.toLowerCase() ?? '';
   const reason = id === undefined ? 'no id' : Object.hasOwn(CLOSED, state) ? CLOSED[state] : undefined;
   if (id === undefined || reason !== undefined) {
     yield { kind: 'skipped', reason: reason ?? 'no id', at };
     return;
   }
-  const affects = listOf(vulnerability.affects).map(membersOf);
+  const affects = arrayOf(vulnerability.affects).map(asJsonObject);
   const refs = affects.map(({ ref }) => textOf(ref)).filter((ref) => ref !== undefined);
   const found = (refs.length === 0 ? [undefined] : [...new Set(refs)]).map((ref) =>
     ref === undefined ? undefined : components.find(ref),
@@ -141,9 +141,9 @@ export function* recordsOf(
   }
 }
 
-function commonOf(id: string, vulnerability: Members): Omit<ReportedFinding, 'title'> {
-  const others = listOf(vulnerability.references).map((one) => textOf(membersOf(one).id) ?? '');
-  const ratings = listOf(vulnerability.ratings).map(membersOf);
+function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 'title'> {
+  const others = arrayOf(vulnerability.references).map((one) => textOf(asJsonObject(one).id) ?? '');
+  const ratings = arrayOf(vulnerability.ratings).map(asJsonObject);
   const cvss = bestCvss(ratings.map(claimOf).filter((claim) => claim !== undefined));
   return {
     rule: id,
@@ -151,18 +151,18 @@ function commonOf(id: string, vulnerability: Members): Omit<ReportedFinding, 'ti
     description: textPartsOf([vulnerability.description, vulnerability.detail]),
     recommendedFix: textPartsOf([vulnerability.recommendation, vulnerability.workaround]),
     category: { parent: 'Components', display: 'Vulnerable component' },
-    cveIds: cvesIn([id, ...others].join(' ')),
+    cveIds: extractCveIds([id, ...others].join(' ')),
     cweIds: textsOf(vulnerability.cwes).map((cwe) => (/^\d+$/.test(cwe) ? `CWE-${cwe}` : cwe)),
     ...cvss,
     referenceUrls: [
-      ...textsOf(membersOf(vulnerability.source).url),
-      ...listOf(vulnerability.advisories).flatMap((one) => textsOf(isObject(one) ? one.url : one)),
+      ...textsOf(asJsonObject(vulnerability.source).url),
+      ...arrayOf(vulnerability.advisories).flatMap((one) => textsOf(isJsonObject(one) ? one.url : one)),
     ],
   };
 }
 
 /** Of other methods (OWASP, SSVC) the severity alone is taken. Vectors may stand without what they begin with. */
-function claimOf(rating: Members): { vector?: string; score?: number; version?: string } | undefined {
+function claimOf(rating: JsonObject): { vector?: string; score?: number; version?: string } | undefined {
   const version = /^CVSSv(2|3|31|4)$/i.exec(textOf(rating.method) ?? '')?.[1];
   const vector = textOf(rating.vector);
   const score = numberOf(rating.score);
@@ -181,10 +181,10 @@ function claimOf(rating: Members): { vector?: string; score?: number; version?: 
 }
 
 /** The gravest of the ratings, each by its word or else by its CVSS score; informational where none is told. */
-function severityFrom(ratings: readonly Members[]): Severity {
+function severityFrom(ratings: readonly JsonObject[]): Severity {
   const told = ratings.flatMap((rating) => {
     const { cvssScore } = bestCvss([claimOf(rating) ?? {}]);
-    return severityOf(rating.severity) ?? (cvssScore === undefined ? [] : severityOfScore(cvssScore));
+    return parseSeverity(rating.severity) ?? (cvssScore === undefined ? [] : severityOfScore(cvssScore));
   });
   return told.sort((one, other) => severityRank(other) - severityRank(one))[0] ?? 'Informational';
 }

@@ -1,8 +1,8 @@
-import { type Members } from '../../parsing/json-values.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
-import { ReportError, type ReportRecord, type ReportSource } from '../../report.ts';
-import { Components, recordsOf } from './cyclonedx-findings.ts';
+import { type JsonObject } from '../../parsing/json-values.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { streamXmlMatches, type XmlElement } from '../../parsing/xml-stream.ts';
+import { ReportError, type ReportRecord, type ByteSource } from '../../report.ts';
+import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
 
 const OF_BOM = ['bom.metadata.timestamp', 'bom.metadata.component', 'bom.components.component'];
 /** Before version 1.4 vulnerabilities were an extension, also within a component. */
@@ -12,14 +12,14 @@ const VULNERABILITIES = [
 ];
 
 /** Reads the XML as the JSON that it would be. */
-export async function* readBomXml(source: ReportSource): AsyncGenerator<ReportRecord, void> {
-  const components = new Components();
+export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportRecord, void> {
+  const components = new ComponentIndex();
   let scannedAt: number | undefined;
-  let subject: Members = {};
+  let subject: JsonObject = {};
   let failure: ReportError | undefined;
   try {
-    for await (const { path, element } of readXmlPieces(source(), { roots: ['bom'], paths: OF_BOM })) {
-      if (path === 'bom.metadata.timestamp') scannedAt = timeOf(element.text.trim());
+    for await (const { path, element } of streamXmlMatches(source(), { roots: ['bom'], paths: OF_BOM })) {
+      if (path === 'bom.metadata.timestamp') scannedAt = parseTime(element.text.trim());
       else if (path === 'bom.metadata.component') {
         subject = componentOf(element, 0);
         components.add(subject);
@@ -29,7 +29,7 @@ export async function* readBomXml(source: ReportSource): AsyncGenerator<ReportRe
     if (!(error instanceof ReportError)) throw error;
     failure = error;
   }
-  const pieces = readXmlPieces(source(), { roots: ['bom'], paths: VULNERABILITIES });
+  const pieces = streamXmlMatches(source(), { roots: ['bom'], paths: VULNERABILITIES });
   for await (const { element, ancestors, line } of pieces) {
     const within = ancestors.findLast(({ name }) => name === 'component')?.attributes['bom-ref'];
     const vulnerability = vulnerabilityOf(element, within);
@@ -42,7 +42,7 @@ export async function* readBomXml(source: ReportSource): AsyncGenerator<ReportRe
 
 const MAX_DEPTH = 50;
 
-function componentOf(element: XmlElement, depth: number): Members {
+function componentOf(element: XmlElement, depth: number): JsonObject {
   return {
     'bom-ref': element.attributes['bom-ref'],
     group: textIn(element, 'group'),
@@ -59,7 +59,7 @@ function componentOf(element: XmlElement, depth: number): Members {
 function vulnerabilityOf(
   element: XmlElement,
   within: string | undefined,
-): Members & { affects: { ref: string | undefined }[] } {
+): JsonObject & { affects: { ref: string | undefined }[] } {
   const targets = childrenOf(element, 'affects', 'target').map((target) => ({ ref: textIn(target, 'ref') }));
   const ref = element.attributes.ref ?? within;
   const analysis = childOf(element, 'analysis');
@@ -84,7 +84,7 @@ function vulnerabilityOf(
   };
 }
 
-function ratingOf(element: XmlElement): Members {
+function ratingOf(element: XmlElement): JsonObject {
   const score = childOf(element, 'score');
   return {
     score: score === undefined ? undefined : (textIn(score, 'base') ?? score.text),

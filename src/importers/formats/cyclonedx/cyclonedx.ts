@@ -1,29 +1,29 @@
-import { gatherPieces } from '../../parsing/collect-matches.ts';
-import { isObject, listOf, type Members, membersOf, textOf } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
-import type { Format, ReportSource, ReportRecord } from '../../report.ts';
-import { Components, recordsOf } from './cyclonedx-findings.ts';
+import { collectMatches } from '../../parsing/collect-matches.ts';
+import { isJsonObject, arrayOf, type JsonObject, asJsonObject, textOf } from '../../parsing/json-values.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import type { ReportFormat, ByteSource, ReportRecord } from '../../report.ts';
+import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
 import { readBomXml } from './cyclonedx-xml.ts';
 
 /**
  * CycloneDX (ECMA-424), JSON and XML, versions 1.2 to 1.7, with the vulnerabilities of its components. Read twice: what
  * they affect may stand behind them.
  */
-export const cyclonedx: Format = {
+export const cyclonedx: ReportFormat = {
   name: 'cyclonedx',
   title: 'CycloneDX JSON or XML',
-  findings: true,
-  recognise({ json, root }) {
+  hasFindings: true,
+  detect({ json, root }) {
     if (root !== undefined) {
       const namespaces = Object.entries(root.attributes).filter(([name]) => name.startsWith('xmlns'));
       return /(^|:)bom$/.test(root.name) && namespaces.some(([, value]) => value.includes('cyclonedx.org'));
     }
-    return isObject(json) && json.bomFormat === 'CycloneDX';
+    return isJsonObject(json) && json.bomFormat === 'CycloneDX';
   },
   async *read(source) {
-    const { first, all } = await withFirstCharacter(source());
+    const { first, all } = await peekFirstCharacter(source());
     // Only looked at.
     await all[Symbol.asyncIterator]().return?.();
     if (first === '<') yield* readBomXml(source);
@@ -33,20 +33,20 @@ export const cyclonedx: Format = {
 
 const OF_BOM = ['metadata.timestamp', 'metadata.component', 'components.*'];
 
-async function* readBomJson(source: ReportSource): AsyncGenerator<ReportRecord, void> {
-  const components = new Components();
+async function* readBomJson(source: ByteSource): AsyncGenerator<ReportRecord, void> {
+  const components = new ComponentIndex();
   let scannedAt: number | undefined;
-  let subject: Members = {};
-  const failure = await gatherPieces(source(), OF_BOM, ({ path, value }) => {
-    if (path === 'metadata.timestamp') scannedAt = timeOf(value);
+  let subject: JsonObject = {};
+  const failure = await collectMatches(source(), OF_BOM, ({ path, value }) => {
+    if (path === 'metadata.timestamp') scannedAt = parseTime(value);
     else if (path === 'metadata.component') {
-      subject = membersOf(value);
+      subject = asJsonObject(value);
       components.add(subject);
     } else components.addList([value]);
   });
-  for await (const { value, offset } of readJsonPieces(source(), ['vulnerabilities.*'])) {
-    const vulnerability = membersOf(value);
-    const refs = listOf(vulnerability.affects).map((one) => textOf(membersOf(one).ref));
+  for await (const { value, offset } of streamJsonMatches(source(), ['vulnerabilities.*'])) {
+    const vulnerability = asJsonObject(value);
+    const refs = arrayOf(vulnerability.affects).map((one) => textOf(asJsonObject(one).ref));
     if (failure !== undefined && refs.some((ref) => !components.has(ref))) throw failure;
     yield* recordsOf(vulnerability, components, subject, { offset });
   }

@@ -1,17 +1,17 @@
-import { locationOfTarget, originOf, targetNamed } from '../../finding-identity.ts';
-import { isObject, textOf } from '../../parsing/json-values.ts';
+import { locationOfTarget, webOriginOf, parseTarget } from '../../finding-identity.ts';
+import { isJsonObject, textOf } from '../../parsing/json-values.ts';
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
-import type { ReportedLocation, Target } from '../../report.ts';
+import type { ReportedLocation, ScanTarget } from '../../report.ts';
 
 /** @returns what an endpoint of DefectDojo is: a URL, `host:port`, a host, or an object of their parts */
-export function endpointOf(value: unknown): { target: Target; location: ReportedLocation } | undefined {
-  const target = isObject(value) ? ofParts(value) : ofText(textOf(value) ?? '');
+export function endpointOf(value: unknown): { target: ScanTarget; location: ReportedLocation } | undefined {
+  const target = isJsonObject(value) ? ofParts(value) : ofText(textOf(value) ?? '');
   return target === undefined ? undefined : { target, location: locationOfTarget(target) };
 }
 
-function ofText(text: string): Target | undefined {
+function ofText(text: string): ScanTarget | undefined {
   if (/^[a-z][a-z0-9+.-]{0,30}:\/\//i.test(text)) {
-    if (originOf(text) !== undefined) return { url: text };
+    if (webOriginOf(text) !== undefined) return { url: text };
     // What is no site has a host at least: `tcp://192.0.2.1:25`.
     const [, host = '', port] =
       /^[^:]+:\/\/(?:[^@/?#]*@)?(\[[^\]]+\]|[^:/?#]+)(?::(\d{1,5}))?/.exec(text) ?? [];
@@ -21,7 +21,7 @@ function ofText(text: string): Target | undefined {
   return hostAt(host.replace(/[/?#][^]*/, ''), port, undefined);
 }
 
-function ofParts(parts: Readonly<Record<string, unknown>>): Target | undefined {
+function ofParts(parts: Readonly<Record<string, unknown>>): ScanTarget | undefined {
   const host = textOf(parts.host) ?? '';
   const scheme = textOf(parts.protocol)?.toLowerCase();
   const port = portNumberOf(parts.port);
@@ -30,11 +30,11 @@ function ofParts(parts: Readonly<Record<string, unknown>>): Target | undefined {
   const query = textOf(parts.query);
   const authority = `${host.includes(':') ? `[${host}]` : host}${port === undefined ? '' : `:${port}`}`;
   const url = `${scheme}://${authority}${path}${query === undefined ? '' : `?${query}`}`;
-  return originOf(url) === undefined ? hostAt(host, port, undefined) : { url };
+  return webOriginOf(url) === undefined ? hostAt(host, port, undefined) : { url };
 }
 
-function hostAt(text: string, port: unknown, scheme: string | undefined): Target | undefined {
-  const named = targetNamed(text.replace(/^\[(.*)\]$/, '$1'));
+function hostAt(text: string, port: unknown, scheme: string | undefined): ScanTarget | undefined {
+  const named = parseTarget(text.replace(/^\[(.*)\]$/, '$1'));
   if (named === undefined || !('host' in named)) return undefined;
   const number = portNumberOf(port);
   return number === undefined ? named : { ...named, port: number, protocol: protocolOf(scheme) ?? 'tcp' };

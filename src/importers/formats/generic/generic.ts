@@ -1,22 +1,29 @@
-import { assetOf } from '../../finding-identity.ts';
+import { resolveAsset } from '../../finding-identity.ts';
 import {
-  isObject,
-  listOf,
-  membersOf,
-  type Members,
+  isJsonObject,
+  arrayOf,
+  asJsonObject,
+  type JsonObject,
   numberOf,
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { fenced } from '../../parsing/markdown.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import type { Format, Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { codeBlock } from '../../parsing/markdown.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type {
+  ReportFormat,
+  SourceLocation,
+  ReportedFinding,
+  ReportedLocation,
+  ReportRecord,
+  ScanTarget,
+} from '../../report.ts';
 import { endpointOf } from './endpoints.ts';
 
 /** What other platforms mark so is no finding; the first that is set is the reason. */
-const SETTLED = {
+const CLOSED_REASONS = {
   false_p: 'false positive',
   duplicate: 'duplicate',
   out_of_scope: 'out of scope',
@@ -28,41 +35,41 @@ const SETTLED = {
  * The generic findings JSON of DefectDojo (its "Generic Findings Import"), and the pages of findings that its API gives
  * (`/api/v2/findings/`). Texts are Markdown there as well.
  */
-export const generic: Format = {
+export const generic: ReportFormat = {
   name: 'generic',
   title: 'Generic findings JSON (DefectDojo)',
-  findings: true,
-  recognise({ json }) {
-    if (!isObject(json)) return false;
+  hasFindings: true,
+  detect({ json }) {
+    if (!isJsonObject(json)) return false;
     if (Array.isArray(json.findings)) return json.findings.length === 0 || isFinding(json.findings[0]);
-    const [first] = listOf(json.results);
-    return isFinding(first) && membersOf(first).numerical_severity !== undefined;
+    const [first] = arrayOf(json.results);
+    return isFinding(first) && asJsonObject(first).numerical_severity !== undefined;
   },
   async *read(source) {
-    for await (const { value, offset } of readJsonPieces(source(), ['findings.*', 'results.*']))
-      yield* recordsOf(membersOf(value), { offset });
+    for await (const { value, offset } of streamJsonMatches(source(), ['findings.*', 'results.*']))
+      yield* recordsOf(asJsonObject(value), { offset });
   },
 };
 
 function isFinding(value: unknown): boolean {
-  const { title, severity } = membersOf(value);
+  const { title, severity } = asJsonObject(value);
   return typeof title === 'string' && typeof severity === 'string';
 }
 
-function* recordsOf(item: Members, at: Place): Generator<ReportRecord> {
+function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecord> {
   const title = textOf(item.title);
-  const settled = Object.entries(SETTLED).find(([name]) => item[name] === true);
+  const settled = Object.entries(CLOSED_REASONS).find(([name]) => item[name] === true);
   if (settled !== undefined || item.active === false) {
     yield { kind: 'skipped', reason: settled?.[1] ?? 'inactive', at };
   } else if (title === undefined) {
     yield { kind: 'skipped', reason: 'no title', at };
   } else {
     const finding = findingOf(item, title);
-    for (const place of placesOf(item)) yield { kind: 'finding', finding: { ...finding, ...place }, at };
+    for (const place of placementsOf(item)) yield { kind: 'finding', finding: { ...finding, ...place }, at };
   }
 }
 
-function findingOf(item: Members, title: string): ReportedFinding {
+function findingOf(item: JsonObject, title: string): ReportedFinding {
   const cvss = bestCvss([
     { vector: item.cvssv4, score: item.cvssv4_score, version: '4.0' },
     { vector: item.cvssv3, score: item.cvssv3_score, version: '3.0' },
@@ -74,7 +81,7 @@ function findingOf(item: Members, title: string): ReportedFinding {
     ...(fingerprint === undefined ? {} : { fingerprint }),
     title,
     severity:
-      severityOf(item.severity) ??
+      parseSeverity(item.severity) ??
       (cvss.cvssScore === undefined ? 'Informational' : severityOfScore(cvss.cvssScore)),
     description: sections(item),
     impact: textOf(item.impact),
@@ -87,8 +94,8 @@ function findingOf(item: Members, title: string): ReportedFinding {
     referenceUrls: textsOf(item.references).flatMap(
       (text) => text.match(/\bhttps?:\/\/[^\s<>()"'\]]{1,2000}/g) ?? [],
     ),
-    evidence: evidence.map(fenced),
-    seenAt: timeOf(item.date),
+    evidence: evidence.map(codeBlock),
+    seenAt: parseTime(item.date),
   };
 }
 
@@ -97,7 +104,7 @@ export function ruleOfTitle(title: string): string {
   return title.toLowerCase().replace(/\s+/g, ' ').trim();
 }
 
-function sections(item: Members): string | undefined {
+function sections(item: JsonObject): string | undefined {
   const parts = [textOf(item.description)];
   const steps = textOf(item.steps_to_reproduce);
   if (steps !== undefined) parts.push(`**Steps to reproduce**\n\n${steps}`);
@@ -109,20 +116,20 @@ function sections(item: Members): string | undefined {
 
 /** A list of texts, or of objects as the API of DefectDojo has them. */
 function identifiersOf(value: unknown): string[] {
-  return listOf(value).flatMap((one) =>
-    isObject(one) ? textsOf(one.vulnerability_id ?? one.cwe) : textsOf(one),
+  return arrayOf(value).flatMap((one) =>
+    isJsonObject(one) ? textsOf(one.vulnerability_id ?? one.cwe) : textsOf(one),
   );
 }
 
-type PlaceOf = Pick<ReportedFinding, 'target' | 'locations'>;
+type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 
 /** @returns one place an asset, with all that was seen on it; one without a target where nothing is told */
-function placesOf(item: Members): PlaceOf[] {
-  const places = new Map<string, { target: Target; locations: ReportedLocation[] }>();
-  for (const endpoint of listOf(item.endpoints)) {
+function placementsOf(item: JsonObject): FindingPlacement[] {
+  const places = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
+  for (const endpoint of arrayOf(item.endpoints)) {
     const found = endpointOf(endpoint);
     if (found === undefined) continue;
-    const asset = assetOf(found.target);
+    const asset = resolveAsset(found.target);
     const port = 'host' in found.target ? (found.target.port ?? '') : '';
     const key = `${asset?.location ?? ''} ${port}`;
     const place = places.get(key);

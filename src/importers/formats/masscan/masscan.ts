@@ -1,18 +1,18 @@
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
-import { isObject, listOf, membersOf, textOf } from '../../parsing/json-values.ts';
-import { readJsonLines } from '../../parsing/json-lines.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { isJsonObject, arrayOf, asJsonObject, textOf } from '../../parsing/json-values.ts';
+import { streamJsonLines } from '../../parsing/json-lines.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
-  addressOf,
-  hostOfPorts,
-  observedPort,
+  readAddress,
+  hostWithPorts,
+  buildObservedPort,
   portNumberOf,
   protocolOf,
 } from '../../parsing/scanned-hosts.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { Format, Place, ReportRecord } from '../../report.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { streamXmlMatches, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
 
 const STATES = ['open', 'closed'];
 
@@ -20,20 +20,20 @@ const STATES = ['open', 'closed'];
  * Masscan's XML (`-oX`), JSON (`-oJ`) and JSON Lines (`-oD`), after its `out-xml.c`, `out-json.c` and `out-ndjson.c`. Its
  * JSON may have a comma before its end, and an old one ends with `{finished: 1}`, which is none.
  */
-export const masscan: Format = {
+export const masscan: ReportFormat = {
   name: 'masscan',
   title: 'Masscan XML or JSON',
-  findings: false,
-  recognise({ root, json, text }) {
+  hasFindings: false,
+  detect({ root, json, text }) {
     if (root !== undefined) return root.name === 'nmaprun' && root.attributes.scanner === 'masscan';
     // What an old one ends with makes all of it no JSON.
     if (json === undefined) return /^\s*\[\s*\{\s*"ip":\s*"[\d.a-f:]{2,45}",[^{}]{0,200}"ports":/.test(text);
     const first = Array.isArray(json) ? json[0] : json;
-    if (!isObject(first) || addressOf(first.ip) === undefined) return false;
+    if (!isJsonObject(first) || readAddress(first.ip) === undefined) return false;
     return Array.isArray(json) ? Array.isArray(first.ports) : first.rec_type !== undefined;
   },
   async *read(source) {
-    const { first, all } = await withFirstCharacter(source());
+    const { first, all } = await peekFirstCharacter(source());
     if (first === '<') yield* readXml(all);
     else if (first === '[') yield* readJson(all);
     else yield* readLines(all);
@@ -41,7 +41,7 @@ export const masscan: Format = {
 };
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
-  for await (const { element, line } of readXmlPieces(chunks, {
+  for await (const { element, line } of streamXmlMatches(chunks, {
     roots: ['nmaprun'],
     paths: ['nmaprun.host'],
   })) {
@@ -64,12 +64,12 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
 
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
   const options = { trailingCommas: true, parse: parseRecord };
-  for await (const { value, offset } of readJsonPieces(chunks, ['*'], options)) {
-    const host = membersOf(value);
+  for await (const { value, offset } of streamJsonMatches(chunks, ['*'], options)) {
+    const host = asJsonObject(value);
     if (host.finished !== undefined) continue;
-    const ports = listOf(host.ports).map((port) => {
-      const { port: number, proto, status, service } = membersOf(port);
-      const { name, banner } = membersOf(service);
+    const ports = arrayOf(host.ports).map((port) => {
+      const { port: number, proto, status, service } = asJsonObject(port);
+      const { name, banner } = asJsonObject(service);
       return portOf(number, proto, status, name, banner);
     });
     yield recordOf(host.ip, ports, host.timestamp, { offset });
@@ -77,15 +77,15 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 }
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
-  for await (const lines of readJsonLines(chunks)) {
+  for await (const lines of streamJsonLines(chunks)) {
     for (const found of lines) {
       const at = { line: found.line };
       if ('fault' in found) {
         yield { kind: 'skipped', reason: found.fault, at };
         continue;
       }
-      const { ip, timestamp, port, proto, data } = membersOf(found.value);
-      const { status, service_name: name, banner } = membersOf(data);
+      const { ip, timestamp, port, proto, data } = asJsonObject(found.value);
+      const { status, service_name: name, banner } = asJsonObject(data);
       yield recordOf(ip, [portOf(port, proto, status, name, banner)], timestamp, at);
     }
   }
@@ -109,18 +109,18 @@ function portOf(
   if (!STATES.includes(known)) return undefined;
   // The title of a page is no service.
   const told = textOf(service) === 'title' ? 'http' : textOf(service);
-  return observedPort(name, port, { state: known, service: told, banner: textOf(banner) });
+  return buildObservedPort(name, port, { state: known, service: told, banner: textOf(banner) });
 }
 
 function recordOf(
   ip: unknown,
   ports: readonly (ObservedPort | undefined)[],
   time: unknown,
-  at: Place,
+  at: SourceLocation,
 ): ReportRecord {
-  const address = addressOf(ip);
+  const address = readAddress(ip);
   if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
   const known = ports.filter((port) => port !== undefined);
   if (known.length === 0) return { kind: 'skipped', reason: 'no port', at };
-  return { kind: 'host', host: hostOfPorts(address, known, { seenAt: timeOf(time) }) };
+  return { kind: 'host', host: hostWithPorts(address, known, { seenAt: parseTime(time) }) };
 }

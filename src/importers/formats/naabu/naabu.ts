@@ -1,56 +1,56 @@
-import { isObject, membersOf, type Members } from '../../parsing/json-values.ts';
-import { readJsonLines } from '../../parsing/json-lines.ts';
+import { isJsonObject, asJsonObject, type JsonObject } from '../../parsing/json-values.ts';
+import { streamJsonLines } from '../../parsing/json-lines.ts';
 import {
-  addressOf,
+  readAddress,
   hostNameOf,
-  hostOfPorts,
-  observedPort,
+  hostWithPorts,
+  buildObservedPort,
   portNumberOf,
   protocolOf,
 } from '../../parsing/scanned-hosts.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import type { Format, Place, ReportRecord } from '../../report.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
 
 /** Of its package `protocol`, when a port was an object with numbers in it. */
 const PROTOCOLS = ['tcp', 'udp'];
 
 /** Naabu's JSON Lines (`-json`), a port a line; before version 2.1.6 the port was an object. */
-export const naabu: Format = {
+export const naabu: ReportFormat = {
   name: 'naabu',
   title: 'Naabu JSON Lines',
-  findings: false,
-  emptyIsClean: true,
-  recognise({ json }) {
-    if (!isObject(json) || json.url !== undefined || json.rec_type !== undefined) return false;
+  hasFindings: false,
+  allowsEmpty: true,
+  detect({ json }) {
+    if (!isJsonObject(json) || json.url !== undefined || json.rec_type !== undefined) return false;
     const named = typeof json.ip === 'string' || typeof json.host === 'string';
     return (
       named && portOf(json) !== undefined && json['template-id'] === undefined && json.info === undefined
     );
   },
   async *read(source) {
-    for await (const lines of readJsonLines(source())) {
+    for await (const lines of streamJsonLines(source())) {
       for (const found of lines) {
         const at = { line: found.line };
         if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
-        else yield recordOf(membersOf(found.value), at);
+        else yield recordOf(asJsonObject(found.value), at);
       }
     }
   },
 };
 
-function portOf(line: Members) {
-  const { Port, Protocol } = membersOf(line.port);
+function portOf(line: JsonObject) {
+  const { Port, Protocol } = asJsonObject(line.port);
   const number = portNumberOf(Port ?? line.port);
   const told = typeof Protocol === 'number' ? PROTOCOLS[Protocol] : (Protocol ?? line.protocol);
   const protocol = protocolOf(told);
-  return number === undefined || protocol === undefined ? undefined : observedPort(protocol, number);
+  return number === undefined || protocol === undefined ? undefined : buildObservedPort(protocol, number);
 }
 
-function recordOf(line: Members, at: Place): ReportRecord {
-  const address = addressOf(line.ip) ?? addressOf(line.host);
+function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
+  const address = readAddress(line.ip) ?? readAddress(line.host);
   if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
   const port = portOf(line);
   if (port === undefined) return { kind: 'skipped', reason: 'no port', at };
-  const more = { name: hostNameOf(line.host), seenAt: timeOf(line.timestamp) };
-  return { kind: 'host', host: hostOfPorts(address, [port], more) };
+  const more = { name: hostNameOf(line.host), seenAt: parseTime(line.timestamp) };
+  return { kind: 'host', host: hostWithPorts(address, [port], more) };
 }

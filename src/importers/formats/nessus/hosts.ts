@@ -1,19 +1,19 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { addressOf } from '../../parsing/addresses.ts';
+import { normalizeAddress } from '../../parsing/addresses.ts';
 import { elementsAt } from '../../parsing/xml-elements.ts';
-import { describedHost } from '../../parsing/scanned-hosts.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { webUrl } from '../../parsing/urls.ts';
+import { hostDescription } from '../../parsing/scanned-hosts.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { parseWebUrl } from '../../parsing/urls.ts';
 import type { XmlElement } from '../../parsing/xml-stream.ts';
-import type { Target } from '../../report.ts';
+import type { ScanTarget } from '../../report.ts';
 
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 /** What Nessus calls a service that it does not know. */
 const NO_SERVICE = ['', 'general', 'unknown'];
 
 /** A host of a report, or a site that Tenable's web application scanner looked at. */
-export interface Host {
+export interface NessusHost {
   /** As the report calls it: an address, a name or a URL. */
   name: string;
   address: string | undefined;
@@ -26,10 +26,10 @@ export interface Host {
   ports: Map<string, ObservedPort>;
 }
 
-export function hostNamed(name: string): Host {
+export function newNessusHost(name: string): NessusHost {
   return {
     name,
-    address: addressOf(name),
+    address: normalizeAddress(name),
     fqdn: undefined,
     names: [],
     system: undefined,
@@ -40,28 +40,28 @@ export function hostNamed(name: string): Host {
 }
 
 /** Takes what the report says of a host: when it was scanned, its address and names. */
-export function describeHost(host: Host, properties: XmlElement): void {
+export function addHostProperties(host: NessusHost, properties: XmlElement): void {
   const tags = new Map(
     elementsAt(properties, 'tag').map(({ attributes, text }) => [attributes.name ?? '', text.trim()]),
   );
-  host.address = addressOf(tags.get('host-ip')) ?? host.address;
+  host.address = normalizeAddress(tags.get('host-ip')) ?? host.address;
   const named = ['host-fqdn', 'host-rdns', 'hostname'].flatMap((name) => tags.get(name) || []);
   host.fqdn = named[0];
   host.names = [...named, tags.get('netbios-name') ?? ''];
   host.system = tags.get('operating-system')?.split('\n')[0];
   // The second has the time of the scanner without its zone.
-  host.endedAt = timeOf(tags.get('HOST_END_TIMESTAMP')) ?? timeOf(tags.get('HOST_END'));
+  host.endedAt = parseTime(tags.get('HOST_END_TIMESTAMP')) ?? parseTime(tags.get('HOST_END'));
   host.whole = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
 }
 
 /** @returns the address before the name, and the site where the name is a URL */
-export function targetOf({ name, address }: Host): Target {
-  const url = webUrl(name);
+export function targetOfHost({ name, address }: NessusHost): ScanTarget {
+  const url = parseWebUrl(name);
   return url === undefined ? { host: address ?? name } : { url: url.origin };
 }
 
 /** Remembers that something answers at the port that an item is about. */
-export function notePort(host: Host, { attributes }: XmlElement): void {
+export function addObservedPort(host: NessusHost, { attributes }: XmlElement): void {
   const { port = '', protocol = '', svc_name: service = '' } = attributes;
   const number = Number(port);
   const known = PROTOCOLS.find((name) => name === protocol.toLowerCase());
@@ -83,14 +83,21 @@ export function notePort(host: Host, { attributes }: XmlElement): void {
 }
 
 /** @returns the host as its scan saw it, if it has an address: the report does not say which ports were looked at */
-export function scanOf({ address, fqdn, names, system, endedAt, ports }: Host): ScannedHost | undefined {
+export function toScannedHost({
+  address,
+  fqdn,
+  names,
+  system,
+  endedAt,
+  ports,
+}: NessusHost): ScannedHost | undefined {
   if (address === undefined) return undefined;
   const name = fqdn === undefined ? {} : { name: fqdn };
   const seenAt = endedAt === undefined ? {} : { seenAt: endedAt };
   return {
     address,
     ...name,
-    ...describedHost(system, names),
+    ...hostDescription(system, names),
     ...seenAt,
     ports: [...ports.values()],
     complete: false,

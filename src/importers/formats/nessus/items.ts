@@ -1,17 +1,17 @@
-import { plainAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cwesIn, plainOf } from '../../parsing/markdown.ts';
-import { urlsIn } from '../../parsing/urls.ts';
+import { plainTextAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCweIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractUrls } from '../../parsing/urls.ts';
 import type { XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
-import { type Host, targetOf } from './hosts.ts';
+import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
+import { type NessusHost, targetOfHost } from './hosts.ts';
 
 const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
 /** How reports before version 5.2 tell of a check: `"1.2 Password length" : [FAILED]`. */
 const OLD_RESULT = /^"([^"\n]{1,1000})"\s*:\s*\[([A-Z]+)\]/;
 
 /** @returns what a plug-in, or a check of an audit, says of a host and port */
-export function recordOfItem(item: XmlElement, host: Host): ReportRecord {
+export function recordOfReportItem(item: XmlElement, host: NessusHost): ReportRecord {
   const { attributes } = item;
   const rule = attributes.pluginID ?? textAt(item, 'plugin_id');
   if (rule === undefined) return { kind: 'skipped', reason: 'no plug-in' };
@@ -25,14 +25,14 @@ export function recordOfItem(item: XmlElement, host: Host): ReportRecord {
 function severityOfItem(item: XmlElement): ReportedFinding['severity'] {
   const level = item.attributes.severity?.trim() ?? '';
   return (
-    (/^[0-4]$/.test(level) ? SEVERITIES[Number(level)] : severityOf(textAt(item, 'risk_factor'))) ??
+    (/^[0-4]$/.test(level) ? SEVERITIES[Number(level)] : parseSeverity(textAt(item, 'risk_factor'))) ??
     'Informational'
   );
 }
 
 /** Items about the host as a whole have port 0. */
-function targetAt(host: Host, { attributes }: XmlElement): Target {
-  const target = targetOf(host);
+function targetAt(host: NessusHost, { attributes }: XmlElement): ScanTarget {
+  const target = targetOfHost(host);
   const port = Number(attributes.port);
   const protocol = (['tcp', 'udp', 'sctp'] as const).find(
     (name) => name === attributes.protocol?.toLowerCase(),
@@ -44,8 +44,8 @@ function targetAt(host: Host, { attributes }: XmlElement): Target {
 type Said = Omit<ReportedFinding, 'severity' | 'target'>;
 
 function findingOf(item: XmlElement, rule: string): Said {
-  const texts = new Set([plainAt(item, 'synopsis'), plainAt(item, 'description')]);
-  const solution = plainAt(item, 'solution');
+  const texts = new Set([plainTextAt(item, 'synopsis'), plainTextAt(item, 'description')]);
+  const solution = plainTextAt(item, 'solution');
   const url = /\bon URL '(https?:\/\/[^'\s]+)'/.exec(textAt(item, 'plugin_output') ?? '')?.[1];
   return {
     rule,
@@ -55,7 +55,7 @@ function findingOf(item: XmlElement, rule: string): Said {
     cveIds: textsAt(item, 'cve'),
     cweIds: [
       ...textsAt(item, 'cwe').map((id) => `CWE-${id.replace(/\D+/g, '')}`),
-      ...cwesIn(textsAt(item, 'xref').join(' ')),
+      ...extractCweIds(textsAt(item, 'xref').join(' ')),
     ],
     ...bestCvss([
       { score: textAt(item, 'cvss4_base_score'), vector: textAt(item, 'cvss4_vector'), version: '4.0' },
@@ -67,7 +67,7 @@ function findingOf(item: XmlElement, rule: string): Said {
         version: '2.0',
       },
     ]),
-    referenceUrls: textsAt(item, 'see_also').flatMap(urlsIn),
+    referenceUrls: textsAt(item, 'see_also').flatMap(extractUrls),
     evidence: textsAt(item, 'plugin_output'),
     // The scanner of web applications names the page in a sentence.
     ...(url === undefined ? {} : { locations: [{ type: 'url', value: url }] }),
@@ -97,9 +97,9 @@ function recordOfCheck(
     finding: {
       ...said,
       title: name ?? said.title,
-      description: info === undefined ? said.description : plainOf(info),
-      recommendedFix: plainAt(item, 'compliance-solution') ?? said.recommendedFix,
-      referenceUrls: [...urlsIn(textAt(item, 'compliance-see-also')), ...(said.referenceUrls ?? [])],
+      description: info === undefined ? said.description : textToMarkdown(info),
+      recommendedFix: plainTextAt(item, 'compliance-solution') ?? said.recommendedFix,
+      referenceUrls: [...extractUrls(textAt(item, 'compliance-see-also')), ...(said.referenceUrls ?? [])],
       evidence: values.length === 0 ? said.evidence : [values.join('\n')],
       ...about,
     },

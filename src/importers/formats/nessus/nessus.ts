@@ -1,7 +1,14 @@
-import { readXmlPieces } from '../../parsing/xml-stream.ts';
-import type { Format, ReportRecord } from '../../report.ts';
-import { describeHost, type Host, hostNamed, notePort, scanOf, targetOf } from './hosts.ts';
-import { recordOfItem } from './items.ts';
+import { streamXmlMatches } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportRecord } from '../../report.ts';
+import {
+  addHostProperties,
+  type NessusHost,
+  newNessusHost,
+  addObservedPort,
+  toScannedHost,
+  targetOfHost,
+} from './hosts.ts';
+import { recordOfReportItem } from './items.ts';
 
 const HOST = 'NessusClientData_v2.Report.ReportHost';
 
@@ -9,15 +16,15 @@ const HOST = 'NessusClientData_v2.Report.ReportHost';
  * Reports of Nessus, and of what else writes version 2 of its format (Tenable Vulnerability Management, its scanner of
  * web applications): https://static.tenable.com/documentation/nessus_v2_file_format.pdf
  */
-export const nessus: Format = {
+export const nessus: ReportFormat = {
   name: 'nessus',
   title: 'Nessus',
-  findings: true,
-  recognise: ({ root }) => root?.name === 'NessusClientData_v2',
+  hasFindings: true,
+  detect: ({ root }) => root?.name === 'NessusClientData_v2',
   async *read(source) {
     let latest: number | undefined;
-    let host: Host | undefined;
-    const pieces = readXmlPieces(source(), {
+    let host: NessusHost | undefined;
+    const pieces = streamXmlMatches(source(), {
       roots: ['NessusClientData_v2'],
       begins: [HOST],
       paths: [`${HOST}.HostProperties`, `${HOST}.ReportItem`],
@@ -25,27 +32,27 @@ export const nessus: Format = {
     for await (const { path, element, line } of pieces) {
       if (path === HOST) {
         if (host !== undefined) yield* recordsOfHost(host);
-        host = hostNamed(element.attributes.name ?? '');
+        host = newNessusHost(element.attributes.name ?? '');
       } else if (host === undefined) {
         continue;
       } else if (element.name === 'HostProperties') {
-        describeHost(host, element);
+        addHostProperties(host, element);
         if (host.endedAt !== undefined && host.endedAt > (latest ?? 0)) {
           latest = host.endedAt;
           yield { kind: 'report', scannedAt: latest };
         }
       } else {
-        notePort(host, element);
-        yield { ...recordOfItem(element, host), at: { line } };
+        addObservedPort(host, element);
+        yield { ...recordOfReportItem(element, host), at: { line } };
       }
     }
     if (host !== undefined) yield* recordsOfHost(host);
   },
 };
 
-function* recordsOfHost(host: Host): Generator<ReportRecord> {
-  const scan = scanOf(host);
+function* recordsOfHost(host: NessusHost): Generator<ReportRecord> {
+  const scan = toScannedHost(host);
   if (scan !== undefined) yield { kind: 'host', host: scan };
   if (host.whole && (host.name !== '' || host.address !== undefined))
-    yield { kind: 'covered', target: targetOf(host) };
+    yield { kind: 'covered', target: targetOfHost(host) };
 }

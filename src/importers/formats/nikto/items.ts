@@ -1,9 +1,9 @@
-import { cvesIn, plainOf } from '../../parsing/markdown.ts';
-import { urlsIn, webUrl } from '../../parsing/urls.ts';
-import type { Place, ReportRecord } from '../../report.ts';
+import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
+import type { SourceLocation, ReportRecord } from '../../report.ts';
 
 /** What Nikto found at one URL, as all forms of the report tell it. */
-export interface Item {
+export interface NiktoItem {
   id: string | undefined;
   method: string | undefined;
   uri: string | undefined;
@@ -18,13 +18,18 @@ export interface Item {
 const SEVERITY = 'Informational';
 
 /** @param origin of the site, `undefined` where the report does not tell it */
-export function recordOfItem(item: Item, origin: string | undefined, at: Place): ReportRecord {
+export function recordOfNiktoItem(
+  item: NiktoItem,
+  origin: string | undefined,
+  at: SourceLocation,
+): ReportRecord {
   const { id, method, uri = '/', link, message, references, osvdb = '0' } = item;
   if (message === undefined) return { kind: 'skipped', reason: 'no message', at };
   // So Nikto tells that there was no web server.
   if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
   const said = messageOf(message, uri);
-  const url = webUrl(link) ?? webUrl(uri) ?? webUrl(`${origin}${uri.startsWith('/') ? uri : `/${uri}`}`);
+  const url =
+    parseWebUrl(link) ?? parseWebUrl(uri) ?? parseWebUrl(`${origin}${uri.startsWith('/') ? uri : `/${uri}`}`);
   const osvdbId = /^0*$/.test(osvdb) ? [] : [`OSVDB-${osvdb}`];
   return {
     kind: 'finding',
@@ -32,9 +37,9 @@ export function recordOfItem(item: Item, origin: string | undefined, at: Place):
       rule: id === undefined || /^0*$/.test(id) ? said.toLowerCase() : id,
       title: said,
       severity: SEVERITY,
-      description: plainOf([said, ...osvdbId].join('\n\n')),
-      cveIds: cvesIn([message, references].join(' ')),
-      referenceUrls: [...urlsIn(references), ...urlsIn(/\sSee: (.*)$/.exec(message)?.[1])],
+      description: textToMarkdown([said, ...osvdbId].join('\n\n')),
+      cveIds: extractCveIds([message, references].join(' ')),
+      referenceUrls: [...extractUrls(references), ...extractUrls(/\sSee: (.*)$/.exec(message)?.[1])],
       target: { url: origin },
       ...(url === undefined ? {} : { locations: [{ type: 'url', value: url.href }] }),
       evidence: [`${method ?? 'GET'} ${url?.href ?? uri}\n\n${message}`],

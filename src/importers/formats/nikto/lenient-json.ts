@@ -1,11 +1,11 @@
-import { TextChunks } from '../../parsing/streaming-text-decoder.ts';
+import { StreamingTextDecoder } from '../../parsing/streaming-text-decoder.ts';
 import { ReportError } from '../../report.ts';
 
 /** An object: its members that are texts or numbers, as texts. */
-export interface LooseObject {
+export interface LenientObject {
   members: Map<string, string>;
   /** The object that it lies in, as far as that was read. */
-  parent: LooseObject | undefined;
+  parent: LenientObject | undefined;
   /** Where it begins, in bytes from 0. */
   offset: number;
 }
@@ -20,18 +20,18 @@ const MAX_MEMBERS = 1_000;
  * @returns each object where it ends, those within it before it
  * @throws ReportError where it ends too early, or has a text of more than 4 Mi characters
  */
-export async function* readLooseObjects(
+export async function* streamLenientObjects(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<LooseObject, void> {
-  const decoder = new TextChunks();
-  const reader = new LooseReader();
+): AsyncGenerator<LenientObject, void> {
+  const decoder = new StreamingTextDecoder();
+  const reader = new LenientJsonParser();
   for await (const chunk of chunks) yield* reader.read(decoder.decode(chunk));
   yield* reader.read(decoder.end());
   reader.end();
 }
 
-class LooseReader {
-  #open: LooseObject | undefined;
+class LenientJsonParser {
+  #open: LenientObject | undefined;
   #depth = 0;
   /** Bytes before the next character. */
   #offset = 0;
@@ -46,7 +46,7 @@ class LooseReader {
   #quote: string | undefined;
   #word = '';
 
-  *read(text: string): Generator<LooseObject> {
+  *read(text: string): Generator<LenientObject> {
     for (const character of text) {
       const ended = this.#text === undefined ? this.#takeMark(character) : this.#takeText(character);
       if (ended !== undefined) yield ended;
@@ -63,7 +63,7 @@ class LooseReader {
     throw new ReportError(message, { offset: this.#offset });
   }
 
-  #takeMark(character: string): LooseObject | undefined {
+  #takeMark(character: string): LenientObject | undefined {
     if (/[^\s,:{}[\]"]/.test(character)) {
       this.#word += character;
       if (this.#word.length > MAX_TEXT) this.#refuse('The report holds too long a word.');
@@ -89,7 +89,7 @@ class LooseReader {
     this.#forget();
   }
 
-  #finish(): LooseObject | undefined {
+  #finish(): LenientObject | undefined {
     const ended = this.#open;
     if (ended === undefined) return undefined;
     this.#open = ended.parent;
@@ -112,7 +112,7 @@ class LooseReader {
     }
   }
 
-  #takeText(character: string): LooseObject | undefined {
+  #takeText(character: string): LenientObject | undefined {
     if (this.#quote !== undefined) {
       if (/\s/.test(character)) {
         this.#quote += character;

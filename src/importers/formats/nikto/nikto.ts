@@ -1,29 +1,29 @@
 import { textAt } from '../../parsing/xml-elements.ts';
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { webUrl } from '../../parsing/urls.ts';
-import { readXmlPieces, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { Format, ReportRecord } from '../../report.ts';
-import { type Item, recordOfItem } from './items.ts';
-import { type LooseObject, readLooseObjects } from './lenient-json.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { parseWebUrl } from '../../parsing/urls.ts';
+import { streamXmlMatches, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportRecord } from '../../report.ts';
+import { type NiktoItem, recordOfNiktoItem } from './items.ts';
+import { type LenientObject, streamLenientObjects } from './lenient-json.ts';
 
 /** Version 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
 const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];
 const DETAILS = SCANS.map((scan) => `${scan}.scandetails`);
 /** How many items are held whose host is told of behind them. */
-const MAX_HELD = 10_000;
+const MAX_BUFFERED = 10_000;
 
 /**
  * The reports of Nikto in XML and JSON, versions 2.1.5 to 2.5: github.com/sullo/nikto, program/templates/nikto.dtd and
  * the plug-ins `report_xml` and `report_json`.
  */
-export const nikto: Format = {
+export const nikto: ReportFormat = {
   name: 'nikto',
   title: 'Nikto XML or JSON',
-  findings: true,
-  recognise: ({ root, text }) => (root === undefined ? isJson(text) : /^niktoscans?$/.test(root.name)),
+  hasFindings: true,
+  detect: ({ root, text }) => (root === undefined ? isJson(text) : /^niktoscans?$/.test(root.name)),
   async *read(source) {
-    const { first, all } = await withFirstCharacter(source());
+    const { first, all } = await peekFirstCharacter(source());
     yield* first === '<' ? readXml(all) : readJson(all);
   },
 };
@@ -39,7 +39,7 @@ function isJson(text: string): boolean {
 }
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
-  const pieces = readXmlPieces(chunks, {
+  const pieces = streamXmlMatches(chunks, {
     roots: ['niktoscan', 'niktoscans'],
     begins: DETAILS,
     paths: DETAILS.flatMap((details) => [`${details}.item`, `${details}.statistics`]),
@@ -52,7 +52,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
     }
     const origin = originOf(ancestors.at(-1));
     if (element.name === 'item') {
-      yield recordOfItem(itemOfElement(element), origin, { line });
+      yield recordOfNiktoItem(itemOfElement(element), origin, { line });
     } else {
       yield* recordsOfTime(element.attributes.endtime);
       if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
@@ -61,16 +61,16 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
 }
 
 function* recordsOfTime(text: string | undefined): Generator<ReportRecord> {
-  const scannedAt = timeOf(text);
+  const scannedAt = parseTime(text);
   if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
 }
 
 function originOf(details: XmlAncestor | undefined): string | undefined {
   const { sitename, siteip } = details?.attributes ?? {};
-  return (webUrl(sitename) ?? webUrl(siteip))?.origin;
+  return (parseWebUrl(sitename) ?? parseWebUrl(siteip))?.origin;
 }
 
-function itemOfElement(item: XmlElement): Item {
+function itemOfElement(item: XmlElement): NiktoItem {
   return {
     id: item.attributes.id,
     method: item.attributes.method,
@@ -83,16 +83,16 @@ function itemOfElement(item: XmlElement): Item {
 }
 
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
-  let held: LooseObject[] = [];
-  for await (const object of readLooseObjects(chunks)) {
+  let held: LenientObject[] = [];
+  for await (const object of streamLenientObjects(chunks)) {
     const { members, parent, offset } = object;
     if (members.has('msg') || members.has('id')) {
       const origin = parent === undefined ? undefined : originOfJson(parent);
-      if (origin === undefined && parent !== undefined && held.length < MAX_HELD) held.push(object);
-      else yield recordOfItem(itemOfJson(object), origin, { offset });
+      if (origin === undefined && parent !== undefined && held.length < MAX_BUFFERED) held.push(object);
+      else yield recordOfNiktoItem(itemOfJson(object), origin, { offset });
     } else if (members.has('host') || members.has('ip')) {
       const origin = originOfJson(object);
-      for (const item of held) yield recordOfItem(itemOfJson(item), origin, { offset: item.offset });
+      for (const item of held) yield recordOfNiktoItem(itemOfJson(item), origin, { offset: item.offset });
       held = [];
       if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
     } else {
@@ -102,15 +102,15 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 }
 
 /** The report does not say whether the site uses TLS; ports that end in 443 nearly always do. */
-function originOfJson({ members }: LooseObject): string | undefined {
+function originOfJson({ members }: LenientObject): string | undefined {
   const host = members.get('host') || members.get('ip');
   const port = members.get('port');
   if (host === undefined || port === undefined) return undefined;
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  return webUrl(`${port.endsWith('443') ? 'https' : 'http'}://${name}:${port}/`)?.origin;
+  return parseWebUrl(`${port.endsWith('443') ? 'https' : 'http'}://${name}:${port}/`)?.origin;
 }
 
-function itemOfJson({ members }: LooseObject): Item {
+function itemOfJson({ members }: LenientObject): NiktoItem {
   return {
     id: members.get('id'),
     method: members.get('method'),

@@ -2,7 +2,7 @@ import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
 import type { ReportedFinding } from '../../report.ts';
 
 /** A host as far as the report has told of it. */
-export interface Draft {
+export interface HostDraft {
   address: string | undefined;
   name: string | undefined;
   /** All of its names, and what the scan takes its system for. */
@@ -24,7 +24,7 @@ export interface Draft {
   absent: number;
 }
 
-export const draftOf = (timedOut: boolean, seenAt: number | undefined): Draft => ({
+export const newHostDraft = (timedOut: boolean, seenAt: number | undefined): HostDraft => ({
   address: undefined,
   name: undefined,
   names: new Set(),

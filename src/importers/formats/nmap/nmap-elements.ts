@@ -2,19 +2,19 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
-import type { BoundedXml, ElementHandler } from '../../parsing/limited-xml-parser.ts';
-import { describedHost } from '../../parsing/scanned-hosts.ts';
+import type { LimitedXmlParser, ElementHandler } from '../../parsing/limited-xml-parser.ts';
+import { hostDescription } from '../../parsing/scanned-hosts.ts';
 import type { ReportRecord } from '../../report.ts';
-import { type Draft, draftOf } from './host-draft.ts';
+import { type HostDraft, newHostDraft } from './host-draft.ts';
 import { readScript } from './nmap-scripts.ts';
 import {
-  type Attributes,
-  copyOf,
-  eachOnce,
+  type XmlAttributes,
+  detachText,
+  uniquePorts,
   isProtocol,
-  milliseconds,
-  portOf,
-  rangesOf,
+  toMilliseconds,
+  portAndProtocol,
+  parseServiceRanges,
   serviceName,
   unknownPort,
   versionLine,
@@ -33,7 +33,7 @@ const MAX_CPE = 512;
 const MAX_SHARED = 1024 * 1024;
 /** Understands the elements of a report. Whatever is not named here is passed over. */
 export class NmapElements implements ElementHandler {
-  xml!: BoundedXml;
+  xml!: LimitedXmlParser;
   down = 0;
   readonly #ranges: PortRange[] = [];
   #coverage: readonly PortRange[] = [];
@@ -45,7 +45,7 @@ export class NmapElements implements ElementHandler {
   /** Whether scripts ran that look for vulnerabilities, so that what they no longer find is gone. */
   #looksForVulnerabilities = false;
   #startedAt: number | undefined;
-  #host: Draft | undefined;
+  #host: HostDraft | undefined;
   /** Where the host began, in characters. */
   #hostStart = 0;
   #port: ObservedPort | undefined;
@@ -77,7 +77,7 @@ export class NmapElements implements ElementHandler {
     this.#records.splice(this.#records.length - this.#lastRecords);
   }
 
-  open(name: string, attributes: Attributes, depth: number): void {
+  open(name: string, attributes: XmlAttributes, depth: number): void {
     if (depth === 1) this.#openRoot(name, attributes);
     else if (depth === 2) this.#openPart(name, attributes);
     else if (this.#port !== undefined) this.#openInPort(name, attributes, this.#port);
@@ -95,22 +95,25 @@ export class NmapElements implements ElementHandler {
     this.#cpe = (this.#cpe ?? '') + text;
   }
 
-  #openRoot(name: string, attributes: Attributes): void {
+  #openRoot(name: string, attributes: XmlAttributes): void {
     if (name !== 'nmaprun') {
-      this.xml.refuse(`The report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
+      this.xml.fail(`The report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
     }
-    this.#startedAt = milliseconds(attributes.start);
+    this.#startedAt = toMilliseconds(attributes.start);
     this.#looksForVulnerabilities = /\s--script[= ]\S*(?:vuln|vulscan|cve)/.test(attributes.args ?? '');
   }
 
-  #openPart(name: string, attributes: Attributes): void {
+  #openPart(name: string, attributes: XmlAttributes): void {
     if (name === 'scaninfo') this.#addCoverage(attributes);
     if (name !== 'host') return;
     this.#hostStart = this.xml.position;
-    this.#host = draftOf(attributes.timedout === 'true', milliseconds(attributes.endtime) ?? this.#startedAt);
+    this.#host = newHostDraft(
+      attributes.timedout === 'true',
+      toMilliseconds(attributes.endtime) ?? this.#startedAt,
+    );
   }
 
-  #openInHost(name: string, attributes: Attributes, host: Draft): void {
+  #openInHost(name: string, attributes: XmlAttributes, host: HostDraft): void {
     switch (name) {
       case 'port':
         this.#port = this.#newPort(attributes);
@@ -140,14 +143,14 @@ export class NmapElements implements ElementHandler {
     }
   }
 
-  #addName(text: string | undefined, host: Draft): void {
+  #addName(text: string | undefined, host: HostDraft): void {
     const name = this.#clean(text, MAX_NAME);
     if (name === null) return;
     host.name ??= name;
     if (host.names.size < MAX_NAMES) host.names.add(name);
   }
 
-  #openInPort(name: string, attributes: Attributes, port: ObservedPort): void {
+  #openInPort(name: string, attributes: XmlAttributes, port: ObservedPort): void {
     switch (name) {
       case 'state':
         port.state = this.#stateOf(attributes.state);
@@ -172,19 +175,19 @@ export class NmapElements implements ElementHandler {
     }
   }
 
-  #readScript({ id = '', output = '' }: Attributes, host: Draft, port?: ObservedPort): void {
+  #readScript({ id = '', output = '' }: XmlAttributes, host: HostDraft, port?: ObservedPort): void {
     if (!output.includes('CVE-')) return;
     const { findings, absent } = readScript(id, output);
     host.absent += absent;
     for (const finding of findings) host.findings.push(port === undefined ? finding : { ...finding, port });
     if (host.findings.length > MAX_FINDINGS)
-      this.xml.refuse(`The scripts found more than ${MAX_FINDINGS} things on a host.`);
+      this.xml.fail(`The scripts found more than ${MAX_FINDINGS} things on a host.`);
   }
 
-  #newPort({ protocol, portid }: Attributes): ObservedPort {
+  #newPort({ protocol, portid }: XmlAttributes): ObservedPort {
     const number = portid === undefined || portid === '' ? Number.NaN : Number(portid);
     if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-      this.xml.refuse(`"${portid?.slice(0, 20) ?? ''}" is not the number of a port.`);
+      this.xml.fail(`"${portid?.slice(0, 20) ?? ''}" is not the number of a port.`);
     }
     return unknownPort(protocol as ObservedPort['protocol'], number);
   }
@@ -202,7 +205,7 @@ export class NmapElements implements ElementHandler {
       host.ordered = false;
     }
     host.ports.push(port);
-    if (host.ports.length > MAX_PORTS) this.xml.refuse(`A host has more than ${MAX_PORTS} ports.`);
+    if (host.ports.length > MAX_PORTS) this.xml.fail(`A host has more than ${MAX_PORTS} ports.`);
   }
 
   #endHost({
@@ -219,7 +222,7 @@ export class NmapElements implements ElementHandler {
     scannedPorts,
     findings,
     absent,
-  }: Draft): void {
+  }: HostDraft): void {
     this.#host = undefined;
     this.#lastRecords = 0;
     if (status !== 'up') this.down += 1;
@@ -228,20 +231,20 @@ export class NmapElements implements ElementHandler {
       this.#lastHostEnd = this.xml.position;
     }
     if (status !== 'up') return;
-    if (address === undefined) this.xml.refuse('The host that ends here has no IP address.');
+    if (address === undefined) this.xml.fail('The host that ends here has no IP address.');
     this.#hosts.push({
       address,
       name,
-      ...describedHost(system, names),
+      ...hostDescription(system, names),
       seenAt,
-      ports: ordered ? ports : eachOnce(ports),
+      ports: ordered ? ports : uniquePorts(ports),
       complete: scannedPorts && !timedOut,
       unlistedStates: [...unlistedStates],
     });
     this.#lastHostEnd = this.xml.position;
     const before = this.#records.length;
     for (const { port, ...finding } of findings) {
-      const at = port === undefined || !isProtocol(port.protocol) ? {} : portOf(port);
+      const at = port === undefined || !isProtocol(port.protocol) ? {} : portAndProtocol(port);
       this.#records.push({
         kind: 'finding',
         finding: {
@@ -259,19 +262,19 @@ export class NmapElements implements ElementHandler {
     this.#lastRecords = this.#records.length - before;
   }
 
-  #addCoverage({ protocol, services }: Attributes): void {
+  #addCoverage({ protocol, services }: XmlAttributes): void {
     // What is no port need not be known as covered, and nobody says how many protocols a report can name.
     if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
-    for (const range of rangesOf(protocol, services)) {
+    for (const range of parseServiceRanges(protocol, services)) {
       this.#ranges.push(range);
       if (this.#ranges.length > MAX_RANGES)
-        this.xml.refuse(`The scan covers more than ${MAX_RANGES} ranges of ports.`);
+        this.xml.fail(`The scan covers more than ${MAX_RANGES} ranges of ports.`);
     }
   }
 
   #addressOf(text = ''): string {
     if (isIPv4(text)) return text;
-    if (!isIPv6(text)) this.xml.refuse(`"${text.slice(0, 50)}" is not an IP address.`);
+    if (!isIPv6(text)) this.xml.fail(`"${text.slice(0, 50)}" is not an IP address.`);
     // One address can be written in many ways; a zone is kept as it is.
     return text.includes('%')
       ? text.toLowerCase()
@@ -283,15 +286,15 @@ export class NmapElements implements ElementHandler {
     const trimmed = text?.trim() ?? '';
     if (trimmed === '') return null;
     if (text === undefined || text.length <= max) {
-      return this.xml.position - this.#hostStart > MAX_SHARED ? copyOf(trimmed) : trimmed;
+      return this.xml.position - this.#hostStart > MAX_SHARED ? detachText(trimmed) : trimmed;
     }
     const cut = trimmed.slice(0, max);
-    return copyOf(cut.isWellFormed() ? cut : cut.slice(0, -1));
+    return detachText(cut.isWellFormed() ? cut : cut.slice(0, -1));
   }
 
   #stateOf(text = ''): string {
     const state = STATES.find((known) => known === text);
-    if (state === undefined) this.xml.refuse(`"${text.slice(0, 50)}" is not the state of a port.`);
+    if (state === undefined) this.xml.fail(`"${text.slice(0, 50)}" is not the state of a port.`);
     return state;
   }
 }

@@ -1,7 +1,7 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import type { ReportedFinding } from '../../report.ts';
-import { severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, fenced, plainOf } from '../../parsing/markdown.ts';
+import { parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 
 /** What a script says of a host or a port, but for where; `absent` counts what it looked for and did not find. */
 export interface ScriptFindings {
@@ -35,12 +35,12 @@ export function readScript(id: string, output: string): ScriptFindings {
   const blocks = blocksOf(text);
   if (blocks.length > 0) return told(id, blocks);
   if (/\bnot vulnerable\b/i.test(text)) return { findings: [], absent: 1 };
-  const findings = cvesIn(text).map((cve) => ({
+  const findings = extractCveIds(text).map((cve) => ({
     rule: cve,
     title: `${cve} (${id})`,
     severity: UNRATED,
     cveIds: [cve],
-    evidence: [fenced(text.trim())],
+    evidence: [codeBlock(text.trim())],
   }));
   return { findings, absent: 0 };
 }
@@ -57,7 +57,7 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
       continue;
     }
     const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
-    const [cve] = cvesIn(name);
+    const [cve] = extractCveIds(name);
     if (cve !== undefined && cve.length === name.length) {
       found.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), of });
     } else if (/^https?:\/\//.test(address)) others.push(address);
@@ -70,7 +70,7 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
       severity: rated ? severityOfScore(score) : UNRATED,
       ...(rated ? { cvssScore: score } : {}),
       cveIds: [cve],
-      description: plainOf(
+      description: textToMarkdown(
         `The version of the service (${product}) is one that ${cve} is known for.` +
           (exploited ? ' An exploit is known.' : ''),
       ),
@@ -91,7 +91,7 @@ function listedByVulscan(text: string): ScriptFindings['findings'] {
     title: title === '' ? cve : `${cve}: ${title.slice(0, 200)}`,
     severity: UNRATED,
     cveIds: [cve],
-    ...(title === '' ? {} : { description: plainOf(title) }),
+    ...(title === '' ? {} : { description: textToMarkdown(title) }),
   }));
 }
 
@@ -128,16 +128,16 @@ function told(id: string, blocks: readonly Block[]): ScriptFindings {
     const [, score] = /CVSS(?:v2)?:\s*(\d{1,2}(?:\.\d)?)/i.exec(text) ?? [];
     const cvssScore = score === undefined || Number(score) > 10 ? undefined : Number(score);
     const rated = cvssScore === undefined ? UNRATED : severityOfScore(cvssScore);
-    for (const cve of cvesIn(/^IDs:.*$/m.exec(text)?.[0] ?? text)) {
+    for (const cve of extractCveIds(/^IDs:.*$/m.exec(text)?.[0] ?? text)) {
       findings.push({
         rule: cve,
         title: title === '' ? `${cve} (${id})` : title,
-        severity: severityOf(risk) ?? rated,
+        severity: parseSeverity(risk) ?? rated,
         ...(cvssScore === undefined ? {} : { cvssScore }),
         cveIds: [cve],
-        description: plainOf(text),
+        description: textToMarkdown(text),
         referenceUrls: Array.from(text.matchAll(/^https?:\/\/\S+$/gm), ([address]) => address),
-        evidence: [fenced(text)],
+        evidence: [codeBlock(text)],
       });
     }
   }

@@ -1,11 +1,11 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import type { ReportRecord } from '../../report.ts';
-import { BoundedXml } from '../../parsing/limited-xml-parser.ts';
+import { LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
 import { NmapElements } from './nmap-elements.ts';
 
 /** What one more piece of a report told. */
-export interface ReportPiece {
+export interface NmapBatch {
   /** The hosts that ended in it, and whether they were up or down. */
   hosts: ScannedHost[];
   /** What scripts found on them, and what was covered. */
@@ -26,12 +26,12 @@ export interface ReportPiece {
  * named as Nmap prints it, `ssl/http`. Of several CPE names the first stands.
  * @throws ReportError that says where the report cannot be used; every host that ended before that was yielded
  */
-export async function* readNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportPiece, void> {
+export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NmapBatch, void> {
   const elements = new NmapElements();
-  const xml = new BoundedXml(elements, ['nmaprun'], 'This is not the XML that "nmap -oX" writes.');
+  const xml = new LimitedXmlParser(elements, ['nmaprun'], 'This is not the XML that "nmap -oX" writes.');
   elements.xml = xml;
   let bytes = 0;
-  const piece = (): ReportPiece => ({
+  const piece = (): NmapBatch => ({
     hosts: elements.takeHosts(),
     records: elements.takeRecords(),
     coverage: elements.coverage(),

@@ -1,7 +1,7 @@
 import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 
-export type Attributes = Readonly<Record<string, string>>;
+export type XmlAttributes = Readonly<Record<string, string>>;
 
 /** The end of the year 9999, in seconds. */
 const MAX_TIME = 253_402_300_799;
@@ -25,18 +25,18 @@ export function isProtocol(text: string): text is ObservedPort['protocol'] {
   return PROTOCOLS.some((protocol) => protocol === text);
 }
 
-export const portOf = ({ number, protocol }: ObservedPort) => ({ port: number, protocol });
+export const portAndProtocol = ({ number, protocol }: ObservedPort) => ({ port: number, protocol });
 
 /** The later one stands where a port is there twice. */
-export function eachOnce(ports: readonly ObservedPort[]): ObservedPort[] {
+export function uniquePorts(ports: readonly ObservedPort[]): ObservedPort[] {
   return [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
 }
 
-export function serviceName({ name, tunnel }: Attributes): string | undefined {
+export function serviceName({ name, tunnel }: XmlAttributes): string | undefined {
   return tunnel === undefined || name === undefined ? name : `${tunnel}/${name}`;
 }
 
-export function versionLine({ product, version, extrainfo }: Attributes): string {
+export function versionLine({ product, version, extrainfo }: XmlAttributes): string {
   let line = product ?? '';
   if (version !== undefined) line += ` ${version}`;
   if (extrainfo !== undefined) line += ` (${extrainfo})`;
@@ -47,18 +47,21 @@ export function versionLine({ product, version, extrainfo }: Attributes): string
  * V8 keeps the whole of a text alive for a part of it.
  * @returns the same text on its own
  */
-export function copyOf(text: string): string {
+export function detachText(text: string): string {
   return Buffer.from(text).toString();
 }
 
 /** @returns seconds since 1970 as milliseconds; nothing for what is none */
-export function milliseconds(seconds: string | undefined): number | undefined {
+export function toMilliseconds(seconds: string | undefined): number | undefined {
   const number = /^\d{1,12}$/.test(seconds ?? '') ? Number(seconds) : Number.NaN;
   return number <= MAX_TIME ? number * 1_000 : undefined;
 }
 
 /** @param services as `1,3-4`; what is none is passed over */
-export function* rangesOf(protocol: ObservedPort['protocol'], services: string): Generator<PortRange> {
+export function* parseServiceRanges(
+  protocol: ObservedPort['protocol'],
+  services: string,
+): Generator<PortRange> {
   for (const range of services.split(',')) {
     const [, first, last = first] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(range) ?? [];
     if (first !== undefined) yield [protocol, Number(first), Number(last)];

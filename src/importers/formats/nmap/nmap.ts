@@ -1,19 +1,19 @@
-import type { Format, ReportRecord, ReportSource } from '../../report.ts';
-import { readNmapReport } from './nmap-stream.ts';
+import type { ReportFormat, ReportRecord, ByteSource } from '../../report.ts';
+import { streamNmapReport } from './nmap-stream.ts';
 
 /** `nmap -oX` (nmap.org/book/app-nmap-dtd.html). */
-export const nmap: Format = {
+export const nmap: ReportFormat = {
   name: 'nmap',
   title: 'Nmap XML',
-  findings: false,
+  hasFindings: false,
   // Masscan writes the same root and names itself.
-  recognise: ({ root }) => root?.name === 'nmaprun' && root.attributes.scanner !== 'masscan',
+  detect: ({ root }) => root?.name === 'nmaprun' && root.attributes.scanner !== 'masscan',
   read: readNmap,
 };
 
-async function* readNmap(source: ReportSource): AsyncGenerator<ReportRecord, void> {
+async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void> {
   let told: unknown;
-  for await (const piece of readNmapReport(source())) {
+  for await (const piece of streamNmapReport(source())) {
     if (piece.hosts.length > 0 && piece.coverage !== told) {
       told = piece.coverage;
       yield { kind: 'ports', ranges: piece.coverage };

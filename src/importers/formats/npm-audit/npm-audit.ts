@@ -1,37 +1,37 @@
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
-import { plainOf } from '../../parsing/markdown.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { textToMarkdown } from '../../parsing/markdown.ts';
 import {
-  type Format,
-  type Place,
+  type ReportFormat,
+  type SourceLocation,
   type ReportedFinding,
   ReportError,
   type ReportRecord,
 } from '../../report.ts';
 
 /** `npm audit --json`: by advisory (npm 6), and by package (npm 7 and later, `auditReportVersion` 2). */
-export const npmAudit: Format = {
+export const npmAudit: ReportFormat = {
   name: 'npm-audit',
   title: 'npm audit JSON',
-  findings: true,
-  recognise({ json }) {
-    if (!isObject(json)) return false;
+  hasFindings: true,
+  detect({ json }) {
+    if (!isJsonObject(json)) return false;
     return (
       'auditReportVersion' in json ||
       ('advisories' in json && ('muted' in json || 'actions' in json || 'metadata' in json))
     );
   },
   async *read(source) {
-    for await (const { path, value, offset } of readJsonPieces(source(), [
+    for await (const { path, value, offset } of streamJsonMatches(source(), [
       'advisories.*',
       'vulnerabilities.*',
       'error',
@@ -39,29 +39,29 @@ export const npmAudit: Format = {
       const at = { offset };
       if (path === 'error') {
         // An audit that could not be made is no audit that found nothing.
-        if (isObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, at);
-      } else if (path === 'advisories.*') yield recordOf(advisoryOf(membersOf(value)), at);
-      else yield* recordsOfPackage(membersOf(value), at);
+        if (isJsonObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, at);
+      } else if (path === 'advisories.*') yield recordOf(advisoryOf(asJsonObject(value)), at);
+      else yield* recordsOfPackage(asJsonObject(value), at);
     }
   },
 };
 
-function summaryOf(error: Members): string {
+function summaryOf(error: JsonObject): string {
   return (textOf(error.summary) ?? textOf(error.code) ?? 'npm gives no reason').slice(0, 200);
 }
 
-function recordOf(finding: ReportedFinding | undefined, at: Place): ReportRecord {
+function recordOf(finding: ReportedFinding | undefined, at: SourceLocation): ReportRecord {
   return finding === undefined ? { kind: 'skipped', reason: 'no id', at } : { kind: 'finding', finding, at };
 }
 
 /** The type `Advisory` of npm 6. */
-function advisoryOf(advisory: Members): ReportedFinding | undefined {
+function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
   const component = textOf(advisory.module_name) ?? textOf(advisory.module);
   const rule = ruleOf(textOf(advisory.github_advisory_id) ?? textOf(advisory.url), advisory.id);
   if (rule === undefined || component === undefined) return undefined;
-  const cvss = membersOf(advisory.cvss);
-  const paths = listOf(advisory.findings).flatMap((value) => {
-    const { version, paths: found } = membersOf(value);
+  const cvss = asJsonObject(advisory.cvss);
+  const paths = arrayOf(advisory.findings).flatMap((value) => {
+    const { version, paths: found } = asJsonObject(value);
     return textsOf(found).map(
       (path) => `${path}${textOf(version) === undefined ? '' : `@${textOf(version)}`}`,
     );
@@ -69,7 +69,7 @@ function advisoryOf(advisory: Members): ReportedFinding | undefined {
   return {
     rule,
     title: `${component}: ${textOf(advisory.title) ?? rule}`,
-    severity: severityOf(textOf(advisory.severity)) ?? 'Informational',
+    severity: parseSeverity(textOf(advisory.severity)) ?? 'Informational',
     // npm's texts are Markdown already.
     description: textOf(advisory.overview),
     recommendedFix: textOf(advisory.recommendation),
@@ -87,26 +87,26 @@ function advisoryOf(advisory: Members): ReportedFinding | undefined {
 }
 
 /** The vulnerabilities of a package: its own advisories, and the names of packages that bring theirs. */
-function* recordsOfPackage(entry: Members, at: Place): Generator<ReportRecord> {
+function* recordsOfPackage(entry: JsonObject, at: SourceLocation): Generator<ReportRecord> {
   const nodes = textsOf(entry.nodes);
-  for (const value of listOf(entry.via)) {
-    if (isObject(value)) yield recordOf(viaOf(value, entry, nodes), at);
+  for (const value of arrayOf(entry.via)) {
+    if (isJsonObject(value)) yield recordOf(viaOf(value, entry, nodes), at);
     else yield { kind: 'skipped', reason: 'told of another package', at };
   }
 }
 
-function viaOf(via: Members, entry: Members, nodes: readonly string[]): ReportedFinding | undefined {
+function viaOf(via: JsonObject, entry: JsonObject, nodes: readonly string[]): ReportedFinding | undefined {
   const component = textOf(via.dependency) ?? textOf(via.name) ?? textOf(entry.name);
   const url = textOf(via.url);
   const rule = ruleOf(url, via.source);
   if (rule === undefined || component === undefined) return undefined;
-  const cvss = membersOf(via.cvss);
+  const cvss = asJsonObject(via.cvss);
   const range = textOf(via.range) ?? textOf(entry.range);
   return {
     rule,
     title: `${component}: ${textOf(via.title) ?? rule}`,
-    severity: severityOf(textOf(via.severity) ?? textOf(entry.severity)) ?? 'Informational',
-    description: range === undefined ? undefined : plainOf(`${component} ${range} is vulnerable.`),
+    severity: parseSeverity(textOf(via.severity) ?? textOf(entry.severity)) ?? 'Informational',
+    description: range === undefined ? undefined : textToMarkdown(`${component} ${range} is vulnerable.`),
     recommendedFix: fixOf(component, entry.fixAvailable),
     category: CATEGORY,
     cweIds: textsOf(via.cwe),
@@ -120,9 +120,9 @@ function viaOf(via: Members, entry: Members, nodes: readonly string[]): Reported
 
 function fixOf(component: string, fix: unknown): string | undefined {
   if (fix === true) return 'Run `npm audit fix`.';
-  if (!isObject(fix)) return undefined;
+  if (!isJsonObject(fix)) return undefined;
   const breaks = fix.isSemVerMajor === true ? ', which is a breaking change' : '';
-  return plainOf(
+  return textToMarkdown(
     `Update ${textOf(fix.name) ?? component} to ${textOf(fix.version) ?? 'a later version'}${breaks}.`,
   );
 }

@@ -1,31 +1,38 @@
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
-  isObject,
-  type Members,
-  membersOf,
+  isJsonObject,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
-  plainTextOf,
+  markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { type JsonLine, readJsonLines } from '../../parsing/json-lines.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import type { Format, Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
+import { type JsonLine, streamJsonLines } from '../../parsing/json-lines.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type {
+  ReportFormat,
+  SourceLocation,
+  ReportedFinding,
+  ReportedLocation,
+  ReportRecord,
+  ScanTarget,
+} from '../../report.ts';
 
 /**
  * Nuclei's results, an array or a line each, as its type `ResultEvent` names them (`-json-export`, `-jsonl`); before
  * version 2.6 they were `templateID`, `matched` and `matcher_name`.
  */
-export const nuclei: Format = {
+export const nuclei: ReportFormat = {
   name: 'nuclei',
   title: 'Nuclei JSON or JSON Lines',
-  findings: true,
-  emptyIsClean: true,
-  recognise({ json }) {
+  hasFindings: true,
+  allowsEmpty: true,
+  detect({ json }) {
     const first = Array.isArray(json) ? json[0] : json;
-    return isObject(first) && templateOf(first) !== undefined && isObject(first.info);
+    return isJsonObject(first) && templateOf(first) !== undefined && isJsonObject(first.info);
   },
   async *read(source) {
     // Nothing heads the report: its time is that of its first result.
@@ -50,26 +57,26 @@ export const nuclei: Format = {
 interface Result {
   value?: unknown;
   fault?: string;
-  at: Place;
+  at: SourceLocation;
 }
 
 async function* resultsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<Result>, void> {
-  const { first, all } = await withFirstCharacter(chunks);
+  const { first, all } = await peekFirstCharacter(chunks);
   if (first === '[') {
-    for await (const { value, offset } of readJsonPieces(all, ['*'])) yield [{ value, at: { offset } }];
-  } else for await (const lines of readJsonLines(all)) yield placed(lines);
+    for await (const { value, offset } of streamJsonMatches(all, ['*'])) yield [{ value, at: { offset } }];
+  } else for await (const lines of streamJsonLines(all)) yield withLocations(lines);
 }
 
-function* placed(lines: Iterable<JsonLine>): Generator<Result, void> {
+function* withLocations(lines: Iterable<JsonLine>): Generator<Result, void> {
   for (const { line, ...result } of lines) yield { ...result, at: { line } };
 }
 
-function templateOf(result: Members): string | undefined {
+function templateOf(result: JsonObject): string | undefined {
   return textOf(result['template-id'] ?? result.templateID ?? result.template_id);
 }
 
-function recordOf(value: unknown, at: Place): ReportRecord {
-  const result = membersOf(value);
+function recordOf(value: unknown, at: SourceLocation): ReportRecord {
+  const result = asJsonObject(value);
   const template = templateOf(result);
   if (template === undefined) return { kind: 'skipped', reason: 'no template', at };
   // Written where it was asked to tell of what did not match as well.
@@ -77,12 +84,12 @@ function recordOf(value: unknown, at: Place): ReportRecord {
   return { kind: 'finding', finding: findingOf(result, template), at };
 }
 
-function findingOf(result: Members, template: string): ReportedFinding {
-  const info = membersOf(result.info);
-  const classification = membersOf(info.classification);
+function findingOf(result: JsonObject, template: string): ReportedFinding {
+  const info = asJsonObject(result.info);
+  const classification = asJsonObject(info.classification);
   const matcher = textOf(result['matcher-name'] ?? result.matcher_name);
   const name = textOf(info.name) ?? template;
-  const { target, location } = whereOf(result);
+  const { target, location } = targetAndLocation(result);
   const cvss = bestCvss([
     {
       vector: textOf(classification['cvss-metrics']),
@@ -92,10 +99,10 @@ function findingOf(result: Members, template: string): ReportedFinding {
   return {
     rule: matcher === undefined ? template : `${template}:${matcher}`,
     title: matcher === undefined ? name : `${name} (${matcher})`,
-    severity: severityOf(textOf(info.severity)) ?? 'Informational',
-    description: plainTextOf(info.description),
-    impact: plainTextOf(info.impact),
-    recommendedFix: plainTextOf(info.remediation),
+    severity: parseSeverity(textOf(info.severity)) ?? 'Informational',
+    description: markdownTextOf(info.description),
+    impact: markdownTextOf(info.impact),
+    recommendedFix: markdownTextOf(info.remediation),
     cveIds: textsOf(classification['cve-id'] ?? classification.cve_id).map((id) => id.toUpperCase()),
     cweIds: textsOf(classification['cwe-id'] ?? classification.cwe_id).map((id) => id.toUpperCase()),
     ...cvss,
@@ -103,7 +110,7 @@ function findingOf(result: Members, template: string): ReportedFinding {
     evidence: evidenceOf(result),
     target,
     locations: location === undefined ? undefined : [location],
-    seenAt: timeOf(textOf(result.timestamp)),
+    seenAt: parseTime(textOf(result.timestamp)),
   };
 }
 
@@ -112,7 +119,7 @@ function linksIn(value: unknown): string[] {
   return textsOf(value).flatMap((text) => text.match(/https?:\/\/[^\s<>"]+/g) ?? []);
 }
 
-function evidenceOf(result: Members): string[] {
+function evidenceOf(result: JsonObject): string[] {
   const extracted = textsOf(result['extracted-results'] ?? result.extracted_results);
   return [
     ...(extracted.length === 0 ? [] : [extracted.join('\n')]),
@@ -121,7 +128,7 @@ function evidenceOf(result: Members): string[] {
   ];
 }
 
-function whereOf(result: Members): { target?: Target; location?: ReportedLocation } {
+function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?: ReportedLocation } {
   const matched = textOf(result['matched-at'] ?? result.matched);
   const host = textOf(result.host) ?? textOf(result.url);
   const where = matched ?? host;
@@ -130,7 +137,7 @@ function whereOf(result: Members): { target?: Target; location?: ReportedLocatio
   if (url !== undefined) return { target: { url }, location: { type: 'url', value: where } };
   if (result.type === 'file')
     return { target: { artifact: where, path: where }, location: { type: 'file', value: where } };
-  const ends = endsOf(where);
+  const ends = parseHostPort(where);
   if (ends === undefined) return {};
   const port = ends.port ?? portOf(result.port);
   const address = textOf(result.ip);
@@ -154,7 +161,7 @@ function webAddressOf(text: string): string | undefined {
 }
 
 /** Takes `host`, `host:port`, `[v6]:port` and `scheme://host:port/…` apart. */
-function endsOf(text: string): { host: string; port?: number | undefined } | undefined {
+function parseHostPort(text: string): { host: string; port?: number | undefined } | undefined {
   const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/s, '');
   if (/^[^:]*:[^:]*:.*$/.test(authority) && !authority.startsWith('[')) return { host: authority };
   const parts = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(authority);

@@ -1,6 +1,6 @@
-import { readXmlPieces } from '../../parsing/xml-stream.ts';
-import type { Format, Sample } from '../../report.ts';
-import { ScanReport } from './scan-report.ts';
+import { streamXmlMatches } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportSample } from '../../report.ts';
+import { OpenvasReport } from './scan-report.ts';
 import { recordOfResult } from './results.ts';
 
 const ROOTS = ['report', 'get_reports_response', 'get_results_response'];
@@ -24,22 +24,22 @@ const PATHS = [
  * The XML reports of Greenbone and OpenVAS, alone or as an answer of GMP: https://docs.greenbone.net/API/GMP/gmp.html,
  * and those of OMP before it.
  */
-export const openvas: Format = {
+export const openvas: ReportFormat = {
   name: 'openvas',
   title: 'Greenbone (OpenVAS) XML',
-  findings: true,
-  recognise: isReport,
+  hasFindings: true,
+  detect: isReport,
   async *read(source) {
-    let report: ScanReport | undefined;
+    let report: OpenvasReport | undefined;
     let latest: number | undefined;
-    for await (const { path, element, ancestors, line } of readXmlPieces(source(), {
+    for await (const { path, element, ancestors, line } of streamXmlMatches(source(), {
       roots: ROOTS,
       paths: PATHS,
     })) {
       const around = ancestors.findLast(({ name }) => name === 'report');
       if (report === undefined || report.around !== around) {
         if (report !== undefined) yield* report.end();
-        report = new ScanReport(around);
+        report = new OpenvasReport(around);
       }
       if (path.endsWith('.result')) {
         report.results += 1;
@@ -56,7 +56,7 @@ export const openvas: Format = {
   },
 };
 
-function isReport({ root, text }: Sample): boolean {
+function isReport({ root, text }: ReportSample): boolean {
   if (root === undefined || !ROOTS.includes(root.name)) return false;
   return (
     root.name !== 'report' ||

@@ -1,16 +1,16 @@
-import { addressOf } from '../../parsing/addresses.ts';
-import { elementsAt, ownText, plainAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { bestCvss, severityOf, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, plainOf } from '../../parsing/markdown.ts';
-import { urlsIn } from '../../parsing/urls.ts';
+import { normalizeAddress } from '../../parsing/addresses.ts';
+import { elementsAt, ownText, plainTextAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
+import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { extractUrls } from '../../parsing/urls.ts';
 import type { XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportedFinding, ReportRecord, Target } from '../../report.ts';
+import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
 /** What stands in `port`: `443/tcp`, `general/tcp`, and in reports of before 2013 `https (443/tcp)`. */
 const PORT = /(?:^|\()(\d{1,5})\/(tcp|udp|sctp)\b/i;
 
 /** @returns number and protocol of a port, of what is about one */
-export function portOf(text: string): { port: number; protocol: 'tcp' | 'udp' | 'sctp' } | undefined {
+export function parsePort(text: string): { port: number; protocol: 'tcp' | 'udp' | 'sctp' } | undefined {
   const [, digits, name] = PORT.exec(text.trim()) ?? [];
   const port = Number(digits);
   const protocol = (['tcp', 'udp', 'sctp'] as const).find((known) => known === name?.toLowerCase());
@@ -39,7 +39,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
         severity >= 0 && severity <= 10
           ? severityOfScore(severity)
           : (severityOfThreat(threat) ?? 'Informational'),
-      ...(nvt === undefined ? {} : saidBy(nvt, plainAt(result, 'description'))),
+      ...(nvt === undefined ? {} : nvtTexts(nvt, plainTextAt(result, 'description'))),
       target: targetOf(host, textAt(result, 'port') ?? ''),
       evidence: textsAt(result, 'description'),
     },
@@ -54,18 +54,18 @@ function reasonToSkip(threat: string, severity: number, compliance: string | und
 }
 
 function severityOfThreat(threat: string): ReportedFinding['severity'] | undefined {
-  return threat.toLowerCase() === 'alarm' ? 'High' : severityOf(threat);
+  return threat.toLowerCase() === 'alarm' ? 'High' : parseSeverity(threat);
 }
 
-type Said = Pick<
+type NvtTexts = Pick<
   ReportedFinding,
   'description' | 'impact' | 'recommendedFix' | 'cveIds' | 'referenceUrls' | 'cvssScore' | 'cvssVector'
 >;
 
 /** @param found what the result says, which is all that there is to say where the test has no texts of its own */
-function saidBy(nvt: XmlElement, found: string | undefined): Said {
+function nvtTexts(nvt: XmlElement, found: string | undefined): NvtTexts {
   const tags = tagsOf(textAt(nvt, 'tags') ?? '');
-  const plain = (name: string) => plainOf(tags.get(name) ?? '');
+  const plain = (name: string) => textToMarkdown(tags.get(name) ?? '');
   const references = elementsAt(nvt, 'refs', 'ref').map(({ attributes }) => attributes);
   const others = [...textsAt(nvt, 'cve'), ...textsAt(nvt, 'xref')].join(' ');
   const severities = elementsAt(nvt, 'severities', 'severity');
@@ -74,12 +74,12 @@ function saidBy(nvt: XmlElement, found: string | undefined): Said {
       [plain('summary'), plain('insight'), plain('affected')].filter((text) => text !== '').join('\n\n') ||
       found,
     impact: plain('impact'),
-    recommendedFix: plainAt(nvt, 'solution') ?? plain('solution'),
+    recommendedFix: plainTextAt(nvt, 'solution') ?? plain('solution'),
     cveIds: [
       ...references.filter(({ type }) => type?.toLowerCase() === 'cve').map(({ id = '' }) => id),
-      ...cvesIn(`${nvt.attributes.oid} ${others}`),
+      ...extractCveIds(`${nvt.attributes.oid} ${others}`),
     ],
-    referenceUrls: [...references.flatMap(({ id }) => urlsIn(id)), ...urlsIn(others)],
+    referenceUrls: [...references.flatMap(({ id }) => extractUrls(id)), ...extractUrls(others)],
     ...bestCvss([
       ...severities.map((one) => ({
         score: textAt(one, 'score'),
@@ -103,8 +103,8 @@ function tagsOf(text: string): Map<string, string> {
   return tags;
 }
 
-function targetOf(host: XmlElement | undefined, port: string): Target | undefined {
+function targetOf(host: XmlElement | undefined, port: string): ScanTarget | undefined {
   if (host === undefined) return undefined;
   const told = ownText(host) || textAt(host, 'hostname');
-  return told === undefined ? undefined : { host: addressOf(told) ?? told, ...portOf(port) };
+  return told === undefined ? undefined : { host: normalizeAddress(told) ?? told, ...parsePort(port) };
 }

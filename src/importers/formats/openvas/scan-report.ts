@@ -1,19 +1,19 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { addressOf } from '../../parsing/addresses.ts';
+import { normalizeAddress } from '../../parsing/addresses.ts';
 import { elementsAt, ownText, textAt } from '../../parsing/xml-elements.ts';
-import { describedHost } from '../../parsing/scanned-hosts.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
+import { hostDescription } from '../../parsing/scanned-hosts.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
 import type { XmlAncestor, XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportRecord } from '../../report.ts';
-import { portOf } from './results.ts';
+import { parsePort } from './results.ts';
 
 /** How many ports are held until their hosts are told of, which stand far behind them. */
-const MAX_HELD_PORTS = 50_000;
+const MAX_BUFFERED_PORTS = 50_000;
 const TIMES = ['timestamp', 'scan_start', 'scan_end'];
 
 /** What one report tells beside its results: when it was made, of which hosts and ports, and whether it is whole. */
-export class ScanReport {
+export class OpenvasReport {
   readonly around: XmlAncestor | undefined;
   /** How many results were read. */
   results = 0;
@@ -61,15 +61,15 @@ export class ScanReport {
 
   #takeTime({ name, text }: XmlElement): void {
     const rank = TIMES.indexOf(name);
-    const time = timeOf(text.trim());
+    const time = parseTime(text.trim());
     if (time === undefined || rank < this.#timeRank) return;
     this.#timeRank = rank;
     this.scannedAt = time;
   }
 
   *#takePort(element: XmlElement): Generator<ReportRecord> {
-    const address = addressOf(textAt(element, 'host'));
-    const port = portOf(ownText(element));
+    const address = normalizeAddress(textAt(element, 'host'));
+    const port = parsePort(ownText(element));
     if (address === undefined || port === undefined) return;
     const ports = this.#ports.get(address) ?? new Map<string, ObservedPort>();
     const key = `${port.protocol}/${port.port}`;
@@ -86,15 +86,15 @@ export class ScanReport {
       cpe: null,
     });
     this.#ports.set(address, ports);
-    if (this.#held >= MAX_HELD_PORTS) yield* this.#releasePorts();
+    if (this.#held >= MAX_BUFFERED_PORTS) yield* this.#releasePorts();
   }
 
   *#takeHost(element: XmlElement): Generator<ReportRecord> {
-    const address = addressOf(textAt(element, 'ip'));
+    const address = normalizeAddress(textAt(element, 'ip'));
     if (address === undefined) return;
     const [start, end] = [textAt(element, 'start'), textAt(element, 'end')];
     if (end !== undefined || start === undefined) this.#covered.push(address);
-    yield { kind: 'host', host: this.#hostOf(address, element, timeOf(end)) };
+    yield { kind: 'host', host: this.#hostOf(address, element, parseTime(end)) };
   }
 
   *#releasePorts(): Generator<ReportRecord> {
@@ -110,7 +110,7 @@ export class ScanReport {
     return {
       address,
       ...(name === undefined ? {} : { name }),
-      ...describedHost(system, names),
+      ...hostDescription(system, names),
       ...(seenAt === undefined ? {} : { seenAt }),
       ports,
       // The report does not say which ports were looked at.

@@ -1,47 +1,57 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
-  plainTextOf,
+  markdownTextOf,
 } from '../../parsing/json-values.ts';
 import { bestCvss, severityOfScore } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
-import type { Place, ReportedFinding, ReportedLocation, ReportRecord, Target } from '../../report.ts';
-import { marksOf, type Rule, type Run } from './sarif-runs.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import type {
+  SourceLocation,
+  ReportedFinding,
+  ReportedLocation,
+  ReportRecord,
+  ScanTarget,
+} from '../../report.ts';
+import { identifierText, type SarifRule, type SarifRun } from './sarif-runs.ts';
 
 /** A result (section 3.27): a finding, or why it is none. */
-export function recordOf(result: Members, run: Run, at: Place): ReportRecord {
+export function recordOfSarifResult(result: JsonObject, run: SarifRun, at: SourceLocation): ReportRecord {
   const reason = reasonToSkip(result);
   return reason === undefined
     ? { kind: 'finding', finding: findingOf(result, run), at }
     : { kind: 'skipped', reason, at };
 }
 
-function reasonToSkip(result: Members): string | undefined {
-  if (!isObject(result.message) && textOf(result.ruleId) === undefined && !isObject(result.rule))
+function reasonToSkip(result: JsonObject): string | undefined {
+  if (!isJsonObject(result.message) && textOf(result.ruleId) === undefined && !isJsonObject(result.rule))
     return 'no message';
   if (result.kind === 'pass') return 'passed';
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
-  const suppressions = listOf(result.suppressions).filter(isObject);
+  const suppressions = arrayOf(result.suppressions).filter(isJsonObject);
   // One that is under review, or was rejected, does not suppress it (section 3.27.23).
   const open = suppressions.some(({ status }) => status === 'underReview' || status === 'rejected');
   return suppressions.length > 0 && !open ? 'suppressed' : undefined;
 }
 
-function findingOf(result: Members, run: Run): ReportedFinding {
+function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
   const rule = run.ruleOf(result);
-  const message = messageOf(membersOf(result.message), rule);
-  const id = textOf(result.ruleId) ?? textOf(membersOf(result.rule).id) ?? rule?.id;
+  const message = messageOf(asJsonObject(result.message), rule);
+  const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
   const title = rule?.title ?? firstLineOf(message) ?? id ?? 'A result without a message';
-  const locations = listOf(result.locations).map((value) => locationFrom(membersOf(value), run));
+  const locations = arrayOf(result.locations).map((value) => locationFrom(asJsonObject(value), run));
   const first = locations[0];
-  const properties = membersOf(result.properties);
-  const marks = [id, rule?.marks, marksOf(properties, listOf(result.taxa).map(membersOf))].join(' ');
+  const properties = asJsonObject(result.properties);
+  const marks = [
+    id,
+    rule?.identifiers,
+    identifierText(properties, arrayOf(result.taxa).map(asJsonObject)),
+  ].join(' ');
   const named = id ?? title.toLowerCase().replace(/\s+/g, ' ');
   return {
     rule: named,
@@ -50,8 +60,8 @@ function findingOf(result: Members, run: Run): ReportedFinding {
     title,
     severity: severityOf(result, rule),
     description: descriptionOf(message, rule),
-    cveIds: cvesIn(marks),
-    cweIds: cwesIn(marks),
+    cveIds: extractCveIds(marks),
+    cweIds: extractCweIds(marks),
     ...bestCvss([{ score: rule?.cvss }]),
     referenceUrls: rule?.links,
     evidence: locations.map(({ snippet }) => snippet).filter((snippet) => snippet !== undefined),
@@ -68,14 +78,14 @@ interface Found {
   location: ReportedLocation | undefined;
 }
 
-function locationFrom(value: Members, run: Run): Found {
-  const physical = membersOf(value.physicalLocation);
-  const region = membersOf(physical.region);
-  const path = run.pathOf(membersOf(physical.artifactLocation));
+function locationFrom(value: JsonObject, run: SarifRun): Found {
+  const physical = asJsonObject(value.physicalLocation);
+  const region = asJsonObject(physical.region);
+  const path = run.pathOf(asJsonObject(physical.artifactLocation));
   const snippet =
-    textOf(membersOf(region.snippet).text) ??
-    textOf(membersOf(membersOf(physical.contextRegion).snippet).text);
-  const logical = listOf(value.logicalLocations ?? value.logicalLocation).map(membersOf)[0];
+    textOf(asJsonObject(region.snippet).text) ??
+    textOf(asJsonObject(asJsonObject(physical.contextRegion).snippet).text);
+  const logical = arrayOf(value.logicalLocations ?? value.logicalLocation).map(asJsonObject)[0];
   const name = textOf(logical?.fullyQualifiedName) ?? textOf(logical?.name);
   return { path, name, snippet, location: locationOf(path, name, numberOf(region.startLine)) };
 }
@@ -94,24 +104,26 @@ function isWebAddress(path: string): boolean {
   return /^https?:\/\//i.test(path) && URL.canParse(path);
 }
 
-function targetOf(first: Found | undefined, run: Run): Target {
+function targetOf(first: Found | undefined, run: SarifRun): ScanTarget {
   const path = first?.path;
   return path !== undefined && isWebAddress(path) ? { url: path } : { artifact: run.artifact, path };
 }
 
 /** The tool's own fingerprints, else the parts of one with the path, else the path and what stands there. */
 function identityOf(
-  result: Members,
+  result: JsonObject,
   rule: string,
   first: Found | undefined,
-): { fingerprint?: string; place?: string } {
+): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
   const path = pathWithoutQuery(first?.path);
   const own = fingerprintOf(result.fingerprints);
   if (own !== undefined) return { fingerprint: JSON.stringify([rule, own]) };
   const partial = fingerprintOf(result.partialFingerprints);
   if (partial !== undefined) return { fingerprint: JSON.stringify([rule, path, partial]) };
   return {
-    place: [path, first?.name, first?.snippet?.replace(/\s+/g, ' ')].map((part) => part ?? '').join('\n'),
+    locationKey: [path, first?.name, first?.snippet?.replace(/\s+/g, ' ')]
+      .map((part) => part ?? '')
+      .join('\n'),
   };
 }
 
@@ -125,8 +137,8 @@ const NO_FINGERPRINT = /^(requires login|unknown|none|null|undefined|n\/?a|0+)$/
 /** @returns each kind of fingerprint in its oldest version, as a newer tool adds newer ones (section 3.27.16) */
 function fingerprintOf(value: unknown): [string, string][] | undefined {
   const kinds = new Map<string, { version: number; text: string }>();
-  for (const [name, content] of Object.entries(membersOf(value))) {
-    const text = textOf(content) ?? textOf(membersOf(content).value);
+  for (const [name, content] of Object.entries(asJsonObject(value))) {
+    const text = textOf(content) ?? textOf(asJsonObject(content).value);
     // CodeQL tells the column beside its fingerprint.
     if (text === undefined || NO_FINGERPRINT.test(text) || /column/i.test(name)) continue;
     const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
@@ -149,8 +161,8 @@ const LEVELS: Readonly<Record<string, Severity>> = {
 };
 
 /** GitHub's `security-severity` where there is one, else the level (section 3.27.10), which is `warning` unless told. */
-function severityOf(result: Members, rule: Rule | undefined): Severity {
-  const score = numberOf(membersOf(result.properties)['security-severity']) ?? rule?.score;
+function severityOf(result: JsonObject, rule: SarifRule | undefined): Severity {
+  const score = numberOf(asJsonObject(result.properties)['security-severity']) ?? rule?.score;
   if (score !== undefined && score >= 0 && score <= 10) return severityOfScore(score);
   const kind = textOf(result.kind) ?? 'fail';
   const level = textOf(result.level) ?? (kind === 'fail' ? (rule?.level ?? 'warning') : 'none');
@@ -158,10 +170,10 @@ function severityOf(result: Members, rule: Rule | undefined): Severity {
 }
 
 /** Section 3.11: the text, or that of the rule by its name, with its arguments. */
-function messageOf(message: Members, rule: Rule | undefined): string | undefined {
-  const named = membersOf(rule?.messages[textOf(message.id) ?? '']);
+function messageOf(message: JsonObject, rule: SarifRule | undefined): string | undefined {
+  const named = asJsonObject(rule?.messages[textOf(message.id) ?? '']);
   const text = textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown);
-  const values = listOf(message.arguments).map((value) => textOf(value) ?? '');
+  const values = arrayOf(message.arguments).map((value) => textOf(value) ?? '');
   return (
     text
       ?.replace(/\{(\d{1,3})\}/g, (whole, index: string) => values[Number(index)] ?? whole)
@@ -170,9 +182,9 @@ function messageOf(message: Members, rule: Rule | undefined): string | undefined
   );
 }
 
-function descriptionOf(message: string | undefined, rule: Rule | undefined): string | undefined {
-  const about = rule?.help ?? plainTextOf(rule?.description);
-  const parts = [plainTextOf(message), about].filter((part) => part !== undefined);
+function descriptionOf(message: string | undefined, rule: SarifRule | undefined): string | undefined {
+  const about = rule?.help ?? markdownTextOf(rule?.description);
+  const parts = [markdownTextOf(message), about].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
 }
 

@@ -1,17 +1,17 @@
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import type { JsonPiece } from '../../parsing/json-stream.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
+import type { JsonMatch } from '../../parsing/json-stream.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
 
 /** What is read of a run before its results. Notifications and contents of files may be of any size: they are not. */
-export const OF_RUN = [
+export const RUN_PATHS = [
   'runs.*.tool.driver.name',
   'runs.*.tool.driver.rules.*',
   'runs.*.tool.extensions.*.name',
@@ -26,7 +26,7 @@ export const OF_RUN = [
 ];
 
 /** What a rule says of its results (section 3.49). */
-export interface Rule {
+export interface SarifRule {
   id: string | undefined;
   title: string | undefined;
   /** Plain text. */
@@ -37,21 +37,21 @@ export interface Rule {
   /** From 0 to 10, as GitHub's convention has it. */
   score: number | undefined;
   /** Tags and names of other lists, where CWEs and CVEs are told. */
-  marks: string;
+  identifiers: string;
   cvss: number | undefined;
   links: string[];
-  messages: Members;
+  messages: JsonObject;
 }
 
 const MAX_TEXT = 16_384;
 /** Of the rules and paths of a run, in characters. */
-const MAX_KEPT = 24 * 1024 * 1024;
+const MAX_BUFFERED = 24 * 1024 * 1024;
 const MAX_ARTIFACTS = 500_000;
 /** A part of `automationDetails.id` that is another for each run: a date, a number, a UUID (section 3.17.3). */
-const OF_ONE_RUN = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
+const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
 /** What a run says of itself, beside its results (section 3.14). */
-export class Run {
+export class SarifRun {
   source: string | undefined;
   scannedAt: number | undefined;
   hasResults = false;
@@ -62,10 +62,10 @@ export class Run {
   readonly #roots: string[] = [];
   readonly #artifacts = new Map<number, string>();
   /** By component and index, and by component and id. */
-  readonly #rules = new Map<string, Rule>();
+  readonly #rules = new Map<string, SarifRule>();
   readonly #extensions = new Map<string, string>();
 
-  take({ path, keys, value, offset }: JsonPiece): void {
+  take({ path, keys, value, offset }: JsonMatch): void {
     const member = path.slice('runs.*.'.length);
     const text = textOf(value);
     if (member === 'tool.driver.name') {
@@ -81,7 +81,7 @@ export class Run {
     } else if (member === 'automationDetails.id') this.#automation = text?.slice(0, 1_000);
     else if (member === 'invocations.*.executionSuccessful') this.#failed ||= value === false;
     else if (member.endsWith('TimeUtc')) {
-      const time = timeOf(value);
+      const time = parseTime(value);
       if (time !== undefined) this.scannedAt = Math.max(this.scannedAt ?? 0, time);
     } else if (text === undefined) return;
     else if (member === 'artifacts.*.location.uri') {
@@ -93,7 +93,7 @@ export class Run {
 
   /** What a later report of the same is known by (section 7). */
   get artifact(): string {
-    return this.#automation?.replace(OF_ONE_RUN, '') || this.#automation || (this.source ?? 'sarif');
+    return this.#automation?.replace(RUN_SUFFIX, '') || this.#automation || (this.source ?? 'sarif');
   }
 
   /** Whether it did what it was to do, so that what it does not tell is gone. */
@@ -102,15 +102,15 @@ export class Run {
   }
 
   /** Whether a result, as far as the report was read, lacks what may have come behind it. */
-  lacks(result: Members, offset: number): boolean {
+  isMissingRulesFor(result: JsonObject, offset: number): boolean {
     if (this.#toolOffset === undefined) return true;
     return offset < this.#toolOffset && this.ruleOf(result) === undefined;
   }
 
   /** Section 3.27.5 to 3.27.7 and 3.52: by index, by id, and by the id without its last parts. */
-  ruleOf(result: Members): Rule | undefined {
-    const reference = membersOf(result.rule);
-    const component = this.#componentOf(membersOf(reference.toolComponent));
+  ruleOf(result: JsonObject): SarifRule | undefined {
+    const reference = asJsonObject(result.rule);
+    const component = this.#componentOf(asJsonObject(reference.toolComponent));
     const index = numberOf(reference.index ?? result.ruleIndex);
     if (index !== undefined && index >= 0) {
       const rule = this.#rules.get(`${component}#${index}`);
@@ -126,7 +126,7 @@ export class Run {
   }
 
   /** @returns where a file lies, below the root of the run where it is told; without the escapes of an address */
-  pathOf(location: Members): string | undefined {
+  pathOf(location: JsonObject): string | undefined {
     const index = numberOf(location.index);
     const uri = textOf(location.uri) ?? (index === undefined ? undefined : this.#artifacts.get(index));
     if (uri === undefined) return undefined;
@@ -140,17 +140,17 @@ export class Run {
     }
   }
 
-  #componentOf(reference: Members): string {
+  #componentOf(reference: JsonObject): string {
     const index = numberOf(reference.index);
     if (index !== undefined && index >= 0) return String(index);
     return this.#extensions.get(textOf(reference.name) ?? '') ?? '';
   }
 
   #addRule(component: string, index: number, value: unknown): void {
-    if (!isObject(value)) return;
+    if (!isJsonObject(value)) return;
     const rule = ruleFrom(value);
-    const { id = '', title = '', description = '', help = '', marks } = rule;
-    const size = id.length + title.length + description.length + help.length + marks.length;
+    const { id = '', title = '', description = '', help = '', identifiers } = rule;
+    const size = id.length + title.length + description.length + help.length + identifiers.length;
     if (!this.#keep(500 + size + JSON.stringify(rule.messages).length)) return;
     this.#rules.set(`${component}#${index}`, rule);
     // The last is for results that do not say whose rule it is.
@@ -160,28 +160,28 @@ export class Run {
   }
 
   #keep(size: number): boolean {
-    if (this.#kept + size > MAX_KEPT) return false;
+    if (this.#kept + size > MAX_BUFFERED) return false;
     this.#kept += size;
     return true;
   }
 }
 
-function ruleFrom(value: Members): Rule {
-  const properties = membersOf(value.properties);
-  const help = membersOf(value.help);
-  const short = membersOf(value.shortDescription);
-  const full = membersOf(value.fullDescription);
-  const targets = listOf(value.relationships).map((one) => membersOf(membersOf(one).target));
+function ruleFrom(value: JsonObject): SarifRule {
+  const properties = asJsonObject(value.properties);
+  const help = asJsonObject(value.help);
+  const short = asJsonObject(value.shortDescription);
+  const full = asJsonObject(value.fullDescription);
+  const targets = arrayOf(value.relationships).map((one) => asJsonObject(asJsonObject(one).target));
   const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
-  const messages = isObject(value.messageStrings) ? value.messageStrings : {};
+  const messages = isJsonObject(value.messageStrings) ? value.messageStrings : {};
   return {
     id: cut(textOf(value.id)),
     title: cut(textOf(short.text) ?? textOf(value.name)),
     description: cut(textOf(full.text) ?? textOf(help.text)),
     help: cut(textOf(help.markdown) ?? textOf(full.markdown)),
-    level: textOf(membersOf(value.defaultConfiguration).level),
+    level: textOf(asJsonObject(value.defaultConfiguration).level),
     score: numberOf(properties['security-severity']),
-    marks: marksOf(properties, targets).slice(0, MAX_TEXT),
+    identifiers: identifierText(properties, targets).slice(0, MAX_TEXT),
     cvss: numberOf(properties.cvssv3_baseScore),
     links: textsOf(value.helpUri).map((link) => link.slice(0, 2_048)),
     messages: JSON.stringify(messages).length > MAX_TEXT ? {} : messages,
@@ -189,10 +189,10 @@ function ruleFrom(value: Members): Rule {
 }
 
 /** @param targets of relationships, or taxa: those of the list of CWEs may be bare numbers */
-export function marksOf(properties: Members, targets: readonly Members[]): string {
+export function identifierText(properties: JsonObject, targets: readonly JsonObject[]): string {
   const names = targets.map((target) => {
     const id = textOf(target.id) ?? '';
-    const list = textOf(membersOf(target.toolComponent).name) ?? '';
+    const list = textOf(asJsonObject(target.toolComponent).name) ?? '';
     return /cwe/i.test(list) && /^\d+$/.test(id) ? `CWE-${id}` : id;
   });
   return [...textsOf(properties.tags), ...textsOf(properties.cwe), ...textsOf(properties.cve), ...names].join(

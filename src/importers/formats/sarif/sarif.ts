@@ -1,37 +1,37 @@
-import { gatherPieces } from '../../parsing/collect-matches.ts';
-import { isObject, membersOf } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import type { Format, ReportError, ReportRecord } from '../../report.ts';
-import { recordOf } from './sarif-results.ts';
-import { OF_RUN, Run } from './sarif-runs.ts';
+import { collectMatches } from '../../parsing/collect-matches.ts';
+import { isJsonObject, asJsonObject } from '../../parsing/json-values.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import type { ReportFormat, ReportError, ReportRecord } from '../../report.ts';
+import { recordOfSarifResult } from './sarif-results.ts';
+import { RUN_PATHS, SarifRun } from './sarif-runs.ts';
 
 /** SARIF 2.1.0 (OASIS), of any tool. Read twice: rules, artifacts and the run's name may stand behind its results. */
-export const sarif: Format = {
+export const sarif: ReportFormat = {
   name: 'sarif',
   title: 'SARIF 2.1.0',
-  findings: true,
-  recognise({ json }) {
-    if (!isObject(json)) return false;
+  hasFindings: true,
+  detect({ json }) {
+    if (!isJsonObject(json)) return false;
     const schema = typeof json.$schema === 'string' && json.$schema.includes('sarif');
     return Array.isArray(json.runs) && (schema || String(json.version).startsWith('2.'));
   },
   async *read(source) {
-    const runs = new Map<number, Run>();
-    const runAt = (index: number): Run => {
-      const run = runs.get(index) ?? new Run();
+    const runs = new Map<number, SarifRun>();
+    const runAt = (index: number): SarifRun => {
+      const run = runs.get(index) ?? new SarifRun();
       if (runs.size < MAX_RUNS) runs.set(index, run);
       return run;
     };
-    const failure: ReportError | undefined = await gatherPieces(source(), OF_RUN, (piece) =>
+    const failure: ReportError | undefined = await collectMatches(source(), RUN_PATHS, (piece) =>
       runAt(piece.keys[1] as number).take(piece),
     );
-    for await (const { keys, value, offset } of readJsonPieces(source(), ['runs.*.results.*'])) {
+    for await (const { keys, value, offset } of streamJsonMatches(source(), ['runs.*.results.*'])) {
       const run = runAt(keys[1] as number);
       run.hasResults = true;
-      const result = membersOf(value);
+      const result = asJsonObject(value);
       // What would tell of the result was not reached, and without it the result would be another one.
-      if (failure !== undefined && run.lacks(result, offset)) throw failure;
-      yield recordOf(result, run, { offset });
+      if (failure !== undefined && run.isMissingRulesFor(result, offset)) throw failure;
+      yield recordOfSarifResult(result, run, { offset });
     }
     yield* reportOf([...runs.values()]);
   },
@@ -39,11 +39,11 @@ export const sarif: Format = {
 
 const MAX_RUNS = 10_000;
 
-function* reportOf(runs: readonly Run[]): Generator<ReportRecord> {
+function* reportOf(runs: readonly SarifRun[]): Generator<ReportRecord> {
   const times = runs.map((run) => run.scannedAt).filter((time) => time !== undefined);
   if (times.length > 0) yield { kind: 'report', scannedAt: Math.max(...times) };
   const whole = runs.filter((run) => run.isWhole);
-  const keyOf = (run: Run): string => JSON.stringify([run.source, run.artifact]);
+  const keyOf = (run: SarifRun): string => JSON.stringify([run.source, run.artifact]);
   const broken = new Set(runs.filter((run) => !run.isWhole).map(keyOf));
   const told = new Set<string>();
   for (const run of whole) {

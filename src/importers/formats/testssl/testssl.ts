@@ -1,42 +1,48 @@
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
-  plainTextOf,
+  markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import type { Format, Place, ReportedLocation, ReportRecord, Target } from '../../report.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type {
+  ReportFormat,
+  SourceLocation,
+  ReportedLocation,
+  ReportRecord,
+  ScanTarget,
+} from '../../report.ts';
 
 /** testssl.sh's JSON, flat (`--jsonfile`) or with what it belongs to (`--jsonfile-pretty`), of versions 2.9 to 3.2. */
-export const testssl: Format = {
+export const testssl: ReportFormat = {
   name: 'testssl',
   title: 'testssl.sh JSON',
-  findings: true,
-  recognise({ json }) {
-    if (Array.isArray(json)) return isEntry(json[0]) && typeof membersOf(json[0]).ip === 'string';
-    return isObject(json) && 'scanResult' in json && 'Invocation' in json;
+  hasFindings: true,
+  detect({ json }) {
+    if (Array.isArray(json)) return isEntry(json[0]) && typeof asJsonObject(json[0]).ip === 'string';
+    return isJsonObject(json) && 'scanResult' in json && 'Invocation' in json;
   },
   async *read(source) {
-    const { first, all } = await withFirstCharacter(source());
-    const coverage = new Coverage();
+    const { first, all } = await peekFirstCharacter(source());
+    const coverage = new ServerCoverage();
     if (first === '[') {
-      for await (const { value, offset } of readJsonPieces(all, ['*'])) {
-        const entry = membersOf(value);
+      for await (const { value, offset } of streamJsonMatches(all, ['*'])) {
+        const entry = asJsonObject(value);
         const [name, address] = splitAddress(textOf(entry.ip) ?? '');
         yield recordOf(entry, { name, address, port: portOf(entry.port) }, coverage, { offset });
       }
     } else {
-      for await (const { path, value, offset } of readJsonPieces(all, ['startTime', 'scanResult.*'])) {
-        const scannedAt = path === 'startTime' ? timeOf(textOf(value)) : undefined;
+      for await (const { path, value, offset } of streamJsonMatches(all, ['startTime', 'scanResult.*'])) {
+        const scannedAt = path === 'startTime' ? parseTime(textOf(value)) : undefined;
         if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-        if (path !== 'startTime') yield* recordsOf(membersOf(value), coverage, { offset });
+        if (path !== 'startTime') yield* recordsOf(asJsonObject(value), coverage, { offset });
       }
     }
     yield* coverage.records();
@@ -51,16 +57,16 @@ interface Server {
 }
 
 /** The servers that were tested to the end. */
-class Coverage {
-  readonly #targets = new Map<string, Target>();
+class ServerCoverage {
+  readonly #targets = new Map<string, ScanTarget>();
   readonly #broken = new Set<string>();
 
-  add(target: Target): void {
+  add(target: ScanTarget): void {
     this.#targets.set(JSON.stringify(target), target);
   }
 
   /** @param target all of them when it is absent */
-  break(target: Target | undefined): void {
+  break(target: ScanTarget | undefined): void {
     if (target !== undefined) this.#broken.add(JSON.stringify(target));
   }
 
@@ -70,12 +76,16 @@ class Coverage {
 }
 
 function isEntry(value: unknown): boolean {
-  const { id, severity, finding } = membersOf(value);
+  const { id, severity, finding } = asJsonObject(value);
   return typeof id === 'string' && typeof severity === 'string' && finding !== undefined;
 }
 
 /** What is told of one server, or of a problem before one was reached. */
-function* recordsOf(result: Members, coverage: Coverage, at: Place): Generator<ReportRecord> {
+function* recordsOf(
+  result: JsonObject,
+  coverage: ServerCoverage,
+  at: SourceLocation,
+): Generator<ReportRecord> {
   const server: Server = {
     name: textOf(result.targetHost),
     address: textOf(result.ip)?.replace(/^\[|\]$/g, ''),
@@ -89,11 +99,16 @@ function* recordsOf(result: Members, coverage: Coverage, at: Place): Generator<R
   if (target !== undefined) coverage.add(target);
   for (const section of Object.values(result)) {
     if (!Array.isArray(section)) continue;
-    for (const entry of listOf(section)) yield recordOf(membersOf(entry), server, coverage, at);
+    for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, coverage, at);
   }
 }
 
-function recordOf(entry: Members, server: Server, coverage: Coverage, at: Place): ReportRecord {
+function recordOf(
+  entry: JsonObject,
+  server: Server,
+  coverage: ServerCoverage,
+  at: SourceLocation,
+): ReportRecord {
   const id = textOf(entry.id);
   const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, at });
   if (id === undefined) return skipped('no id');
@@ -122,18 +137,18 @@ function recordOf(entry: Members, server: Server, coverage: Coverage, at: Place)
     finding: {
       rule: id,
       title: short ? `${id}: ${found}` : id,
-      severity: severityOf(textOf(entry.severity)) ?? 'Informational',
-      description: plainTextOf(found),
-      cveIds: cvesIn(textOf(entry.cve) ?? ''),
-      cweIds: cwesIn(textOf(entry.cwe) ?? ''),
-      recommendedFix: plainTextOf(entry.hint),
+      severity: parseSeverity(textOf(entry.severity)) ?? 'Informational',
+      description: markdownTextOf(found),
+      cveIds: extractCveIds(textOf(entry.cve) ?? ''),
+      cweIds: extractCweIds(textOf(entry.cwe) ?? ''),
+      recommendedFix: markdownTextOf(entry.hint),
       target,
       locations: [locationOf(server)],
     },
   };
 }
 
-function targetOf({ name, address, port }: Server): Target | undefined {
+function targetOf({ name, address, port }: Server): ScanTarget | undefined {
   const host = address ?? name;
   return host === undefined ? undefined : { host, port, protocol: port === undefined ? undefined : 'tcp' };
 }

@@ -1,15 +1,15 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
 import {
-  listOf,
-  type Members,
-  membersOf,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
-  plainTextOf,
+  markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { bestCvss, severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, plainOf } from '../../parsing/markdown.ts';
+import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 
 /** Where a finding stands: a file, the packages of a system, those of a language. */
@@ -25,7 +25,11 @@ export interface TrivyResult {
  * @param list the member of the result that holds it
  * @returns why it is skipped where it is none
  */
-export function findingOf(list: string, found: Members, result: TrivyResult): ReportedFinding | string {
+export function findingOfTrivy(
+  list: string,
+  found: JsonObject,
+  result: TrivyResult,
+): ReportedFinding | string {
   switch (list) {
     case 'Vulnerabilities':
       return vulnerabilityOf(found, result);
@@ -40,7 +44,7 @@ export function findingOf(list: string, found: Members, result: TrivyResult): Re
   }
 }
 
-function vulnerabilityOf(found: Members, result: TrivyResult): ReportedFinding | string {
+function vulnerabilityOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
   const id = textOf(found.VulnerabilityID);
   if (id === undefined) return 'no id';
   if (textOf(found.Status) === 'not_affected') return 'not affected';
@@ -54,10 +58,10 @@ function vulnerabilityOf(found: Members, result: TrivyResult): ReportedFinding |
     ...common(found),
     rule: id,
     title: textOf(found.Title) ?? `${id} in ${name}`,
-    description: plainTextOf(found.Description),
-    recommendedFix: fixed === undefined ? undefined : plainOf(`Update ${name} to ${fixed}.`),
+    description: markdownTextOf(found.Description),
+    recommendedFix: fixed === undefined ? undefined : textToMarkdown(`Update ${name} to ${fixed}.`),
     category: { parent: 'Components', display: 'Vulnerable component' },
-    cveIds: cvesIn(id),
+    cveIds: extractCveIds(id),
     cweIds: textsOf(found.CweIDs),
     ...cvssOf(found),
     target: {
@@ -70,10 +74,10 @@ function vulnerabilityOf(found: Members, result: TrivyResult): ReportedFinding |
 }
 
 /** The source that Trivy took the severity from is one of many; the best that any tells is taken. */
-function cvssOf(found: Members): { cvssScore?: number; cvssVector?: string } {
+function cvssOf(found: JsonObject): { cvssScore?: number; cvssVector?: string } {
   return bestCvss(
-    Object.values(membersOf(found.CVSS)).flatMap((value) => {
-      const cvss = membersOf(value);
+    Object.values(asJsonObject(found.CVSS)).flatMap((value) => {
+      const cvss = asJsonObject(value);
       return [
         { vector: textOf(cvss.V40Vector), score: numberOf(cvss.V40Score), version: '4.0' },
         { vector: textOf(cvss.V3Vector), score: numberOf(cvss.V3Score), version: '3.0' },
@@ -83,22 +87,22 @@ function cvssOf(found: Members): { cvssScore?: number; cvssVector?: string } {
   );
 }
 
-function misconfigurationOf(found: Members, result: TrivyResult): ReportedFinding | string {
+function misconfigurationOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
   const id = textOf(found.AVDID) ?? textOf(found.ID);
   if (id === undefined) return 'no id';
   const status = textOf(found.Status)?.toUpperCase();
   if (status === 'PASS') return 'passed';
   if (status === 'EXCEPTION') return 'suppressed';
-  const cause = membersOf(found.CauseMetadata);
-  const code = listOf(membersOf(cause.Code).Lines)
-    .map((line) => textOf(membersOf(line).Content))
+  const cause = asJsonObject(found.CauseMetadata);
+  const code = arrayOf(asJsonObject(cause.Code).Lines)
+    .map((line) => textOf(asJsonObject(line).Content))
     .filter((line) => line !== undefined);
   return {
     ...common(found),
     rule: checkOf(id),
     title: textOf(found.Title) ?? id,
-    description: plainTextOf(found.Description),
-    recommendedFix: plainTextOf(found.Resolution),
+    description: markdownTextOf(found.Description),
+    recommendedFix: markdownTextOf(found.Resolution),
     category: { parent: 'Configuration', display: 'Misconfiguration' },
     evidence: [...textsOf(found.Message), ...(code.length === 0 ? [] : [code.join('\n')])],
     target: { artifact: result.artifact, path: result.target },
@@ -113,14 +117,14 @@ function checkOf(id: string): string {
 }
 
 /** The text around a secret is left out: nothing says that it was masked well. */
-function secretOf(found: Members, result: TrivyResult): ReportedFinding | string {
+function secretOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
   const id = textOf(found.RuleID);
   if (id === undefined) return 'no id';
   return {
     ...common(found),
     rule: id,
     title: textOf(found.Title) ?? id,
-    description: `A secret (${plainOf(textOf(found.Category) ?? id)}) stands in a file.`,
+    description: `A secret (${textToMarkdown(textOf(found.Category) ?? id)}) stands in a file.`,
     recommendedFix: 'Revoke the secret, and take it out of the file and its history.',
     category: { parent: 'Secrets', display: 'Secret in a file' },
     cweIds: ['CWE-798'],
@@ -129,7 +133,7 @@ function secretOf(found: Members, result: TrivyResult): ReportedFinding | string
   };
 }
 
-function licenceOf(found: Members, result: TrivyResult): ReportedFinding | string {
+function licenceOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
   const name = textOf(found.Name);
   if (name === undefined) return 'no name';
   const component = textOf(found.PkgName);
@@ -138,7 +142,9 @@ function licenceOf(found: Members, result: TrivyResult): ReportedFinding | strin
     ...common(found),
     rule: `license:${name}`,
     title: `Licence ${name}${component === undefined ? '' : ` of ${component}`}`,
-    description: plainOf(`The licence ${name} is of the category ${textOf(found.Category) ?? 'unknown'}.`),
+    description: textToMarkdown(
+      `The licence ${name} is of the category ${textOf(found.Category) ?? 'unknown'}.`,
+    ),
     category: { parent: 'Licences', display: 'Licence' },
     referenceUrls: textsOf(found.Link),
     target: { artifact: result.artifact, path, package: component },
@@ -146,9 +152,9 @@ function licenceOf(found: Members, result: TrivyResult): ReportedFinding | strin
   };
 }
 
-function common(found: Members): { severity: Severity; referenceUrls: string[] } {
+function common(found: JsonObject): { severity: Severity; referenceUrls: string[] } {
   return {
-    severity: severityOf(textOf(found.Severity)) ?? 'Informational',
+    severity: parseSeverity(textOf(found.Severity)) ?? 'Informational',
     referenceUrls: [...new Set([...textsOf(found.PrimaryURL), ...textsOf(found.References)])],
   };
 }

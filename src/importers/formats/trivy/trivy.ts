@@ -1,31 +1,31 @@
-import { gatherPieces } from '../../parsing/collect-matches.ts';
-import { isObject, listOf, type Members, membersOf, textOf } from '../../parsing/json-values.ts';
-import { type JsonPiece, readJsonPieces } from '../../parsing/json-stream.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { type Format, type ReportError, type ReportRecord, type ReportSource } from '../../report.ts';
-import { findingOf, type TrivyResult } from './trivy-findings.ts';
+import { collectMatches } from '../../parsing/collect-matches.ts';
+import { isJsonObject, arrayOf, type JsonObject, asJsonObject, textOf } from '../../parsing/json-values.ts';
+import { type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { type ReportFormat, type ReportError, type ReportRecord, type ByteSource } from '../../report.ts';
+import { findingOfTrivy, type TrivyResult } from './trivy-findings.ts';
 
 /**
  * Trivy's JSON of images, file systems, repositories and clusters: schema version 2, and the bare list of results that
  * it wrote before version 0.20.
  */
-export const trivy: Format = {
+export const trivy: ReportFormat = {
   name: 'trivy',
   title: 'Trivy JSON',
-  findings: true,
-  recognise({ json }) {
+  hasFindings: true,
+  detect({ json }) {
     if (Array.isArray(json)) return isResult(json[0]);
-    if (!isObject(json)) return false;
+    if (!isJsonObject(json)) return false;
     return (
       ('ArtifactName' in json && ('SchemaVersion' in json || 'Results' in json || 'ArtifactType' in json)) ||
       ('ClusterName' in json && ('Resources' in json || 'Findings' in json || 'Vulnerabilities' in json)) ||
-      isResult(listOf(json.Results)[0])
+      isResult(arrayOf(json.Results)[0])
     );
   },
   async *read(source) {
-    const head = await headOf(source);
+    const head = await readHeader(source);
     const lists = RESULTS.flatMap((result) => LISTS.map((list) => `${result}.${list}.*`));
-    for await (const { keys, value, offset } of readJsonPieces(source(), lists)) {
+    for await (const { keys, value, offset } of streamJsonMatches(source(), lists)) {
       const at = { offset };
       const result = head.resultAt(keys.slice(0, -2));
       if (result === undefined) {
@@ -33,7 +33,7 @@ export const trivy: Format = {
         yield { kind: 'skipped', reason: 'no target', at };
         continue;
       }
-      const found = findingOf(String(keys.at(-2)), membersOf(value), result);
+      const found = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
       yield typeof found === 'string'
         ? { kind: 'skipped', reason: found, at }
         : { kind: 'finding', finding: found, at };
@@ -65,22 +65,22 @@ const OF_RESOURCE = ['Namespace', 'Kind', 'Name'];
 const MAX_RESULTS = 100_000;
 
 function isResult(value: unknown): boolean {
-  const result = membersOf(value);
+  const result = asJsonObject(value);
   return (
     'Target' in result && (LISTS.some((list) => list in result) || 'Type' in result || 'Class' in result)
   );
 }
 
 /** What a report says of itself, and of each result beside its lists. */
-class Head {
+class TrivyHeader {
   failure: ReportError | undefined;
   #artifact = '';
   #scannedAt: number | undefined;
-  readonly #results = new Map<string, Members>();
-  readonly #resources = new Map<string, Members>();
+  readonly #results = new Map<string, JsonObject>();
+  readonly #resources = new Map<string, JsonObject>();
 
-  take({ path, keys, value }: JsonPiece): void {
-    if (path === 'CreatedAt') this.#scannedAt = timeOf(value);
+  take({ path, keys, value }: JsonMatch): void {
+    if (path === 'CreatedAt') this.#scannedAt = parseTime(value);
     else if (path === 'ArtifactName' || path === 'ClusterName') this.#artifact = nameOf(textOf(value) ?? '');
     else {
       const name = keys.at(-1) as string;
@@ -113,14 +113,14 @@ class Head {
   }
 
   /** A cluster has many: each of its resources is one. */
-  #artifactOf(resource: Members | undefined): string {
+  #artifactOf(resource: JsonObject | undefined): string {
     const parts = [this.#artifact, ...OF_RESOURCE.map((name) => textOf(resource?.[name]))];
     return parts.filter((part) => part !== undefined && part !== '').join('/');
   }
 }
 
-async function headOf(source: ReportSource): Promise<Head> {
-  const head = new Head();
+async function readHeader(source: ByteSource): Promise<TrivyHeader> {
+  const head = new TrivyHeader();
   const resources = RESULTS.filter((path) => path.endsWith('.Results.*')).map((path) => path.split('.')[0]);
   const paths = [
     'ArtifactName',
@@ -129,7 +129,7 @@ async function headOf(source: ReportSource): Promise<Head> {
     ...RESULTS.flatMap((result) => OF_RESULT.map((name) => `${result}.${name}`)),
     ...resources.flatMap((list) => OF_RESOURCE.map((name) => `${list}.*.${name}`)),
   ];
-  head.failure = await gatherPieces(source(), paths, (piece) => head.take(piece));
+  head.failure = await collectMatches(source(), paths, (piece) => head.take(piece));
   return head;
 }
 

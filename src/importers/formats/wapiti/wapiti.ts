@@ -1,61 +1,61 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
-import { gatherPieces } from '../../parsing/collect-matches.ts';
+import { collectMatches } from '../../parsing/collect-matches.ts';
 import {
-  isObject,
-  listOf,
-  type Members,
-  membersOf,
+  isJsonObject,
+  arrayOf,
+  type JsonObject,
+  asJsonObject,
   numberOf,
   textOf,
   textsOf,
-  plainTextOf,
+  markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, cwesIn } from '../../parsing/markdown.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import type { Format, ReportedFinding, ReportRecord } from '../../report.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type { ReportFormat, ReportedFinding, ReportRecord } from '../../report.ts';
 
 /** Wapiti's JSON (`-f json`), of versions 3.0 to 3.2. Read twice: the site stands at its end. */
-export const wapiti: Format = {
+export const wapiti: ReportFormat = {
   name: 'wapiti',
   title: 'Wapiti JSON',
-  findings: true,
-  recognise({ json }) {
-    if (!isObject(json)) return false;
-    const ofVersion = /^wapiti/i.test(textOf(membersOf(json.infos).version) ?? '');
+  hasFindings: true,
+  detect({ json }) {
+    if (!isJsonObject(json)) return false;
+    const ofVersion = /^wapiti/i.test(textOf(asJsonObject(json.infos).version) ?? '');
     return ofVersion || ('classifications' in json && 'vulnerabilities' in json);
   },
   async *read(source) {
     const infos: Record<string, unknown> = {};
-    const categories = new Map<string, Members>();
-    const failure = await gatherPieces(
+    const categories = new Map<string, JsonObject>();
+    const failure = await collectMatches(
       source(),
       ['infos.*', 'classifications.*'],
       ({ path, keys, value }) => {
         const name = String(keys[1]);
         if (path === 'infos.*') {
           if (OF_INFOS.includes(name)) infos[name] = value;
-        } else if (categories.size < MAX_CATEGORIES) categories.set(name, membersOf(value));
+        } else if (categories.size < MAX_CATEGORIES) categories.set(name, asJsonObject(value));
       },
     );
     const base = textOf(infos.target);
-    for await (const { keys, value, offset } of readJsonPieces(source(), FINDINGS)) {
+    for await (const { keys, value, offset } of streamJsonMatches(source(), FINDINGS)) {
       const at = { offset };
       const category = String(keys[1]);
-      const url = urlOf(membersOf(value), base);
+      const url = urlOf(asJsonObject(value), base);
       if (failure !== undefined && (url === undefined || !categories.has(category))) throw failure;
       yield url === undefined
         ? { kind: 'skipped', reason: 'no address', at }
         : {
             kind: 'finding',
-            finding: findingOf(category, membersOf(value), url, categories.get(category)),
+            finding: findingOf(category, asJsonObject(value), url, categories.get(category)),
             at,
           };
     }
-    const scannedAt = timeOf(infos.date);
+    const scannedAt = parseTime(infos.date);
     if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-    yield* coverageOf(base, textOf(infos.scope));
+    yield* coverageRecords(base, textOf(infos.scope));
   },
 };
 
@@ -65,7 +65,7 @@ const MAX_CATEGORIES = 1_000;
 const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
 
 /** A scan of one page or of a folder says nothing of the rest of its site. */
-function* coverageOf(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
+function* coverageRecords(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
   if (base === undefined || !URL.canParse(base)) return;
   const whole = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
   if (whole || (scope === 'folder' && new URL(base).pathname === '/'))
@@ -73,7 +73,7 @@ function* coverageOf(base: string | undefined, scope: string | undefined): Gener
 }
 
 /** @returns the address without its query, where the payload stands that is another for each scan */
-function urlOf(found: Members, base: string | undefined): string | undefined {
+function urlOf(found: JsonObject, base: string | undefined): string | undefined {
   const path = textOf(found.path);
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
   const origin = [sent, base].find((url) => url !== undefined && URL.canParse(url));
@@ -84,9 +84,9 @@ function urlOf(found: Members, base: string | undefined): string | undefined {
 
 function findingOf(
   category: string,
-  found: Members,
+  found: JsonObject,
   url: string,
-  about: Members | undefined,
+  about: JsonObject | undefined,
 ): ReportedFinding {
   const info = textOf(found.info);
   const links = linksOf(about);
@@ -96,11 +96,11 @@ function findingOf(
     rule: category,
     title: category,
     severity: levelOf(found.level),
-    description: plainTextOf(about?.desc),
-    recommendedFix: plainTextOf(about?.sol),
+    description: markdownTextOf(about?.desc),
+    recommendedFix: markdownTextOf(about?.sol),
     category: { parent: 'Web application', display: category },
-    cveIds: cvesIn(info ?? ''),
-    cweIds: cwesIn(names),
+    cveIds: extractCveIds(info ?? ''),
+    cweIds: extractCweIds(names),
     referenceUrls: links.map(([, link]) => link),
     evidence: [...textsOf(info), ...textsOf(found.http_request)],
     target: { url },
@@ -110,9 +110,9 @@ function findingOf(
   };
 }
 
-function linksOf(about: Members | undefined): [string, string][] {
-  return Object.entries(membersOf(about?.ref)).flatMap(([name, link]) =>
-    listOf(link).flatMap((one): [string, string][] => {
+function linksOf(about: JsonObject | undefined): [string, string][] {
+  return Object.entries(asJsonObject(about?.ref)).flatMap(([name, link]) =>
+    arrayOf(link).flatMap((one): [string, string][] => {
       const text = textOf(one);
       return text === undefined ? [] : [[name, text]];
     }),
@@ -120,5 +120,5 @@ function linksOf(about: Members | undefined): [string, string][] {
 }
 
 function levelOf(level: unknown): Severity {
-  return LEVELS[numberOf(level) ?? -1] ?? severityOf(level) ?? 'Informational';
+  return LEVELS[numberOf(level) ?? -1] ?? parseSeverity(level) ?? 'Informational';
 }

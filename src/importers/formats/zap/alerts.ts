@@ -1,7 +1,7 @@
-import { severityOf } from '../../parsing/severity-and-cvss.ts';
-import { cvesIn, markdownOf } from '../../parsing/markdown.ts';
-import { urlsIn, webUrl } from '../../parsing/urls.ts';
-import type { Place, ReportedFinding, ReportRecord } from '../../report.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
+import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
+import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
 
 /** What an alert says of itself, by the names that both forms of the report use, beside its tags and instances. */
 export const ALERT_MEMBERS = [
@@ -28,14 +28,14 @@ const MAX_SHOWN = 21;
 const MAX_URLS = 8 * 1024 * 1024;
 
 /** An alert as it is read: it can have many thousand instances, each with a request and its answer. */
-export class Alert {
+export class ZapAlert {
   /** The URL of the site that the alert stands in. */
   readonly site: string | undefined;
   /** The members' texts. */
   readonly said = new Map<string, string>();
   /** Names and links. */
   readonly tags: string[] = [];
-  readonly instances: Instance[] = [];
+  readonly instances: ZapInstance[] = [];
   #characters = 0;
 
   constructor(site: string | undefined) {
@@ -43,7 +43,7 @@ export class Alert {
   }
 
   /** @param instance is passed over when it has no URL */
-  add(instance: Instance): void {
+  add(instance: ZapInstance): void {
     const { uri } = instance;
     if (uri === undefined || this.#characters > MAX_URLS) return;
     this.#characters += uri.length;
@@ -51,7 +51,7 @@ export class Alert {
   }
 }
 
-export interface Instance {
+export interface ZapInstance {
   uri: string | undefined;
   method?: string | undefined;
   param?: string | undefined;
@@ -67,7 +67,7 @@ const RISKS = ['Informational', 'Low', 'Medium', 'High'] as const;
 const FALSE_POSITIVE = '0';
 
 /** @returns a finding for each site that the alert has instances of; nearly always one */
-export function* recordsOfAlert(alert: Alert, at: Place): Generator<ReportRecord> {
+export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<ReportRecord> {
   const { said } = alert;
   const name = said.get('name') ?? said.get('alert');
   const riskWords = said.get('riskdesc') ?? '';
@@ -88,12 +88,13 @@ export function* recordsOfAlert(alert: Alert, at: Place): Generator<ReportRecord
   const common: ReportedFinding = {
     rule,
     title: name ?? rule,
-    severity: RISKS[Number(said.get('riskcode'))] ?? severityOf(riskWords.split('(')[0]) ?? 'Informational',
-    description: description === undefined ? undefined : markdownOf(description),
-    recommendedFix: solution === undefined ? undefined : markdownOf(solution),
+    severity:
+      RISKS[Number(said.get('riskcode'))] ?? parseSeverity(riskWords.split('(')[0]) ?? 'Informational',
+    description: description === undefined ? undefined : htmlToMarkdown(description),
+    recommendedFix: solution === undefined ? undefined : htmlToMarkdown(solution),
     cweIds: weakness > 0 ? [`CWE-${weakness}`] : [],
-    cveIds: cvesIn([name, ...alert.tags].join(' ')),
-    referenceUrls: [...new Set([said.get('reference'), ...alert.tags].flatMap(urlsIn))],
+    cveIds: extractCveIds([name, ...alert.tags].join(' ')),
+    referenceUrls: [...new Set([said.get('reference'), ...alert.tags].flatMap(extractUrls))],
   };
   for (const [url, instances] of bySite(alert)) {
     yield {
@@ -111,11 +112,11 @@ export function* recordsOfAlert(alert: Alert, at: Place): Generator<ReportRecord
   }
 }
 
-function bySite({ site, instances }: Alert): Map<string | undefined, Instance[]> {
-  const home = webUrl(site)?.origin;
-  const sites = new Map<string | undefined, Instance[]>();
+function bySite({ site, instances }: ZapAlert): Map<string | undefined, ZapInstance[]> {
+  const home = parseWebUrl(site)?.origin;
+  const sites = new Map<string | undefined, ZapInstance[]>();
   for (const instance of instances) {
-    const origin = webUrl(instance.uri)?.origin ?? home;
+    const origin = parseWebUrl(instance.uri)?.origin ?? home;
     const there = sites.get(origin);
     if (there === undefined) sites.set(origin, [instance]);
     else there.push(instance);
@@ -123,7 +124,7 @@ function bySite({ site, instances }: Alert): Map<string | undefined, Instance[]>
   return sites.size === 0 ? new Map([[home, []]]) : sites;
 }
 
-function evidenceOf({ said }: Alert, instance: Instance): string {
+function evidenceOf({ said }: ZapAlert, instance: ZapInstance): string {
   const { uri, method = 'GET', param, attack, evidence, otherInfo, request, response } = instance;
   const facts = [
     // Before 2.11 one plug-in's alerts of several kinds are one rule; their names are kept here.

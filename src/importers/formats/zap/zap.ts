@@ -1,31 +1,38 @@
 import { textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { withFirstCharacter } from '../../parsing/peek-first-character.ts';
-import { isObject, listOf, membersOf, type Members, textOf, textsOf } from '../../parsing/json-values.ts';
-import { readJsonPieces } from '../../parsing/json-stream.ts';
-import { timeOf } from '../../parsing/parse-time.ts';
-import { webUrl } from '../../parsing/urls.ts';
-import { readXmlPieces, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { Format, ReportRecord } from '../../report.ts';
-import { Alert, ALERT_MEMBERS, type Instance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import {
+  isJsonObject,
+  arrayOf,
+  asJsonObject,
+  type JsonObject,
+  textOf,
+  textsOf,
+} from '../../parsing/json-values.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { parseWebUrl } from '../../parsing/urls.ts';
+import { streamXmlMatches, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportRecord } from '../../report.ts';
+import { ZapAlert, ALERT_MEMBERS, type ZapInstance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
 
 /**
  * The traditional reports of ZAP in XML and JSON, with and without requests and answers, from version 2.4 on:
  * https://www.zaproxy.org/docs/desktop/addons/report-generation/report-traditional-json-plus/ and -xml-plus.
  */
-export const zap: Format = {
+export const zap: ReportFormat = {
   name: 'zap',
   title: 'ZAP XML or JSON',
-  findings: true,
-  recognise: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
+  hasFindings: true,
+  detect: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
   async *read(source) {
-    const { first, all } = await withFirstCharacter(source());
+    const { first, all } = await peekFirstCharacter(source());
     yield* first === '<' ? readXml(all) : readJson(all);
   },
 };
 
 function isReport(json: unknown): boolean {
   return (
-    isObject(json) &&
+    isJsonObject(json) &&
     'site' in json &&
     ['@version', '@generated', '@programName'].some((name) => name in json)
   );
@@ -33,7 +40,7 @@ function isReport(json: unknown): boolean {
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
   const item = 'OWASPZAPReport.site.alerts.alertitem';
-  const pieces = readXmlPieces(chunks, {
+  const pieces = streamXmlMatches(chunks, {
     roots: ['OWASPZAPReport'],
     begins: ['OWASPZAPReport', 'OWASPZAPReport.site', item],
     ends: [item],
@@ -41,13 +48,13 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       (name) => `${item}.${name}`,
     ),
   });
-  let alert: Alert | undefined;
+  let alert: ZapAlert | undefined;
   // Until 2.6 an alert was one instance.
   let own: XmlElement[] = [];
   for await (const { path, element, ancestors, line } of pieces) {
     const { name, attributes, text } = element;
     if (path === 'OWASPZAPReport') {
-      const scannedAt = timeOf(attributes.created) ?? timeOf(attributes.generated);
+      const scannedAt = parseTime(attributes.created) ?? parseTime(attributes.generated);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (path === 'OWASPZAPReport.site') {
       yield* recordsOfSite(attributes.name);
@@ -58,7 +65,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       else if (text.trim() !== '') alert?.said.set(name, text.trim());
       if (name !== 'instance') own.push(element);
     } else if (alert === undefined) {
-      alert = new Alert(ancestors[1]?.attributes.name);
+      alert = new ZapAlert(ancestors[1]?.attributes.name);
       own = [];
     } else {
       if (alert.instances.length === 0) {
@@ -71,11 +78,11 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
 }
 
 function* recordsOfSite(name: string | undefined): Generator<ReportRecord> {
-  const url = webUrl(name)?.origin;
+  const url = parseWebUrl(name)?.origin;
   if (url !== undefined) yield { kind: 'covered', target: { url } };
 }
 
-function instanceOfElement(element: XmlElement): Instance {
+function instanceOfElement(element: XmlElement): ZapInstance {
   return {
     uri: textAt(element, 'uri'),
     method: textAt(element, 'method'),
@@ -97,9 +104,9 @@ const ALERT_PATHS = SITES.flatMap((site) =>
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
-  let open: { key: string; number: number; alert: Alert; offset: number } | undefined;
+  let open: { key: string; number: number; alert: ZapAlert; offset: number } | undefined;
   let created: number | undefined;
-  const pieces = readJsonPieces(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
+  const pieces = streamJsonMatches(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
   for await (const { path, keys, value, offset } of pieces) {
     const depth = keys.indexOf('alerts') + 2;
     const key = keys.slice(0, depth).join('.');
@@ -110,8 +117,8 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
       open = undefined;
     }
     if (path === 'created' || path === '@generated') {
-      if (path === 'created') created = timeOf(textOf(value));
-      const scannedAt = created ?? timeOf(textOf(value));
+      if (path === 'created') created = parseTime(textOf(value));
+      const scannedAt = created ?? parseTime(textOf(value));
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (names.includes(path)) {
       site = { key: String(keys[1]), name: textOf(value) };
@@ -124,7 +131,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
           yield { kind: 'skipped', reason: 'not an alert', at: { offset } };
         }
         const isThere = depth === 3 || site?.key === String(keys[1]);
-        open = { key, number, alert: new Alert(isThere ? site?.name : undefined), offset };
+        open = { key, number, alert: new ZapAlert(isThere ? site?.name : undefined), offset };
       }
       addToAlert(open.alert, keys.slice(depth), value);
     }
@@ -132,16 +139,16 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
   if (open !== undefined) yield* recordsOfAlert(open.alert, { offset: open.offset });
 }
 
-function addToAlert(alert: Alert, [name]: readonly (string | number)[], value: unknown): void {
+function addToAlert(alert: ZapAlert, [name]: readonly (string | number)[], value: unknown): void {
   const text = textOf(value);
-  if (name === 'instances') alert.add(instanceOfJson(membersOf(value)));
+  if (name === 'instances') alert.add(instanceOfJson(asJsonObject(value)));
   else if (name === 'tags') {
-    for (const { tag, link } of listOf(value).map(membersOf))
+    for (const { tag, link } of arrayOf(value).map(asJsonObject))
       alert.tags.push(...textsOf(tag), ...textsOf(link));
   } else if (text !== undefined) alert.said.set(String(name), text);
 }
 
-function instanceOfJson(instance: Members): Instance {
+function instanceOfJson(instance: JsonObject): ZapInstance {
   return {
     uri: textOf(instance.uri),
     method: textOf(instance.method),

@@ -1,0 +1,299 @@
+import type { OperationCommand } from './run-operation.ts';
+
+export interface Resource {
+  description: string;
+  commands: Readonly<Record<string, OperationCommand | string>>;
+  subresources?: Readonly<Record<string, Resource>>;
+  /** Operations that commands of their own call, or do without. */
+  customCommands?: readonly string[];
+}
+
+const VULNERABILITY = '/v1/vulnerabilities/{}';
+const ASSET = '/api/asset/v2/assets';
+const ASSET_TAGS = '/api/tagging/v1.0/organizations/{}/tags';
+const MEMBERS = '/api/assessment/v1/assessment-groups/{}/members';
+
+/** Every operation has its command here; a test compares this with the description. */
+export const RESOURCES: Readonly<Record<string, Resource>> = {
+  vulnerability: {
+    description: 'Vulnerabilities, with their evidence, comments and retests',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/vulnerabilities',
+        columns: ['id', 'severity', 'status', 'title', 'assessment_id', 'assignee', 'updated_at'],
+      },
+      get: `GET ${VULNERABILITY}`,
+      create: 'POST /v1/vulnerabilities',
+      update: `PATCH ${VULNERABILITY}`,
+      replace: `PUT ${VULNERABILITY}`,
+      delete: `DELETE ${VULNERABILITY}`,
+      'bulk-update': {
+        endpoint: 'POST /v1/vulnerabilities/bulk_update',
+        example: `assay vulnerability bulk-update --filter '{"severity":["Low"]}' --set '{"add_tags":["later"]}' --dry-run`,
+        nextStep: ({ dry_run: isDry, updated_count: count, kept_count: undone }, { headers }) =>
+          isDry === true || count === 0 || undone !== undefined
+            ? undefined
+            : `"assay vulnerability bulk-update --undo ${headers.get('x-request-id')}" sets it back, within the hour.`,
+      },
+      summary: 'GET /v1/vulnerabilities/summary',
+      statuses: 'GET /v1/vulnerability_statuses',
+      timeline: {
+        endpoint: `GET ${VULNERABILITY}/timeline`,
+        columns: ['at', 'kind', 'user', 'before', 'after', 'comment'],
+      },
+    },
+    subresources: {
+      attachment: {
+        description: 'Files that belong to a vulnerability',
+        commands: {
+          create: { endpoint: `POST ${VULNERABILITY}/attachments` },
+          download: `GET ${VULNERABILITY}/attachments/{}`,
+          delete: `DELETE ${VULNERABILITY}/attachments/{}`,
+        },
+      },
+      comment: {
+        description: 'What people say about a vulnerability',
+        commands: {
+          list: {
+            endpoint: `GET ${VULNERABILITY}/comments`,
+            columns: ['id', 'created_at', 'user', 'internal', 'text'],
+          },
+          create: `POST ${VULNERABILITY}/comments`,
+          update: `PATCH ${VULNERABILITY}/comments/{}`,
+          delete: `DELETE ${VULNERABILITY}/comments/{}`,
+        },
+      },
+      retest: {
+        description: 'Asking whether a vulnerability is fixed, and deciding it',
+        commands: {
+          list: {
+            endpoint: `GET ${VULNERABILITY}/patch_verifications`,
+            columns: ['id', 'status', 'created_at', 'user', 'message', 'decided_by', 'decision_message'],
+          },
+          create: `POST ${VULNERABILITY}/patch_verifications`,
+          decide: `PATCH ${VULNERABILITY}/patch_verifications/{}`,
+        },
+      },
+    },
+  },
+  asset: {
+    description: 'Assets, which assessments list, and the ports of hosts',
+    commands: {
+      list: {
+        endpoint: `GET ${ASSET}`,
+        columns: [
+          'uid',
+          'organizationUid',
+          'assetType',
+          'location',
+          'criticality',
+          'vulnerabilityCount',
+          'lastSeen',
+        ],
+      },
+      get: `GET ${ASSET}/{}`,
+      create: `POST ${ASSET}`,
+      update: `PATCH ${ASSET}/{}`,
+      delete: `DELETE ${ASSET}/{}`,
+      criticality: 'POST /api/asset/v2/bulk/assets/criticality:update',
+    },
+    subresources: {
+      listing: {
+        description: 'What an assessment lists',
+        commands: {
+          list: 'GET /api/asset/v2/listings/{}/assets',
+          update: 'PATCH /api/asset/v2/listings/{}/assets',
+        },
+      },
+      port: {
+        description: 'Ports of hosts, as scans saw them',
+        commands: {
+          list: 'GET /api/streaming/v1/{}/assets/{}/ports',
+          all: 'GET /api/streaming/v1/{}/assets/ports',
+          history: 'GET /api/streaming/v1/{}/assets/{}/ports/history',
+        },
+      },
+    },
+  },
+  assessment: {
+    description: 'Assessments, which are listings of assets as well',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/assessments',
+        columns: [
+          'uid',
+          'name',
+          'type',
+          'state',
+          'organization_uid',
+          'open_vulnerability_count',
+          'starts_on',
+          'ends_on',
+        ],
+      },
+      get: 'GET /v1/assessments/{}',
+      create: {
+        endpoint: 'POST /v1/assessments',
+        bodyFields: { organization: { member: 'organization_uid' } },
+      },
+      update: 'PATCH /v1/assessments/{}',
+      delete: 'DELETE /v1/assessments/{}',
+      hours: 'GET /v1/assessments/{}/testing_hours',
+    },
+    subresources: {
+      access: {
+        description: 'Who may work with an assessment',
+        commands: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
+      },
+    },
+  },
+  group: {
+    description: 'Groups of assessments, and their members',
+    commands: {
+      list: 'GET /v1/assessment_groups',
+      get: 'GET /v1/assessment_groups/{}',
+      create: 'POST /v1/assessment_groups',
+      update: 'PATCH /v1/assessment_groups/{}',
+      delete: 'DELETE /v1/assessment_groups/{}',
+    },
+    subresources: {
+      member: {
+        description: 'Members of a group, and their roles',
+        commands: {
+          list: {
+            endpoint: `GET ${MEMBERS}`,
+            columns: ['userUid', 'userEmail', 'userName', 'role', 'createdAt'],
+          },
+          add: `POST ${MEMBERS}/batchAdd`,
+          remove: `POST ${MEMBERS}/batchRemove`,
+        },
+      },
+    },
+  },
+  user: {
+    description: 'People: client users of an organization, and platform staff',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/users',
+        columns: ['id', 'uid', 'email', 'name', 'organization_uid', 'admin', 'banned'],
+      },
+      get: { endpoint: 'GET /v1/users/{}', acceptsEmail: true },
+      create: { endpoint: 'POST /v1/users', bodyFields: { organization: { member: 'organization_uid' } } },
+      update: { endpoint: 'PUT /v1/users/{}', acceptsEmail: true },
+      ban: { endpoint: 'DELETE /v1/users/{}', acceptsEmail: true },
+      unban: {
+        endpoint: 'PUT /v1/users/{}',
+        acceptsEmail: true,
+        body: { reactivate: true },
+        description: 'Let a user in again; nothing that the ban ended comes back',
+      },
+      whoami: 'GET /v1/users/whoami',
+    },
+  },
+  session: {
+    description: 'Testing sessions: hours that testers spent on assessments',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/testing_sessions',
+        columns: ['id', 'assessment_id', 'tester', 'started_at', 'ended_at', 'hours', 'note'],
+      },
+      'list-of': {
+        endpoint: 'GET /v1/assessments/{}/testing_sessions',
+        columns: ['id', 'tester', 'started_at', 'ended_at', 'hours', 'note'],
+      },
+      create: 'POST /v1/assessments/{}/testing_sessions',
+      update: 'PATCH /v1/testing_sessions/{}',
+      delete: 'DELETE /v1/testing_sessions/{}',
+    },
+  },
+  tag: {
+    description: 'Tags of vulnerabilities, of assessments and of assets',
+    commands: {
+      list: 'GET /v1/vulnerability_tags',
+      create: 'POST /v1/vulnerability_tags',
+      update: 'PUT /v1/vulnerability_tags/{}',
+      delete: 'DELETE /v1/vulnerability_tags/{}',
+    },
+    subresources: {
+      assessment: {
+        description: 'Tags of assessments',
+        commands: {
+          list: 'GET /v1/assessment_tags',
+          create: 'POST /v1/assessment_tags',
+          update: 'PUT /v1/assessment_tags/{}',
+          delete: 'DELETE /v1/assessment_tags/{}',
+        },
+      },
+      asset: {
+        description: 'Tags of assets',
+        commands: {
+          list: `GET ${ASSET_TAGS}`,
+          get: `GET ${ASSET_TAGS}/{}`,
+          create: `POST ${ASSET_TAGS}`,
+          change: `PATCH ${ASSET_TAGS}`,
+          update: `PUT ${ASSET_TAGS}/{}`,
+          delete: `DELETE ${ASSET_TAGS}`,
+        },
+      },
+    },
+  },
+  token: {
+    description: 'Tokens, with which a user calls the API',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/tokens',
+        columns: ['id', 'name', 'prefix', 'scopes', 'expires_at', 'last_used_at', 'revoked_at'],
+      },
+      create: {
+        endpoint: 'POST /v1/tokens',
+        bodyFields: {
+          allowIp: { member: 'allowed_addresses' },
+          expires: {
+            member: 'expires_at',
+            convert: (lifetime) => new Date(Date.now() + Number(lifetime)).toISOString(),
+          },
+        },
+      },
+      revoke: 'DELETE /v1/tokens/{}',
+    },
+  },
+  import: {
+    description: 'Import reports of scanners',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/imports',
+        columns: ['id', 'state', 'format', 'file', 'assessment_id', 'created_at', 'result'],
+      },
+      get: 'GET /v1/imports/{}',
+      cancel: 'POST /v1/imports/{}/cancel',
+    },
+    customCommands: ['POST /v1/imports', 'GET /v1/imports/{}/events', 'POST /v1/imports/{}/undo'],
+  },
+  organization: {
+    description: 'Organizations, which are the tenants, and groups of them',
+    commands: {
+      list: 'GET /v1/organizations',
+      get: 'GET /v1/organizations/{}',
+      create: 'POST /v1/organizations',
+      update: 'PATCH /v1/organizations/{}',
+    },
+  },
+  audit: {
+    description: 'The audit log: who changed what',
+    commands: {
+      list: {
+        endpoint: 'GET /v1/audit_events',
+        columns: ['at', 'action', 'object_type', 'object_id', 'actor', 'request_id'],
+      },
+    },
+  },
+};
+
+/** @returns what the commands of a noun call */
+export function endpointsOf({ commands: verbs, subresources = {}, customCommands = [] }: Resource): string[] {
+  return [
+    ...customCommands,
+    ...Object.values(verbs).map((verb) => (typeof verb === 'string' ? verb : verb.endpoint)),
+    ...Object.values(subresources).flatMap(endpointsOf),
+  ];
+}

@@ -1,0 +1,252 @@
+import { createWriteStream, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import {
+  alternativesOf,
+  type DescribedOperation,
+  schemaMembers,
+  rowSchema,
+  type OpenApiSchema,
+} from './openapi-operations.ts';
+import { streams } from './streams.ts';
+import { MOST_COLUMNS, printResponse } from './print-response.ts';
+import { keyValueLines, printJson, printLines, writeText } from './print.ts';
+import { type AnyClient, type TargetFlags, withApiClient } from './command-target.ts';
+import { errorCodeOf, CliError } from './errors.ts';
+import { resolveUserId } from './resolve-user.ts';
+import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
+
+/** A command that calls an operation. */
+export interface OperationCommand {
+  /** Its method and path, without the names of its parameters. */
+  endpoint: string;
+  /** What a table shows of a row; the first members unless told. */
+  columns?: readonly string[];
+  /** Of a command that has rules of its own for the data folder: which of its options go where in the body. */
+  bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
+  /** Of a command that says it all by its word: what its body is. It takes no options of the operation. */
+  body?: Readonly<Record<string, unknown>>;
+  /** Whether its path names a person, whom an address or a uid stands for as well. */
+  acceptsEmail?: boolean;
+  /** In place of what the operation says of itself. */
+  description?: string;
+  /** In place of one that is made from what is required. */
+  example?: string;
+  /** @returns what people may want to do next */
+  nextStep?: (answer: JsonRow, response: Response) => string | undefined;
+}
+
+/** What a command was given, beside what the request is made of. */
+export interface OperationOptions extends TargetFlags {
+  json?: boolean;
+  jsonl?: boolean;
+  csv?: boolean;
+  limit?: number;
+  /** A file, or "-". */
+  jsonBody?: string;
+  output?: string;
+}
+
+/** What a request is made of. */
+export interface OperationInput {
+  path: Record<string, string>;
+  query: Record<string, unknown>;
+  header: Record<string, unknown>;
+  body: Record<string, unknown>;
+  /** To upload. */
+  files?: readonly string[] | undefined;
+}
+
+/** Calls an operation, and prints what it answers. */
+export async function runOperation(
+  operation: DescribedOperation,
+  verb: OperationCommand,
+  given: OperationInput,
+  flags: OperationOptions,
+): Promise<void> {
+  const init = {
+    params: { path: given.path, query: given.query },
+    headers: given.header as Record<string, string>,
+    ...(given.files !== undefined
+      ? { body: await buildForm(given.files) }
+      : operation.body === undefined
+        ? {}
+        : { body: await buildBody(given.body, flags.jsonBody) }),
+  };
+  await withApiClient(flags, async (client) => {
+    if (verb.acceptsEmail === true) given.path['id'] = await resolveUserId(client, given.path['id'] ?? '');
+    const row = rowSchema(operation);
+    if (row !== undefined) return listRows(client, operation, verb, init, row, flags);
+    if (isDownload(operation)) return download(client, operation, init, flags);
+    const { data, response } = await client[operation.method as 'GET'](operation.path, init);
+    await printResponse(data, given.path, operation.method, flags);
+    const next = flags.json === true ? undefined : verb.nextStep?.(data as JsonRow, response);
+    if (next !== undefined) printLines(next);
+  });
+}
+
+/** @returns whether it answers with a file, and not with JSON */
+export function isDownload({ method, responses }: DescribedOperation): boolean {
+  return method === 'GET' && !('application/json' in responses);
+}
+
+interface Init {
+  params: { path: Record<string, string>; query: Record<string, unknown> };
+  headers: Record<string, string>;
+}
+
+async function listRows(
+  client: AnyClient,
+  operation: DescribedOperation,
+  verb: OperationCommand,
+  init: Init,
+  row: OpenApiSchema,
+  flags: OperationOptions,
+): Promise<void> {
+  const { json, jsonl, csv, limit } = flags;
+  if (csv === true && limit === undefined && 'text/csv' in operation.responses) {
+    const headers = { ...init.headers, accept: 'text/csv' };
+    const { data } = await client.GET(operation.path, { ...init, headers, parseAs: 'stream' });
+    for await (const chunk of data ?? []) await writeText(Buffer.from(chunk).toString());
+    return;
+  }
+  const format: RowFormat =
+    json === true ? 'json' : jsonl === true ? 'jsonl' : csv === true ? 'csv' : 'table';
+  const size = operation.parameters.find(({ name }) => /^(page\[size\]|perPage|per_page)$/.test(name));
+  const largest = Math.min(size?.schema.maximum ?? 200, 1_000);
+  const query =
+    size === undefined
+      ? init.params.query
+      : { ...init.params.query, [size.name]: Math.min(limit ?? largest, largest) };
+  const chosen = selectedFields(init.params.query);
+  const all = Object.keys(schemaMembers(row).members).filter((name) => chosen?.has(name) ?? true);
+  const columns = { all, table: chosen === undefined ? tableColumns(row, verb) : all };
+  const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
+  await printRows(takeRows(rows as AsyncIterable<JsonRow>, limit), format, columns, 'There is none.');
+}
+
+async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {
+  let left = limit;
+  for await (const row of rows) {
+    yield row;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+function selectedFields({ fields }: Readonly<Record<string, unknown>>): Set<string> | undefined {
+  return typeof fields === 'string'
+    ? new Set(['id', 'uid', ...fields.split(',').map((name) => name.trim())])
+    : undefined;
+}
+
+const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
+
+function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string[] {
+  const { members } = schemaMembers(row);
+  const wanted = columns?.filter((name) => name in members);
+  if (wanted !== undefined && wanted.length > 0) return wanted;
+  return Object.entries(members)
+    .filter(
+      ([name, schema]) =>
+        name !== 'description' && alternativesOf(schema).some(({ type }) => SCALARS.has(String(type))),
+    )
+    .map(([name]) => name)
+    .slice(0, MOST_COLUMNS);
+}
+
+async function buildBody(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {
+  if (file === undefined) return body;
+  const text = file === '-' ? await textOf(streams().stdin) : readTextFile(file);
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new CliError(`There is no JSON in ${file === '-' ? 'standard input' : file}.`, 2);
+  }
+  if (Object.keys(body).length === 0) return given;
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new CliError('Options go on top of a JSON object only, and --json-body has none.', 2);
+  return { ...given, ...body };
+}
+
+function readTextFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+}
+
+const cannotRead = (file: string, error: unknown) =>
+  new CliError(`${file} cannot be read (${errorCodeOf(error) ?? String(error)}).`, 2);
+
+async function buildForm(files: readonly string[]): Promise<FormData> {
+  const form = new FormData();
+  for (const file of files) {
+    const content = await readFile(file).catch((error: unknown) => {
+      throw cannotRead(file, error);
+    });
+    form.append('file', new Blob([content], { type: contentTypeOf(file) }), basename(file));
+  }
+  return form;
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  json: 'application/json',
+  xml: 'application/xml',
+  har: 'application/json',
+  txt: 'text/plain',
+  log: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  zip: 'application/zip',
+};
+
+const contentTypeOf = (file: string) =>
+  CONTENT_TYPES[file.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
+
+async function download(
+  client: AnyClient,
+  operation: DescribedOperation,
+  init: Init,
+  { output, json }: OperationOptions,
+): Promise<void> {
+  const { data, response } = await client.GET(operation.path, { ...init, parseAs: 'stream' });
+  const content =
+    data === null || data === undefined
+      ? Readable.from([])
+      : Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0]);
+  if (output === '-') {
+    for await (const chunk of content) streams().stdout.write(chunk as Uint8Array);
+    return;
+  }
+  // Whoever named it when it was uploaded may name no folder, and no file that is there.
+  const file = output ?? (basename(filenameOf(response) ?? '') || 'download');
+  const target = createWriteStream(file, { flags: output === undefined ? 'wx' : 'w' });
+  await pipeline(content, target).catch((error: unknown) => {
+    throw errorCodeOf(error) === 'EEXIST'
+      ? new CliError(`${file} is there already. Choose a name with --output.`)
+      : error;
+  });
+  if (json === true) return printJson({ file, bytes: target.bytesWritten });
+  printLines(...keyValueLines({ file, bytes: target.bytesWritten }));
+}
+
+/** RFC 6266: the name in UTF-8 where there is one. */
+function filenameOf({ headers }: Response): string | undefined {
+  const text = headers.get('content-disposition') ?? '';
+  const encoded = /filename\*=utf-8''([^;]+)/i.exec(text)?.[1];
+  if (encoded !== undefined) return decodeURIComponent(encoded);
+  return /filename="((?:[^"\\]|\\.)*)"/i.exec(text)?.[1]?.replace(/\\(.)/g, '$1');
+}

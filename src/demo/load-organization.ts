@@ -1,0 +1,244 @@
+import type { Attribution } from '../auth/callers.ts';
+import type { Transaction } from '../db/engine.ts';
+import { createAssessmentTagUnchecked } from '../domain/assessments/assessment-tags.ts';
+import { createAssessmentUnchecked, grantAssessmentAccess } from '../domain/assessments/assessments.ts';
+import {
+  addGroupMember,
+  createAssessmentGroup,
+  GROUP_ROLES,
+  type GroupRole,
+} from '../domain/assessments/groups.ts';
+import { logTestingSessionUnchecked } from '../domain/assessments/testing-sessions.ts';
+import { insertOrganization } from '../domain/organizations/organizations.ts';
+import { banUser } from '../domain/users/ban-user.ts';
+import { createUser, type CreatedUser } from '../domain/users/users.ts';
+import { createVulnerabilityTagUnchecked } from '../domain/vulnerabilities/vulnerability-tags.ts';
+import { type SeededRandom, seededRandom } from './random.ts';
+import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
+import { createAssetInputs, loadAssets, scannedHosts } from './load-assets.ts';
+import { seedFindings } from './load-findings.ts';
+import type { DemoOrganization } from './manifest.ts';
+import { createPeople } from './people.ts';
+import { ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, NOTES } from './labels.ts';
+import { ACCOUNTS, type DemoOrganizationSpec } from './organizations.ts';
+import type { StoredEvidence } from './evidence/store-evidence.ts';
+import type { DemoSecrets } from './secrets.ts';
+import { createDemoFindings } from './demo-findings.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** Which of the colleagues is banned by now; a member without a role over others. */
+const LEFT = 1;
+
+export interface LoadOptions {
+  tx: Transaction;
+  act: Attribution;
+  schedule: Schedule;
+  secrets: DemoSecrets;
+  evidence: StoredEvidence;
+  /** Platform staff. */
+  testers: readonly DemoUser[];
+  /** When the first programme began, a Monday: milliseconds since 1970. */
+  start: number;
+}
+
+/**
+ * Makes one organization with what it began with, and writes into the chronicle what happened since.
+ * @returns what it is, to be asked for after the chronicle was played
+ */
+export async function loadOrganization(
+  { start: first, ...others }: LoadOptions,
+  programme: DemoOrganizationSpec,
+): Promise<() => DemoOrganization<CreatedUser>> {
+  const start = first + programme.later * DAY;
+  const loading = { ...others, start };
+  const { tx, act, testers } = loading;
+  const chance = seededRandom(programme.seed);
+  const begin = { ...act, now: start };
+  const { id, uid } = await insertOrganization(tx, begin, programme.organization);
+  const group = await createAssessmentGroup(tx, begin, { organization: uid, name: programme.group });
+  const { assessment, furtherAssessments } = programme;
+  await createAssessmentUnchecked(tx, begin, { ...assessment, organization: uid, groupId: group.id });
+  const groups = [group];
+  for (const name of programme.furtherGroups)
+    groups.push(await createAssessmentGroup(tx, begin, { organization: uid, name }));
+  for (const [
+    index,
+    { about: _about, findings: _findings, applications: _applications, ...other },
+  ] of furtherAssessments.entries()) {
+    const groupId = groups[1 + (index % programme.furtherGroups.length)]?.id;
+    await createAssessmentUnchecked(tx, begin, { ...other, organization: uid, groupId });
+  }
+
+  const groupIds = groups.map(({ id: groupId }) => groupId);
+  const users = await loadUsers(loading, programme, { organizationId: id, groupIds }, chance);
+  const tags = await loadTags(loading, programme);
+  const assets = createAssetInputs(programme, chance);
+  const seen = createDemoFindings(programme, scannedHosts(assets));
+  const made = await loadAssets(
+    { ...loading, chance },
+    testers[0] as DemoUser,
+    id,
+    programme,
+    assets,
+    seen.flatMap(({ sightings }) => sightings),
+    { start, now: act.now },
+  );
+
+  const { admin, member, spare } = users;
+  const told = seen.map(({ assessment: of, sightings }, index) => {
+    const from = start + index * 40 * DAY;
+    const main = index === 0;
+    if (sightings.length > 0) seedSessions(loading, of, main, from, chance);
+    return seedFindings({
+      ...loading,
+      random: chance,
+      assessment: of,
+      findings: sightings,
+      from,
+      until: main ? act.now - 11 * HOUR : from + 50 * DAY,
+      now: act.now,
+      tagIds: [...tags.editable, ...tags.fixed],
+      assets: made.uids,
+      admin,
+      // Those who have access; the further assessments are the admin's alone.
+      team: main ? [member, spare, admin] : [admin],
+      useFirstLifecycles: main,
+    });
+  });
+  return () => ({
+    organization: { uid, id },
+    users: {
+      admin: toCreatedUser(admin),
+      member: toCreatedUser(member),
+      outsider: toCreatedUser(users.outsider),
+      invited: toCreatedUser(users.invited),
+      spare: toCreatedUser(spare),
+    },
+    assessment: { uid: assessment.uid },
+    group,
+    vulnerability: { id: told[0]?.ids[0] ?? 0 },
+    vulnerabilityTags: { editable: tags.editable[0] ?? 0, fixed: tags.fixed[0] ?? 0 },
+    assessmentTag: { id: tags.assessment[0] ?? 0 },
+    assets: made.assets,
+    assetTag: made.assetTag,
+  });
+}
+
+function toCreatedUser({ organizationId: _organization, admin: _admin, ...user }: DemoUser): CreatedUser {
+  return user;
+}
+
+async function loadUsers(
+  { tx, act, schedule: chronicle, secrets, start }: LoadOptions,
+  { organization: { uid: organization }, domain, assessment, colleagues }: DemoOrganizationSpec,
+  {
+    organizationId,
+    groupIds: [groupId = 0, ...furtherGroupIds],
+  }: { organizationId: number; groupIds: readonly number[] },
+  chance: SeededRandom,
+): Promise<Record<keyof typeof ACCOUNTS, DemoUser>> {
+  const account = async (role: keyof typeof ACCOUNTS): Promise<DemoUser> => {
+    const email = `${role}@${domain}`;
+    const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
+    const admin = role === 'admin';
+    const user = await createUser(
+      tx,
+      { ...act, now: start },
+      { email, name: ACCOUNTS[role].name, organization, admin, passwordHash },
+    );
+    return { ...user, organizationId, admin };
+  };
+  const join = (userUid: string, role: GroupRole, at: number, of = groupId) =>
+    addGroupMember(tx, { ...act, now: at }, { groupId: of, userUid, role });
+
+  const users = {
+    admin: await account('admin'),
+    member: await account('member'),
+    outsider: await account('outsider'),
+    invited: await account('invited'),
+    spare: await account('spare'),
+  };
+  await join(users.admin.uid, 'rbac_group_admin', start);
+  await join(users.member.uid, 'assessment_member', start);
+  await join(users.spare.uid, 'assessment_member', start);
+  for (const further of furtherGroupIds) await join(users.admin.uid, 'rbac_group_admin', start, further);
+  for (const { id } of [users.member, users.spare])
+    await grantAssessmentAccess(tx, { ...act, now: start }, assessment.uid, id);
+  const colleagueIds = new Map<number, number>();
+  for (const [index, person] of createPeople(domain, colleagues).entries()) {
+    const at = nextWorkingHour(start + chance.between(1, 150) * DAY + chance.between(0, 23 * 60) * 60_000);
+    chronicle.add(at, async (now) => {
+      const colleague = await createUser(
+        tx,
+        { ...act, now },
+        { ...person, organization, passwordHash: secrets.unknown },
+      );
+      const role = GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole;
+      await join(colleague.uid, role, now);
+      const further = furtherGroupIds[index % (2 * furtherGroupIds.length)];
+      if (further !== undefined) await join(colleague.uid, role, now, further);
+      colleagueIds.set(index, colleague.id);
+    });
+    if (index === LEFT) {
+      // One has left the organization.
+      chronicle.add(nextWorkingHour(at + 12 * DAY), (now) =>
+        banUser(tx, personAttribution(users.admin, now), colleagueIds.get(index) ?? 0),
+      );
+    }
+  }
+  return users;
+}
+
+async function loadTags(
+  { tx, act, start }: LoadOptions,
+  { organization: { uid: organization }, assessment }: DemoOrganizationSpec,
+): Promise<Record<'editable' | 'fixed' | 'assessment', number[]>> {
+  const begin = { ...act, now: start };
+  const tags: Record<'editable' | 'fixed' | 'assessment', number[]> = {
+    editable: [],
+    fixed: [],
+    assessment: [],
+  };
+  for (const name of EDITABLE_TAGS)
+    tags.editable.push(
+      (await createVulnerabilityTagUnchecked(tx, begin, { organization, name, editable: true })).id,
+    );
+  for (const name of FIXED_TAGS)
+    tags.fixed.push(
+      (await createVulnerabilityTagUnchecked(tx, begin, { organization, name, editable: false })).id,
+    );
+  for (const name of ASSESSMENT_TAGS)
+    tags.assessment.push(
+      (await createAssessmentTagUnchecked(tx, begin, { name, assessment: assessment.uid })).id,
+    );
+  return tags;
+}
+
+/** Testers log their hours every week; on the main assessment, one of them is at it now. */
+function seedSessions(
+  { tx, act, schedule: chronicle, testers, start }: LoadOptions,
+  assessment: string,
+  main: boolean,
+  from: number,
+  chance: SeededRandom,
+): void {
+  const log = (tester: DemoUser, startedAt: number, endedAt: number | null) => {
+    chronicle.add(endedAt ?? startedAt, (now) =>
+      logTestingSessionUnchecked(
+        tx,
+        { ...act, now },
+        { assessment, testerId: tester.id, startedAt, endedAt, note: chance.pick(NOTES) },
+      ),
+    );
+  };
+  const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;
+  for (let week = 0; week < weeks; week += 1) {
+    for (const tester of testers) {
+      const day = from + (7 * week + chance.between(0, 4)) * DAY;
+      const startedAt = day + chance.between(7, 10) * HOUR;
+      log(tester, startedAt, startedAt + chance.between(6, 30) * (HOUR / 4));
+    }
+  }
+  if (main) log(testers.at(-1) as DemoUser, act.now - 100 * 60_000, null);
+}

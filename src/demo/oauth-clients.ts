@@ -1,0 +1,57 @@
+import type { Attribution } from '../auth/callers.ts';
+import type { Transaction } from '../db/engine.ts';
+import {
+  createClient,
+  DOCS_CLIENT,
+  DOCS_REDIRECT,
+  renewClientSecret,
+} from '../domain/tokens/oauth-clients.ts';
+import type { DemoClients } from './manifest.ts';
+
+const NAME = 'Demo script';
+/** At whatever port it listens. */
+const REDIRECT = 'http://127.0.0.1/callback';
+
+/**
+ * Makes the demo's confidential client, or gives the one that an earlier load made another secret.
+ * @param staffId the account that it acts as
+ * @param clientBaseUrl of the deployment
+ */
+export async function renewDemoClients(
+  tx: Transaction,
+  act: Attribution,
+  staffId: number,
+  clientBaseUrl: string,
+): Promise<DemoClients> {
+  const known = await tx
+    .selectFrom('oauth_clients')
+    .select('id')
+    .where('user_id', '=', staffId)
+    .where('name', '=', NAME)
+    .where('kind', '=', 'confidential')
+    .orderBy('created_at')
+    .limit(1)
+    .executeTakeFirst();
+  return {
+    implicit: { client_id: DOCS_CLIENT, redirect_uri: clientBaseUrl + DOCS_REDIRECT },
+    confidential:
+      known === undefined
+        ? await newClient(tx, act, staffId)
+        : { client_id: known.id, client_secret: await renewClientSecret(tx, act, known.id) },
+  };
+}
+
+async function newClient(
+  tx: Transaction,
+  act: Attribution,
+  staffId: number,
+): Promise<DemoClients['confidential']> {
+  const { id, secret } = await createClient(tx, act, {
+    name: NAME,
+    kind: 'confidential',
+    redirectUris: [REDIRECT],
+    implicit: false,
+    userId: staffId,
+  });
+  return { client_id: id, client_secret: secret ?? '' };
+}

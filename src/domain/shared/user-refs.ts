@@ -1,0 +1,31 @@
+import type { ReadConnection } from '../../db/engine.ts';
+import { inList } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
+
+/** A user, as other things name them. */
+export interface UserRef {
+  id: number;
+  name: string | null;
+  email: string;
+}
+
+const selectUsersById = prepareQuery<{ ids: readonly number[] }, UserRef>((db, p) =>
+  db
+    .selectFrom('users')
+    .select(['id', 'name', 'email'])
+    .where((eb) => inList(db, eb.ref('id'), p.ids)),
+);
+
+/**
+ * @param ids may have doubles, and `null` where no account did something
+ * @returns a function from an id to the user; to `null` where there is none
+ */
+export async function loadUserRefs(
+  db: ReadConnection,
+  ids: readonly (number | null)[],
+): Promise<(id: number | null) => UserRef | null> {
+  const wanted = [...new Set(ids)].filter((id) => id !== null);
+  const users = wanted.length === 0 ? [] : await selectUsersById(db, { ids: wanted });
+  const known = new Map(users.map(({ id, name, email }) => [id, { id, name, email }]));
+  return (id) => (id === null ? null : (known.get(id) ?? null));
+}

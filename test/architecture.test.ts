@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const SOURCES = join(ROOT, 'src');
+
+describe('A source file', () => {
+  it.each(['src', 'console/src'])(
+    'of %s never has the base name of a page, so that an import says which it means',
+    (folder) => {
+      const files = readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' });
+      const namesOf = (extension: string) =>
+        files.filter((file) => extname(file) === extension).map((file) => basename(file, extension));
+      const pages = new Set(namesOf('.tsx'));
+      expect(pages.size).toBeGreaterThan(0);
+      expect(namesOf('.ts').filter((name) => pages.has(name))).toEqual([]);
+    },
+  );
+
+  it('takes the address of a request from the one place that knows the proxies', () => {
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.tsx?$/.test(file),
+    );
+    const readers = files.filter((file) =>
+      /\brequest\.ips?\b|\bremoteAddress\b/.test(readFileSync(join(SOURCES, file), 'utf8')),
+    );
+    // What is no HTTP at all has no request to read from.
+    expect(readers.toSorted()).toEqual(['http/client-address.ts', 'http/malformed-requests.ts']);
+  });
+});
+
+describe('A command', () => {
+  const commands = readdirSync(join(SOURCES, 'cli'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `cli/${file}`)
+    .toSorted();
+  const naming = (said: RegExp) =>
+    commands.filter((file) => said.test(readFileSync(join(SOURCES, file), 'utf8')));
+
+  it('reads and writes what it was given, and leaves the process to `serve`', () => {
+    expect(naming(/\bprocess\.(stdin|stdout|stderr|env|argv)\b|\bconsole\./)).toEqual([]);
+    expect(naming(/\bprocess\.(exit|exitCode|on|once)\b/)).toEqual([
+      // It hears Ctrl-C, as what it follows may go on without it.
+      'cli/import/api.ts',
+      'cli/serve.ts',
+    ]);
+    // Without a second argument the configuration is the process's.
+    expect(naming(/\bloadConfig\([^,()]*\)/)).toEqual([]);
+  });
+});
+
+describe('A file of tests', () => {
+  const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).map(
+    (file) => `test/${file}`,
+  );
+  const tests = files.filter((file) => /\btest\.tsx?$/.test(file));
+  const isIn = (list: readonly string[], file: string) => list.some((pattern) => isMatch(file, pattern));
+  const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+  it('runs on both engines, unless a list says where it does', () => {
+    expect(tests.length).toBeGreaterThan(50);
+    expect(tests.filter((file) => !isMatch(file, EVERY_FILE))).toEqual([]);
+    // What calls itself a test in another way would run nowhere.
+    const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
+    expect(others).toEqual([]);
+    const ways = tests.map((file) => [file, isIn(PURE, file), isIn(ON_SQLITE_ALONE, file)]);
+    expect(ways.filter(([, pure, alone]) => pure && alone)).toEqual([]);
+    for (const pattern of [...PURE, ...ON_SQLITE_ALONE]) {
+      expect([pattern, tests.some((file) => isMatch(file, pattern))]).toEqual([pattern, true]);
+    }
+  });
+
+  it('skips nothing, but for the other engine, and nothing for an engine that it never meets', () => {
+    const wrong = tests.flatMap((file) =>
+      conditionsIn(textOf(file))
+        .filter((condition) => {
+          // A shell, or what makes a terminal, that a machine may lack.
+          if (/^(has\('(bash|zsh|fish)'\)|HAS_TERMINAL)$/.test(condition)) return false;
+          const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
+          return (
+            name === undefined || isIn(PURE, file) || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file))
+          );
+        })
+        .map((condition) => `${file}: ${condition}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('would be told that it skips', () => {
+    const [skip, only, when] = ['skip', 'only', 'runIf'];
+    expect(
+      conditionsIn(
+        `it.${skip}('x'); describe.each([]).${only}('y'); it.${when}(engine() === 'sqlite')('z');`,
+      ),
+    ).toEqual(['skip', 'only', "engine() === 'sqlite'"]);
+  });
+});
+
+/** What a file of tests says about which of its tests run: a word, or the condition of a `runIf`. */
+function conditionsIn(text: string): string[] {
+  const said = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\([^()]*\))*?),?\s*\))/g;
+  return [...text.matchAll(said)].map(([, word, condition]) => word ?? condition ?? '');
+}
+
+/** `path.matchesGlob` is of Node.js 22. */
+function isMatch(file: string, pattern: string): boolean {
+  const [folder = '', rest] = pattern.split('/**/*');
+  return rest === undefined ? file === pattern : file.startsWith(`${folder}/`) && file.endsWith(rest);
+}

@@ -1,0 +1,42 @@
+import { expect } from 'vitest';
+import type { TestResponse, TestServer } from './server.ts';
+
+/** What a body of shape B must say; members that are left out must be absent. */
+export interface ProblemExpectation {
+  area: 'v1' | 'tagging' | 'asset';
+  status: number;
+  /** The last part of `type`. */
+  kind: string;
+  failedValidation?: unknown;
+  failedValidations?: unknown;
+  maxBatchSize?: number;
+  batchSize?: number;
+}
+
+/** Holds a response to shape B, the specification's validation problem, member by member. */
+export function expectProblem(
+  { context }: TestServer,
+  response: TestResponse,
+  { area, status, kind, ...rest }: ProblemExpectation,
+): void {
+  expect(response.body).toEqual({
+    type: `${context.addresses.errorTypeBase}/${area}/${kind}`,
+    title: expect.stringMatching(/./),
+    status,
+    detail: expect.stringMatching(/./),
+    instance: response.headers.get('x-request-id'),
+    ...rest,
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+}
+
+/** Holds a response to shape A: the request's id and a message. */
+export function expectSimpleError(response: TestResponse, status: number): void {
+  expect(response.body).toEqual({
+    id: response.headers.get('x-request-id'),
+    error: expect.stringMatching(/./),
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+}

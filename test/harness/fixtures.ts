@@ -1,0 +1,203 @@
+import { hash } from '@node-rs/argon2';
+import { cliAttribution, operatorAttribution } from '../../src/auth/callers.ts';
+import { randomText } from '../../src/auth/secrets.ts';
+import type { Transaction } from '../../src/db/engine.ts';
+import { createAssessmentTagUnchecked } from '../../src/domain/assessments/assessment-tags.ts';
+import {
+  createAssessmentUnchecked,
+  grantAssessmentAccess,
+} from '../../src/domain/assessments/assessments.ts';
+import { createAsset, type NewAsset } from '../../src/domain/assets/insert-assets.ts';
+import { createClient, type NewClient } from '../../src/domain/tokens/oauth-clients.ts';
+import {
+  addGroupMember,
+  createAssessmentGroup,
+  type GroupRole,
+} from '../../src/domain/assessments/groups.ts';
+import { addAssetToListing } from '../../src/domain/assessments/update-listing.ts';
+import {
+  addOrganizationToGroup,
+  insertOrganization,
+  createOrganizationGroup,
+} from '../../src/domain/organizations/organizations.ts';
+import { logTestingSessionUnchecked } from '../../src/domain/assessments/testing-sessions.ts';
+import { issueToken } from '../../src/domain/tokens/tokens.ts';
+import { createUser, type NewUser } from '../../src/domain/users/users.ts';
+import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/vulnerability-links.ts';
+import { createVulnerability } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
+import { createVulnerabilityTagUnchecked } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
+import type { TestServer } from './server.ts';
+
+export interface TestUser {
+  id: number;
+  uid: string;
+  email: string;
+  /** A personal access token with everything that the account may hold. */
+  token: string;
+}
+
+interface TokenOptions {
+  scopes?: string[];
+  expiresAt?: number | null;
+  allowedAddresses?: string[];
+  kind?: 'personal' | 'jwt';
+}
+
+let counter = 0;
+/** As the product hashes, at the least cost there is: a hash says how it is compared, and most of a sign-in is that. */
+const hashCheaply = (password: string) => hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
+let unknownHash: Promise<string> | undefined;
+/** What every account of a worker signs in with. */
+let known: Promise<{ password: string; passwordHash: string }> | undefined;
+async function makePassword() {
+  const password = `password ${randomText(12)}`;
+  return { password, passwordHash: await hashCheaply(password) };
+}
+const next = () => (counter += 1);
+
+/** Makes what a test needs, through the same functions that the product uses. */
+export function createFixtures(server: Pick<TestServer, 'context' | 'eventsBefore'>) {
+  const { db } = server.context;
+  return {
+    ...worldBy(server, (unit) => db.write(unit)),
+    /** Makes many things in one unit of work, which takes half as long as one for each. */
+    together: <T>(make: (world: ReturnType<typeof worldBy>) => Promise<T>) =>
+      db.write((tx) => make(worldBy(server, (unit) => unit(tx)))),
+  };
+}
+
+function worldBy(
+  { context, eventsBefore }: Pick<TestServer, 'context' | 'eventsBefore'>,
+  write: <T>(unit: (tx: Transaction) => Promise<T>) => Promise<T>,
+) {
+  const { db, keys, clock } = context;
+  const act = () => cliAttribution(clock());
+
+  const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
+    issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
+  const token = (userId: number, options?: TokenOptions) => write((tx) => tokenIn(tx, userId, options));
+
+  return {
+    token,
+    organization: (uid = `org${next()}`) =>
+      write((tx) => insertOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
+    /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
+    async user(input: Partial<NewUser> = {}): Promise<TestUser> {
+      // Another one for all of them, which nobody knows.
+      const passwordHash = await (unknownHash ??= hashCheaply(randomText(20)));
+      const email = `user${next()}@example.com`;
+      return write(async (tx) => {
+        const created = await createUser(tx, act(), { email, passwordHash, ...input });
+        return { ...created, token: (await tokenIn(tx, created.id)).token };
+      });
+    },
+    /** A user who can sign in with a password, and has no token. */
+    async account(
+      input: Partial<NewUser> = {},
+    ): Promise<{ id: number; uid: string; email: string; password: string }> {
+      const { password, passwordHash } = await (known ??= makePassword());
+      const created = await write((tx) =>
+        createUser(tx, act(), { email: `user${next()}@example.com`, passwordHash, ...input }),
+      );
+      return { ...created, password };
+    },
+    /** Lets the users of an organization sign in through a provider alone; nothing answers at its address. */
+    async ssoOnly(organization: string): Promise<void> {
+      const { id } = await db.read
+        .selectFrom('organizations')
+        .select('id')
+        .where('uid', '=', organization)
+        .executeTakeFirstOrThrow();
+      await write((tx) =>
+        tx
+          .insertInto('identity_providers')
+          .values({
+            organization_id: id,
+            issuer: 'https://idp.example',
+            client_id: 'assay',
+            sealed_secret: null,
+            groups_claim: 'groups',
+            admin_group: null,
+            sso_only: 1,
+            created_at: clock(),
+          })
+          .execute(),
+      );
+    },
+    /** A user who never signed in. */
+    invited: (input: Partial<NewUser> = {}) =>
+      write((tx) => createUser(tx, act(), { email: `user${next()}@example.com`, ...input })),
+    assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
+      write((tx) =>
+        createAssessmentUnchecked(tx, act(), { uid, name: `Assessment ${uid}`, organization, groupId }),
+      ),
+    access: (assessmentUid: string, userId: number) =>
+      write((tx) => grantAssessmentAccess(tx, act(), assessmentUid, userId)),
+    group: (organization: string) =>
+      write((tx) => createAssessmentGroup(tx, act(), { organization, name: `Group ${next()}` })),
+    member: (groupId: number, userUid: string, role: GroupRole) =>
+      write((tx) => addGroupMember(tx, act(), { groupId, userUid, role })),
+    asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
+      write((tx) => {
+        const number = next();
+        const location =
+          input.type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
+        return createAsset(tx, act(), { type: 'webapp', name: `Asset ${number}`, location, ...input });
+      }),
+    /** Associates an asset with a listing, which is an assessment. */
+    list: (listing: string, assetUid: string, scopeRules?: string[]) =>
+      write((tx) => addAssetToListing(tx, act(), { listing, assetUid, scopeRules })),
+    /** A group of organizations, which tags may belong to. */
+    async organizationGroup(uid: string, organizations: string[]) {
+      const group = await write((tx) => createOrganizationGroup(tx, act(), { uid, name: `Group ${uid}` }));
+      for (const organization of organizations)
+        await write((tx) => addOrganizationToGroup(tx, act(), uid, organization));
+      return group;
+    },
+    async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
+      const title = `Vulnerability ${next()}`;
+      const { id } = await write((tx) =>
+        createVulnerability(tx, operatorAttribution(clock()), {
+          assessment,
+          title,
+          severity: 'High',
+          ...input,
+        }),
+      );
+      return { id };
+    },
+    vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
+      write((tx) => createVulnerabilityTagUnchecked(tx, act(), { organization, name, editable })),
+    assessmentTag: (assessment: string, name = `tag ${next()}`) =>
+      write((tx) => createAssessmentTagUnchecked(tx, act(), { assessment, name })),
+    /** Times are milliseconds since 1970; `null` while the session runs. */
+    testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
+      write((tx) => logTestingSessionUnchecked(tx, act(), { assessment, testerId, startedAt, endedAt })),
+    /** An application; public and with one redirect address unless told. */
+    client: (input: Partial<NewClient> = {}) =>
+      write((tx) =>
+        createClient(tx, act(), {
+          name: `Application ${next()}`,
+          kind: 'public',
+          redirectUris: ['https://app.example/callback'],
+          implicit: false,
+          userId: null,
+          ...input,
+        }),
+      ),
+    /**
+     * Every audit event since the server was started or taken, oldest first.
+     * @param ofJobs whether with those of its jobs; those of a shared server look after what other files left, too
+     */
+    async auditEvents({ ofJobs = eventsBefore === undefined } = {}) {
+      await context.deniedAttempts.flush();
+      return db.read
+        .selectFrom('events')
+        .selectAll()
+        .where('id', '>', eventsBefore ?? 0)
+        .$if(!ofJobs, (query) => query.where('actor_kind', '<>', 'system'))
+        .orderBy('id')
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** Path ids that no row can have, of every kind that could trip a database. */
+export const INVALID_IDS = [
+  '0',
+  '-1',
+  '01',
+  '1.0',
+  '1e3',
+  '+1',
+  'abc',
+  '%20',
+  '%00',
+  '1%00',
+  '%ED%95%9C',
+  '%F0%9F%92%A9',
+  '9007199254740993',
+  '9223372036854775808',
+  "1'%20or%20'1'='1",
+  'x'.repeat(4_000),
+];
+
+/** Names that break the rule of 1 to 255 characters after trimming, or that a database cannot keep. */
+export const INVALID_NAMES = ['', '   ', '\t\n', 'x'.repeat(256), 'x'.repeat(3_000), 'nul\0', '\ud800'];

@@ -1,0 +1,72 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** What happens to the bytes that pass; `undefined` keeps them until `release`. */
+export interface NetworkFilter {
+  toServer(bytes: Buffer): Buffer;
+  toClient(bytes: Buffer): Buffer | undefined;
+}
+
+const PLAIN: NetworkFilter = { toServer: (bytes) => bytes, toClient: (bytes) => bytes };
+
+/** A network between a client and a server, which can be looked into and tampered with. */
+export async function startNetworkProxy(target: URL) {
+  const sockets = new Set<Socket>();
+  let wire = PLAIN;
+  let silent = new WeakSet<Socket>();
+  let turns = 0;
+  let answered = true;
+  let kept: (() => void)[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    near.on('data', (bytes) => {
+      if (silent.has(near)) return;
+      if (answered) turns += 1;
+      answered = false;
+      far.write(wire.toServer(bytes));
+    });
+    far.on('data', (bytes) => {
+      if (silent.has(far)) return;
+      answered = true;
+      const passed = wire.toClient(bytes);
+      if (passed === undefined) kept.push(() => near.write(bytes));
+      else near.write(passed);
+    });
+    near.on('end', () => far.end());
+    far.on('end', () => near.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const url = new URL(target);
+  url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
+  return {
+    url: url.href,
+    /** How often the client has sent something after an answer; what it sends together counts once. */
+    turns: () => turns,
+    tamper(other: Partial<NetworkFilter>) {
+      wire = { ...PLAIN, ...other };
+    },
+    /** Ends all tampering, and passes on what was kept. */
+    release() {
+      wire = PLAIN;
+      for (const send of kept.splice(0)) send();
+    },
+    /** The connections of now carry nothing any more, without an end; those made later work. */
+    silence() {
+      for (const socket of sockets) silent.add(socket);
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+      silent = new WeakSet();
+      kept = [];
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

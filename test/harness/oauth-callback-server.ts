@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+
+/** What a program on someone's device opens to take an answer (RFC 8252, section 7.3). */
+export interface CallbackServer {
+  origin: string;
+  /** Registered as `REGISTERED`, without the port. */
+  redirectUri: string;
+  /** Waits until a browser is there, and takes the answer out of its address. */
+  redirectIn(page: Page): Promise<URL>;
+  close(): Promise<void>;
+}
+
+/** What is registered for it; the port is only known when it listens. */
+export const REGISTERED = 'http://127.0.0.1/callback';
+
+/** Starts to listen on a free port. */
+export async function startCallbackServer(): Promise<CallbackServer> {
+  const listener = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Done</title>'),
+  );
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  return {
+    origin,
+    redirectUri: `${origin}/callback`,
+    async redirectIn(page) {
+      await page.waitForURL(`${origin}/**`);
+      return new URL(page.url());
+    },
+    close: () =>
+      new Promise((resolve) => {
+        listener.close(() => resolve());
+        listener.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,141 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { mapSchema } from '../../src/http/validation/map-schema.ts';
+
+/** What is looked at of an answer. */
+export interface CheckedResponse {
+  status: number;
+  /** The value of `Content-Type`; `null` without one. */
+  type: string | null;
+  text: string;
+}
+
+interface Described {
+  name: string;
+  segments: readonly string[];
+  method: string;
+  responses: Record<string, any>;
+}
+
+/** With milliseconds; those that older clients know to the second, in another form. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)$/;
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+/**
+ * Holds answers to an API description: the status, the media type and the body, which may have nothing beside what is
+ * described.
+ * @returns a function that throws for an answer of a described operation that is not as described
+ */
+export function createResponseCheck(
+  document: any,
+): (method: string, path: string, answer: CheckedResponse) => void {
+  // Each schema is compiled for a few answers: to make its code shorter takes longer than to run it.
+  const ajv = new Ajv2020({
+    strict: false,
+    code: { optimize: false },
+    formats: { 'date-time': DATE_TIME, date: DATE },
+  });
+  ajv.addSchema({ $id: 'description', components: { schemas: closed(document.components.schemas) } });
+  const operations = Object.entries<any>(document.paths).flatMap(
+    ([path, { servers: _servers, ...methods }]) =>
+      Object.entries<any>(methods).map(([method, { operationId, responses }]): Described => ({
+        name: operationId,
+        segments: path.split('/'),
+        method: method.toUpperCase(),
+        responses,
+      })),
+  );
+  const byLength: Described[][] = [];
+  for (const operation of operations) (byLength[operation.segments.length] ??= []).push(operation);
+  const validators = new Map<unknown, ValidateFunction>();
+  const validatorOf = (schema: any): ValidateFunction => {
+    const known = validators.get(schema);
+    if (known !== undefined) return known;
+    const made = ajv.compile(fromOutside(closedOne(schema), 'description'));
+    validators.set(schema, made);
+    return made;
+  };
+
+  return (method, path, { status, type, text }) => {
+    const given = path.split('?', 1)[0]?.split('/').map(decoded) ?? [];
+    const fitting = (byLength[given.length] ?? []).filter(({ segments }) => fits(segments, given));
+    // As the router: a path that says more stands before one that leaves it open.
+    const fewest = Math.min(...fitting.map(openSegments));
+    const operation = fitting.find((one) => one.method === method && openSegments(one) === fewest);
+    if (operation === undefined) return;
+    const where = `The answer ${status} of ${operation.name}`;
+    const response = follow(document, operation.responses[status]);
+    if (response === undefined) throw new Error(`${where} is not in the API description.`);
+    if (response.content === undefined) {
+      if (text !== '') throw new Error(`${where} is described without a body and has one: ${text}`);
+      return;
+    }
+    // A file is of whatever type it is.
+    if (response.content['application/octet-stream'] !== undefined) return;
+    const media = response.content[type?.split(';', 1)[0] ?? ''];
+    if (media === undefined) throw new Error(`${where} has the type ${type}, which is not described.`);
+    if (!/[/+]json$/.test(type?.split(';', 1)[0] ?? '')) return;
+    // A row of which fields were chosen lacks the others.
+    const validate = validatorOf(
+      status === 200 && /[?&]fields=/.test(path) ? chosenFields(document, media) : media.schema,
+    );
+    if (!validate(JSON.parse(text))) {
+      throw new Error(`${where} is not as described: ${ajv.errorsText(validate.errors)} in ${text}`);
+    }
+  };
+}
+
+/** @returns the schema with its references as they are from outside of the document that has this id */
+export function fromOutside(schema: any, id: string): any {
+  return mapSchema(schema, (part) =>
+    part['$ref'] === undefined ? part : { ...part, $ref: `${id}${part['$ref'] as string}` },
+  );
+}
+
+const partial = new WeakMap<object, object>();
+
+/** The schema of a list whose rows need not have all of their fields. */
+function chosenFields(document: any, media: any): any {
+  const known = partial.get(media);
+  if (known !== undefined) return known;
+  const { required: _required, ...row } = follow(document, media.schema.items);
+  const made = { ...media.schema, items: row };
+  partial.set(media, made);
+  return made;
+}
+
+/** An object has the properties that are described, and no others. */
+function closedOne(schema: any): any {
+  const refs = (part: any): any =>
+    part.properties === undefined || part.additionalProperties !== undefined
+      ? part
+      : { ...part, additionalProperties: false };
+  return mapSchema(schema, refs);
+}
+
+function closed(schemas: Record<string, any>): Record<string, any> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, closedOne(schema)]));
+}
+
+function follow(document: any, part: any): any {
+  if (part?.$ref === undefined) return part;
+  return (part.$ref as string)
+    .split('/')
+    .slice(1)
+    .reduce((value, key) => value[key], document);
+}
+
+function openSegments({ segments }: Described): number {
+  return segments.filter((segment) => segment.startsWith('{')).length;
+}
+
+function fits(segments: readonly string[], given: readonly string[]): boolean {
+  return segments.every((segment, index) => segment.startsWith('{') || segment === given[index]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
