@@ -30,7 +30,7 @@ import { USER_OPERATIONS } from './users/users.ts';
 import { VULNERABILITY_TAG_OPERATIONS } from './vulnerabilities/vulnerability-tags.ts';
 import { UPDATE_VULNERABILITY_OPERATIONS } from './vulnerabilities/update-vulnerability.ts';
 
-/** Every operation, by its area: what each file of an area has. */
+/** Every operation, by area. */
 export const OPERATIONS: Readonly<Record<AreaName, readonly OperationFactory[]>> = {
   v1: [
     ...ASSESSMENT_TAG_OPERATIONS,

@@ -2,21 +2,20 @@ import { Type } from 'typebox';
 import { API_SCOPE } from '../auth/scopes.ts';
 import { LENIENT_ID } from '../http/validation/validation.ts';
 
-/** Who may call an operation of V1. */
 export const V1_ACCESS = { scopes: API_SCOPE, schemes: 'all' } as const;
 
-/** A path that ends in the id of a row, or goes on after it. What cannot be such an id is one that no row has: 404. */
+/** Path parameters with an id. A value that is not an id matches no row, which gives 404. */
 export const idParams = (description: string, example: number) =>
   paramsSchema({ id: [description, example] });
 
-/** A path through a vulnerability to something that is its own. */
+/** Path parameters of something that belongs to a vulnerability. */
 export const nestedIdParams = <N extends string>(name: N, description: string, example: number) =>
   paramsSchema({ id: ['The id of a vulnerability.', 1], [name]: [description, example] } as Record<
     'id' | N,
     readonly [string, number]
   >);
 
-/** A path with ids of rows in it, by their names, each with what it is and an example. */
+/** Path parameters with several ids: for each name its description and an example. */
 export const paramsSchema = <N extends string>(ids: Readonly<Record<N, readonly [string, number]>>) =>
   Type.Object(
     Object.fromEntries(

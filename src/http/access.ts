@@ -10,27 +10,26 @@ import { Problem } from './problems.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { AuthenticatedToken, TokenCache } from '../domain/tokens/token-cache.ts';
 
-/** Who may call a route. */
 export type Access =
-  /** A caller whose token holds one of these scopes. */
+  /** A caller whose token has one of these scopes. */
   | { scopes: readonly Scope[]; schemes: 'bearer' | 'all' }
-  /** Someone who signed in with a browser; anyone else is sent to do so. */
+  /** A user signed in with a browser. Anyone else is redirected to the sign-in page. */
   | 'session'
-  /** Everyone, within the rate limit of their address. */
+  /** Anyone, within the rate limit of their IP address. */
   | 'open'
-  /** Everyone, always: the route says that it is not there, or that the server lives, or has a file of a page. */
+  /** Anyone, without a rate limit: health checks, static files, unknown paths. */
   | 'unlimited';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation's name in metrics and log lines. */
+    /** Name of the operation in metrics and logs. */
     operation: string;
     access: Access;
   }
   interface FastifyRequest {
-    /** Set on every route that wants scopes. */
+    /** Set for routes that require scopes. */
     caller: Caller | null;
-    /** @returns whether the credential that the caller has shown is still good */
+    /** @returns whether the credential of the request is still valid */
     isLive: () => Promise<boolean>;
     rateHeaders: Record<string, string> | null;
   }
@@ -38,7 +37,7 @@ declare module 'fastify' {
 
 const BASIC = /^basic$/i;
 const BEARER = /^bearer$/i;
-/** What is a token, and no scheme: a personal access token, or a JWT. */
+/** Matches a credential without a scheme: a personal access token or a JWT. */
 const TOKEN = /^(assay_|eyJ)/;
 const CHALLENGE = 'Bearer realm="assay"';
 
@@ -49,9 +48,9 @@ export interface AccessDependencies {
 }
 
 /**
- * Decides whether a request may go on, in the order of docs/decided.md, section 4: several schemes, no valid credential,
- * an address outside the allow list, the rate limit, a missing scope. Sets `request.caller`.
- * @throws Problem when it may not, SignInNeeded where a browser has to sign in first
+ * Authorizes a request and sets `request.caller`. Checks in the order of docs/decided.md, section 4: several schemes,
+ * an invalid credential, an address outside the allow list, the rate limit, a missing scope.
+ * @throws Problem if the request is denied, SignInRequired if a browser has to sign in first
  */
 export async function authorizeRequest(
   request: FastifyRequest,
@@ -68,7 +67,7 @@ export async function authorizeRequest(
       session === null ? anonymousKey(request) : `user:${session.userId}`,
       now,
     );
-    if (session === null) throw new SignInRequired('This page is for people who signed in.');
+    if (session === null) throw new SignInRequired('Sign in to open this page.');
     return;
   }
   if (access === 'open') {
@@ -77,7 +76,7 @@ export async function authorizeRequest(
   }
   const identity = await authenticate(request, access.schemes, { tokens, limiter, context });
   if (identity.allowedAddresses !== null && !identity.allowedAddresses.has(request.address)) {
-    throw new Problem('forbidden', 'This token may not be used from this address.', {
+    throw new Problem('forbidden', 'This token cannot be used from this IP address.', {
       source: 'Authorization',
     });
   }
@@ -102,8 +101,8 @@ export async function authorizeRequest(
 }
 
 /**
- * Whoever has no valid credential counts by their address. Others behind the same one have limits of their own, and are
- * let through whatever strangers do.
+ * Counts requests without a valid credential by IP address. Valid credentials behind the same address have limits of
+ * their own.
  * @throws Problem `unauthorized`, or `rate-limited` in its place
  */
 async function authenticate(
@@ -131,12 +130,12 @@ async function authenticate(
   }
 }
 
-/** @returns what a credential may do, to compare: who asked as an admin is told no more than they may now */
+/** Serializes what the credential may do, so that a stream ends when its caller loses a right. */
 function serializeRights({ admin, staff, assignedOrganizations, scopes }: AuthenticatedToken): string {
   return JSON.stringify([admin, staff, assignedOrganizations, ...scopes]);
 }
 
-/** @returns what requests without a credential are counted under */
+/** The rate-limit key of requests without a credential. */
 function anonymousKey(request: FastifyRequest): string {
   return `address:${networkPrefix(request.address)}`;
 }
@@ -151,7 +150,7 @@ function enforceRateLimit(request: FastifyRequest, limiter: RateLimiter, key: st
   }
 }
 
-/** Finds the token, and for the basic scheme the e-mail address that must go with it. */
+/** Returns the token, and for the Basic scheme the email address that must go with it. */
 function readCredential(
   request: FastifyRequest,
   schemes: 'bearer' | 'all',
@@ -171,10 +170,14 @@ function readCredential(
     return { token: key };
   }
   if (authorization === undefined) {
-    throw new Problem('unauthorized', 'Send a token in the Authorization header, as "Bearer <token>".', {
-      source: 'Authorization',
-      headers: { 'www-authenticate': CHALLENGE },
-    });
+    throw new Problem(
+      'unauthorized',
+      'Send a token in the Authorization header: "Authorization: Bearer <token>".',
+      {
+        source: 'Authorization',
+        headers: { 'www-authenticate': CHALLENGE },
+      },
+    );
   }
   const space = authorization.indexOf(' ');
   const scheme = space < 0 ? authorization : authorization.slice(0, space);
@@ -185,13 +188,13 @@ function readCredential(
   throw BEARER.test(scheme) ? invalidToken() : unsupportedScheme(schemes);
 }
 
-/** @returns how many lines of this name the request has: Node keeps the first of some, and drops the others */
+/** Counts the header lines of a name, of which Node may keep only the first. */
 export function countHeaders(request: FastifyRequest, name: string): number {
   return request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name)
     .length;
 }
 
-/** RFC 7617: the e-mail address as user name, a personal access token as password. */
+/** RFC 7617: the email address as user name, a personal access token as password. */
 function readBasic(value: string): { token: string; email: string } {
   const text = Buffer.from(value, 'base64').toString('utf8');
   const colon = text.indexOf(':');
@@ -200,28 +203,28 @@ function readBasic(value: string): { token: string; email: string } {
   return { token, email: text.slice(0, colon) };
 }
 
-/** RFC 6750, section 3.1. Unknown, expired, revoked and banned look the same. */
+/** RFC 6750, section 3.1. Unknown, expired, revoked and banned are indistinguishable. */
 function invalidToken(): Problem {
-  return new Problem('unauthorized', 'The token is not valid: it is unknown, expired or revoked.', {
+  return new Problem('unauthorized', 'The token is invalid, expired or revoked.', {
     source: 'Authorization',
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   });
 }
 
-/** A challenge without an error: there is no credential of any scheme (RFC 6750, section 3.1). */
+/** A challenge without an error, as the request has no scheme (RFC 6750, section 3.1). */
 function missingScheme(): Problem {
   return new Problem(
     'unauthorized',
-    'The token stands alone in the Authorization header. Write "Bearer" and a space before it: "Authorization: Bearer <token>".',
+    'The Authorization header lacks a scheme. Send "Authorization: Bearer <token>".',
     { source: 'Authorization', headers: { 'www-authenticate': CHALLENGE } },
   );
 }
 
-/** What is of another scheme is told nothing of itself again: it may be a secret. */
+/** Does not echo the credential, which may be a secret. */
 function unsupportedScheme(schemes: 'bearer' | 'all'): Problem {
   return new Problem(
     'unauthorized',
-    `The scheme of the Authorization header is to be "Bearer"${schemes === 'all' ? ' (or "Basic")' : ''}: "Authorization: Bearer <token>".`,
+    `The Authorization header must use the Bearer${schemes === 'all' ? ' or Basic' : ''} scheme: "Authorization: Bearer <token>".`,
     { source: 'Authorization', headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` } },
   );
 }
@@ -229,7 +232,7 @@ function unsupportedScheme(schemes: 'bearer' | 'all'): Problem {
 function insufficientScope(scopes: readonly Scope[]): Problem {
   return new Problem(
     'forbidden',
-    `The token lacks the scope for this. One of these is needed: ${scopes.join(', ')}.`,
+    `The token lacks a required scope. It needs one of: ${scopes.join(', ')}.`,
     {
       source: 'Authorization',
       headers: {

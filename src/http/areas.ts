@@ -1,22 +1,21 @@
 import type { Addresses, AreaName, Config } from '../config/config.ts';
 import type { ProblemTypeName } from './problem-types.ts';
 
-/** The error bodies of the specification. */
+/** The error formats of the specification. */
 export type ErrorBodyFormat = 'A' | 'B' | 'C' | 'D';
 
-/** A part of the API with its own prefix and its own error bodies. */
+/** A part of the API with its own path prefix and error format. */
 export interface Area {
   name: AreaName | 'server';
-  /** What every path of the area begins with. */
   prefix: string;
   errorBodyFormatOf(status: number): ErrorBodyFormat;
-  /** Statuses that the area answers with another one. */
+  /** Statuses that the area replaces by another. */
   statusOverrides?: Readonly<Record<number, number>>;
-  /** Kinds of problem that have another name in the area. */
+  /** Problem types that have another name in the area. */
   problemTypes?: Partial<Record<ProblemTypeName, ProblemTypeName>>;
-  /** The kind of a missing thing, as against an unknown path; `not-found` when absent. */
+  /** The problem type of a missing object, as opposed to an unknown path. Defaults to `not-found`. */
   notFoundType?: ProblemTypeName;
-  /** The names and addresses that stand in the API description. */
+  /** The tag in the API description. */
   title: string;
 }
 
@@ -25,7 +24,7 @@ const invalidIsMalformed = {
   problemTypes: { 'validation-failed': 'invalid-request' },
 } as const;
 
-/** Who gets which body (docs/decided.md, section 4). */
+/** Error formats by area (docs/decided.md, section 4). */
 export const AREAS: Readonly<Record<AreaName, Area>> = {
   v1: { name: 'v1', prefix: '/v1', title: 'V1', errorBodyFormatOf: () => 'B' },
   tagging: {
@@ -60,12 +59,11 @@ export const SERVER_AREA: Area = {
   errorBodyFormatOf: () => 'B',
 };
 
-/** @returns the area that a path belongs to */
 export function areaOfPath(path: string): Area {
   return Object.values(AREAS).find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? SERVER_AREA;
 }
 
-/** @returns the address that stands before the paths of an area's operations: V1 has that of its deployment */
+/** Returns the base URL of an area's operations. That of V1 depends on the deployment. */
 export function publicBaseUrl(
   { name, prefix }: Area,
   { addresses, config }: { addresses: Addresses; config: Config },

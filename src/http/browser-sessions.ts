@@ -17,20 +17,17 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The browser session of the request, once someone has asked for it; `null` where there is none. */
+    /** The browser session, once read; `null` if there is none. */
     session: Session | null | undefined;
   }
 }
 
-/** Nobody is signed in where someone must be. The pages send the browser to sign in. */
+/** Thrown when a page requires a signed-in user. The pages plugin redirects to the sign-in page. */
 export class SignInRequired extends Error {
   override name = 'SignInNeeded';
 }
 
-/**
- * @returns the session that the request's cookie names, pending ones included; `null` when there is none. Asked twice
- *   in a request, it answers the same.
- */
+/** Returns the session of the request's cookie, which may be pending, or `null`. Caches it on the request. */
 export async function readSession(context: Context, request: FastifyRequest): Promise<Session | null> {
   if (request.session !== undefined) return request.session;
   const secret = fastifyCookie.parse(request.headers.cookie ?? '')[sessionCookieName(context)];
@@ -45,7 +42,7 @@ export async function readSession(context: Context, request: FastifyRequest): Pr
   return session;
 }
 
-/** @returns the session of someone who signed in completely; `null` when there is none */
+/** Returns the session if the user has completed all factors, else `null`. */
 export async function readSignedInSession(
   context: Context,
   request: FastifyRequest,
@@ -54,14 +51,13 @@ export async function readSignedInSession(
   return session?.state === 'complete' ? session : null;
 }
 
-/** @returns the session of a request whose route wants one */
+/** @throws SignInRequired if no user is signed in */
 export function signedInSession(request: FastifyRequest): Session {
-  if (request.session?.state !== 'complete')
-    throw new SignInRequired('This page is for people who signed in.');
+  if (request.session?.state !== 'complete') throw new SignInRequired('Sign in to open this page.');
   return request.session;
 }
 
-/** @returns what the visitor of a page does now: whoever signed in, if only with the first of two factors, or a stranger */
+/** Attributes an action on a page to the user, who may have passed only the first of two factors, or to a stranger. */
 export function attributionOf(request: FastifyRequest, now: number): Attribution {
   const { address, id: requestId, session } = request;
   const actor: Actor =
@@ -71,22 +67,21 @@ export function attributionOf(request: FastifyRequest, now: number): Attribution
   return { actor, now };
 }
 
-/** Who signs in, how, and what that rests on. */
 export interface NewSession {
   userId: number;
   organizationId: number | null;
   state: Session['state'];
   method: string;
-  /** What their password was compared with, where they sent one. */
+  /** The hash that the password was compared with, if one was sent. */
   passwordHash?: string | undefined;
-  /** Whether it takes the place of the session that the browser has, and is nothing without it. */
+  /** Whether the session replaces the current one, and cannot be opened without it. */
   replacesCurrent?: boolean;
 }
 
 /**
- * Starts a session in this browser and sets its cookie. The one that it had before ends: an identifier that was known
- * before someone signed in is good for nothing after.
- * @throws SessionEnded when what it rests on has changed in the meantime
+ * Opens a session in this browser and sets its cookie. Ends the previous session, so that an identifier known before
+ * the sign-in is worthless (session fixation).
+ * @throws SessionEnded when what the sign-in is based on has changed in the meantime
  */
 export async function openSession(
   context: Context,
@@ -102,7 +97,7 @@ export async function openSession(
     const replaced =
       before !== null && (await endSessionIfAny(tx, attributionOf(request, now), before, before.id));
     if (replacesCurrent && !replaced)
-      throw new SessionEnded('The session ended while something was done in it.');
+      throw new SessionEnded('The session ended before the sign-in was complete. Sign in again.');
     return startSession(
       tx,
       attributionOf(request, now),
@@ -111,16 +106,14 @@ export async function openSession(
     );
   });
   setSessionCookie(context, reply, secret);
-  // What follows in this request is done by whoever has just signed in.
+  // The rest of the request runs as the user who just signed in.
   request.session = (await sessionBySecret(db.read, secret, sessionLimits(context), now)) ?? null;
 }
 
-/** Puts the secret of a session into this browser's cookie. */
 export function setSessionCookie(context: Context, reply: FastifyReply, secret: string): void {
   reply.setCookie(sessionCookieName(context), secret, cookieOptions(context));
 }
 
-/** Takes the cookie out of this browser. */
 export function clearSessionCookie(context: Context, reply: FastifyReply): void {
   reply.clearCookie(sessionCookieName(context), cookieOptions(context));
 }
@@ -133,20 +126,20 @@ export function userAgentOf(request: FastifyRequest): Browser {
   return { address: request.address, userAgent: request.headers['user-agent'] ?? '' };
 }
 
-/** Whether browsers reach this server over https, so that cookies may insist on it. */
+/** Whether browsers use https to reach this server, so that cookies can be `Secure`. */
 export function usesHttps({ addresses }: Context): boolean {
   return addresses.clientBaseUrl.startsWith('https:');
 }
 
 /**
- * Lax, as a client's link to /oauth/authorize comes from another site and must find the session; what changes anything is
- * a POST, which Lax keeps the cookie from.
+ * Lax, as a client's link to /oauth/authorize is cross-site and must carry the session. Lax withholds the cookie from
+ * cross-site POSTs, which are all that changes anything.
  */
 export function cookieOptions(context: Context) {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: usesHttps(context) } as const;
 }
 
-/** @returns a cookie's name, with the prefix by which a browser keeps other hosts and plain HTTP from setting it */
+/** Prefixes the name, so that browsers keep other hosts and plain HTTP from setting the cookie. */
 export function prefixedCookieName(context: Context, name: string): string {
   return usesHttps(context) ? `__Host-assay-${name}` : `assay-${name}`;
 }

@@ -1,20 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AddressSet, parseAddress } from '../auth/ip-addresses.ts';
 
-/** A socket that is closed already has no address. */
+/** A closed socket has no address. */
 const UNKNOWN_ADDRESS = '0.0.0.0';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the request came from, as far as the proxies in between are trusted: an IP address without a port. */
+    /** IP address of the client, as far as the proxies in between are trusted; without a port. */
     address: string;
   }
 }
 
 /**
- * Sets `request.address` before anything else looks at the request: rate limits, locks, allow lists, logs and the audit
- * log all go by it.
- * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is believed
+ * Sets `request.address` first of all, as rate limits, locks, allow lists, logs and the audit log use it.
+ * @param trustedProxies addresses and CIDR blocks whose `X-Forwarded-For` is trusted
  */
 export function setClientAddress(app: FastifyInstance, trustedProxies: readonly string[]): void {
   const trusted = trustedProxies.length === 0 ? undefined : new AddressSet(trustedProxies);
@@ -26,8 +25,8 @@ export function setClientAddress(app: FastifyInstance, trustedProxies: readonly 
 }
 
 /**
- * Each proxy adds who came to it at the end of `X-Forwarded-For`, so that is read backwards, as far as those who wrote it
- * are trusted. What is no address (`unknown`, a name) counts as the proxy that wrote it.
+ * Reads `X-Forwarded-For` backwards, as each proxy appends its client, up to the first untrusted address. A value
+ * that is not an address (`unknown`, a name) counts as the proxy that wrote it.
  */
 function resolveClientAddress({ raw, headers }: FastifyRequest, trusted: AddressSet | undefined): string {
   let address = parseAddress(raw.socket.remoteAddress ?? '') ?? UNKNOWN_ADDRESS;

@@ -3,7 +3,7 @@ import type { Problem } from './problems.ts';
 
 const THROTTLE_MILLISECONDS = 1_000;
 
-/** What was not told yet of requests that all fail alike. */
+/** Errors of the same kind that were not logged yet. */
 interface SuppressedErrors {
   count: number;
   last: object;
@@ -13,8 +13,8 @@ interface SuppressedErrors {
 const throttledLogs = new WeakMap<Logger, { untold: SuppressedErrors | undefined }>();
 
 /**
- * Tells the log of a failure that is the server's. While the database cannot answer, every request says the same: the
- * first is told at once, the others once a second, with how many they were.
+ * Logs a server error. While the database is unavailable all requests fail alike: logs the first at once, and then
+ * one a second with their number.
  */
 export function logServerError(log: Logger, requestId: string, problem: Problem): void {
   const { message } = problem;
@@ -45,7 +45,7 @@ function throttle(log: Logger): void {
   }, THROTTLE_MILLISECONDS).unref();
 }
 
-/** What went wrong, and what that came of. Where in the code it did says nothing of a database that cannot answer. */
+/** Joins the messages of an error and its causes. The stack says nothing about an unavailable database. */
 function formatCauses(error: unknown): string {
   const reasons: string[] = [];
   for (let at = error; at instanceof Error && reasons.length < 3; at = at.cause) reasons.push(at.message);

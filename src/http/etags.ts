@@ -4,22 +4,21 @@ import { OperationResult } from './operation-result.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether what is answered, or changed, is one thing that has a version. */
+    /** Whether the operation is about one versioned object. */
     versioned?: boolean;
   }
   interface FastifyRequest {
-    /** What `If-Match` wants to find; `undefined` without it. */
+    /** The versions in `If-Match`; `undefined` without it. */
     ifMatch: ExpectedVersion | undefined;
   }
 }
 
-/** What follows the version may be another's, who sends it compressed and says so in the tag. */
+/** A proxy that compresses the response may change the rest of the tag. */
 const ETAG_VERSION = /^(?:W\/)?"([1-9]\d{0,14})\./;
 
 /**
- * The answer of an operation that is `versioned`.
- * @param version of the one thing that the body tells of
- * @param location the path below the prefix of the area at which it can be read by itself: for what was created
+ * The result of a versioned operation.
+ * @param location path of a created object, relative to the prefix of the area
  */
 export function versionedResult<Body>(
   version: number,
@@ -30,9 +29,9 @@ export function versionedResult<Body>(
 }
 
 /**
- * Reads `If-Match` (RFC 9110, section 13.1.1) by the version alone: whoever may change a thing need not have read it as
- * the caller sees it, and what stands between may have made the tag weak.
- * @returns `undefined` without the header; no versions for one that is malformed, so that nothing matches it
+ * Parses `If-Match` (RFC 9110, section 13.1.1) by version only: the caller may have got another representation, and a
+ * proxy may have weakened the tag.
+ * @returns `undefined` without the header; no versions if it is malformed, so that nothing matches
  */
 export function parseIfMatch(header: string | undefined): ExpectedVersion | undefined {
   if (header === undefined) return undefined;
@@ -46,23 +45,23 @@ export function parseIfMatch(header: string | undefined): ExpectedVersion | unde
 
 const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
 
-/** The request headers of a versioned operation, as the description has them. */
+/** Request headers of a versioned operation, for the API description. */
 export const CONDITIONAL_HEADERS = {
   'If-Match': text(
-    'ETags, of which the version alone is compared, or `*`: the change is made only if the thing is of one of these versions.',
+    'ETags, or `*`. The change is made only if the object has one of these versions. Only the version part of an ETag is compared.',
   ),
-  'If-None-Match': text('ETags, or `*`: a 304 when the answer has one of them.'),
+  'If-None-Match': text('ETags, or `*`. Returns 304 if the response matches one of them.'),
 };
 
 export const ETagHeader = {
   type: 'string',
   maxLength: 64,
-  description: 'The version of the thing, and a digest of this answer.',
+  description: 'The version of the object, and a digest of this response.',
 };
 
-/** Of what was created and can be read by itself. */
+/** Response header with the URL of a created object. */
 export const LocationHeader = {
   type: 'string',
   maxLength: 4_096,
-  description: 'Where it can be read by itself.',
+  description: 'The URL of the created object.',
 };

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * @returns whether a browser says that a page of another origin had it send this (Fetch Metadata Request Headers, section
- *   2.3); those that say nothing are old, or no browsers
+ * Whether the browser says that another origin sent the request (Fetch Metadata Request Headers, section 2.3). Old
+ * browsers and other clients say nothing.
  */
 export function isCrossSite({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];

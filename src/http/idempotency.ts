@@ -18,60 +18,56 @@ export const IDEMPOTENCY_REPLAYED_HEADER = 'Idempotency-Replayed';
 
 const KEY_PATTERN = /^[!-~]{1,255}$/;
 
-/** What an operation says of its repeats, where there is something to say. */
 export interface IdempotencyOptions {
-  /** Members of the answer that are not kept. Without `remake`, a repeat is a 409. */
+  /** Properties that are not stored with the response. Without `recreate`, a replay is a 409. */
   omitted?: readonly string[];
-  /** @returns those members, for a repeat; `body` is what was kept */
+  /** @returns the omitted properties for a replay; `body` is the stored response */
   recreate?(body: Readonly<Record<string, unknown>>, caller: Caller): Promise<Record<string, unknown>>;
-  /** The handler reads the body itself, and gives `change` the digest of a `requestHash`. */
+  /** The handler reads the body itself, and passes `write` a hash begun by `startRequestHash`. */
   hashedByHandler?: true;
 }
 
-/**
- * Changes something, in place of `db.write`: the result of the unit of work is the answer, which is kept with it for
- * repeats of the request. A repeat that finds one kept gets that, and its unit is not run.
- */
 export type IdempotentWrite<Body> = (
   unit: (tx: Transaction) => Promise<Body | OperationResult<Body>>,
   options?: {
-    /** Of an operation that hashes itself. */
+    /** For an operation that hashes its body itself. */
     hash?: string;
-    /** Does the same in a unit that other requests share: where no answer is kept, which wants one of its own. */
+    /**
+     * Does the same in a transaction shared with other requests. Used without a key, as storing a response needs a
+     * transaction of its own.
+     */
     together?(): Promise<Body | OperationResult<Body>>;
-    /** It changes thousands of rows. */
+    /** Changes thousands of rows. */
     large?: boolean;
   },
 ) => Promise<OperationResult<Body>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation looks at `Idempotency-Key`. */
+    /** Whether the operation supports `Idempotency-Key`. */
     repeats?: boolean;
   }
   interface FastifyRequest {
-    /** The body as it came, where a repeat is compared by it. */
+    /** The body as sent, to compare replays by. */
     rawBody: string;
     idempotentRequest: IdempotentRequest | undefined;
     change: IdempotentWrite<unknown> | undefined;
   }
 }
 
-/** A request that may come again. */
+/** A request with an idempotency key. */
 interface IdempotentRequest {
-  /** Of `repeatId`. */
   id: string;
   userId: number;
-  /** Absent until the handler knows it. */
+  /** Absent until the handler has computed it. */
   hash: string | undefined;
 }
 
-/** Whether the parser keeps the text of a body. */
 export function needsRawBody({ headers, routeOptions }: FastifyRequest): boolean {
   return headers['idempotency-key'] !== undefined && routeOptions.config.repeats === true;
 }
 
-/** @returns a hash of the request so far, its query and media type, that takes what its body has */
+/** Starts the hash of a request with its query and media type. The caller adds the body. */
 export function startRequestHash({ headers, url }: Pick<FastifyRequest, 'headers' | 'url'>): Hash {
   const mark = url.indexOf('?');
   const query = mark < 0 ? '' : url.slice(mark + 1);
@@ -79,11 +75,14 @@ export function startRequestHash({ headers, url }: Pick<FastifyRequest, 'headers
   return createHash('sha256').update(JSON.stringify([query, mediaType]));
 }
 
-/** Sees to it that a request that comes again does what it does once (docs/decided.md, section 3). One an operation. */
+/**
+ * Makes an operation idempotent: a replay gets the stored response (docs/decided.md, section 3). One instance an
+ * operation.
+ */
 export class IdempotencyHandler {
   readonly #context: Context;
   readonly #rule: IdempotencyOptions;
-  /** What runs in this process; an instance learns of others from the database. */
+  /** Running requests of this process. The database has those of other instances. */
   readonly #running = new Set<string>();
 
   constructor(context: Context, rule: IdempotencyOptions) {
@@ -92,9 +91,9 @@ export class IdempotencyHandler {
   }
 
   /**
-   * Looks whether the request has been answered; to be called once it is let in and its body is read.
-   * @returns what is answered again, whose status the reply then has
-   * @throws Problem for a bad key, for one that another request had, and where a repeat cannot be answered
+   * Looks for the stored response of a request, once it is authorized and its body is read. Sets the status of the
+   * reply.
+   * @throws Problem for an invalid key, for one that another request used, and if the response cannot be replayed
    */
   async findStored(
     request: FastifyRequest,
@@ -102,7 +101,7 @@ export class IdempotencyHandler {
   ): Promise<OperationResult<unknown> | undefined> {
     const key = request.headers['idempotency-key'];
     const userId = request.caller?.userId ?? null;
-    // The command line has no account that an answer could belong to.
+    // The operator has no account that a response could belong to.
     if (key === undefined || userId === null) return undefined;
     if (typeof key !== 'string' || !KEY_PATTERN.test(key))
       throw new Problem(
@@ -125,7 +124,7 @@ export class IdempotencyHandler {
     return kept && this.#answerAgain(kept, hash, request, reply);
   }
 
-  /** @param headers that the answer has whatever the handler says */
+  /** @param headers headers of the response in addition to those of the result */
   writerFor(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -138,8 +137,7 @@ export class IdempotencyHandler {
         toOperationResult(await (together === undefined ? db.write(unit, { large }) : together()));
     const { id, userId } = idempotentRequest;
     return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {
-      if (hash === undefined)
-        throw new Error('An operation that hashes its body itself has to say the hash.');
+      if (hash === undefined) throw new Error('A handler that hashes its body itself must pass the hash.');
       if (this.#running.has(id)) throw stillRunning();
       this.#running.add(id);
       try {
@@ -183,13 +181,13 @@ export class IdempotencyHandler {
     if (answered !== hash)
       throw new Problem(
         'validation-failed',
-        `Another request had this ${IDEMPOTENCY_KEY_HEADER}: a key is for one request and its repeats.`,
+        `This ${IDEMPOTENCY_KEY_HEADER} was used for another request. Use a new key for each request, and the same key only to retry it.`,
         { source: IDEMPOTENCY_KEY_HEADER },
       );
     if (omitted.length > 0 && recreate === undefined)
       throw new Problem(
         'conflict',
-        `This was done, and answered, before. The answer had ${omitted.join(', ')}, which is shown once.`,
+        `The first request with this key succeeded. Its response contained ${omitted.join(', ')}, which is shown only once.`,
         { source: IDEMPOTENCY_KEY_HEADER },
       );
     reply.code(status);
@@ -215,19 +213,15 @@ export class IdempotencyHandler {
   }
 }
 
-/** The first is not done, or its answer would be there; whoever asks again soon finds that. */
+/** Without a stored response, the first request is still running; a retry soon finds it. */
 function stillRunning(): Problem {
-  return new Problem(
-    'conflict',
-    `The first request with this ${IDEMPOTENCY_KEY_HEADER} is still being answered.`,
-    {
-      source: IDEMPOTENCY_KEY_HEADER,
-      headers: { 'retry-after': '1' },
-    },
-  );
+  return new Problem('conflict', `The first request with this ${IDEMPOTENCY_KEY_HEADER} is still running.`, {
+    source: IDEMPOTENCY_KEY_HEADER,
+    headers: { 'retry-after': '1' },
+  });
 }
 
-/** The request header of an operation that may be repeated, as the description has it. */
+/** Request header of an idempotent operation, for the API description. */
 export const IDEMPOTENCY_HEADERS = {
   [IDEMPOTENCY_KEY_HEADER]: {
     type: 'string',
@@ -235,7 +229,7 @@ export const IDEMPOTENCY_HEADERS = {
     maxLength: 255,
     pattern: KEY_PATTERN.source,
     description:
-      'What the client calls this request: sent again with the same key within 24 hours, it is answered as before and changes nothing.',
+      'A unique key for this request. A request with the same key within 24 hours gets the stored response and changes nothing.',
     examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'],
   },
 };
@@ -243,5 +237,5 @@ export const IDEMPOTENCY_HEADERS = {
 export const ReplayedHeader = {
   type: 'string',
   enum: ['true'],
-  description: 'The request was answered before; this is the same answer.',
+  description: 'The response is the stored one of the first request with this key.',
 };

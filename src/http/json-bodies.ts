@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Problem } from './problems.ts';
 import { needsRawBody } from './idempotency.ts';
 
-/** Largest bodies, in bytes (docs/decided.md, section 3): of what names one thing, and of what does not say. */
+/** Body limits in bytes (docs/decided.md, section 3): for requests that name one object, and by default. */
 export const SMALL_BODY_LIMIT = 64 * 1024;
 export const MEDIUM_BODY_LIMIT = 1024 * 1024;
 
@@ -11,17 +11,18 @@ export const MERGE_PATCH_TYPE = 'application/merge-patch+json';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a body may be called a merge patch as well. */
+    /** Whether the body may be a JSON merge patch. */
     takesMergePatch?: boolean;
   }
 }
 
-/** How deep a body may be nested, in arrays and objects. */
+/** Maximum nesting of arrays and objects. */
 export const MAX_NESTING = 32;
 
 /**
- * Takes JSON bodies, merge patches and `multipart/form-data` where a route does, and no others. An empty one counts as absent, so that a client may always send the header.
- * @param largest bytes that no body may exceed, whatever its route says
+ * Accepts JSON bodies, and merge patches and `multipart/form-data` where the route does. An empty body counts as
+ * absent, so that clients can always send the header.
+ * @param largest maximum bytes of any body, whatever its route allows
  */
 export function registerBodyParsers(app: FastifyInstance, largest: number): void {
   app.addHook('onRoute', (route) => {
@@ -65,19 +66,19 @@ export function registerBodyParsers(app: FastifyInstance, largest: number): void
 function multipartRequired(): Problem {
   return new Problem(
     'unsupported-media-type',
-    'The body must have files: send it with Content-Type: multipart/form-data.',
+    'The body must be a file upload: send it with Content-Type: multipart/form-data.',
     { source: 'Content-Type' },
   );
 }
 
-/** @returns what a `Content-Type` says without its parameters, in lower case */
+/** Returns the media type of a `Content-Type`, in lower case. */
 export function parseMediaType(header: string | undefined): string | undefined {
   return header?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /**
- * Parses a body that may be hostile. A property `__proto__` is one like any other: `JSON.parse` makes no prototype of it.
- * @throws Problem for what is no JSON, or nested too deep; the latter before anything is made of it
+ * Parses a body that may be hostile. `JSON.parse` treats `__proto__` as a plain property.
+ * @throws Problem if the body is not JSON, or, before parsing, if it is nested too deep
  */
 function parseJson(body: string): unknown {
   const text = body.startsWith('\ufeff') ? body.slice(1) : body;
@@ -87,7 +88,7 @@ function parseJson(body: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Problem('invalid-request', 'The body is not JSON.', {}, { cause: error });
+    throw new Problem('invalid-request', 'The body is not valid JSON.', {}, { cause: error });
   }
 }
 
@@ -98,10 +99,7 @@ const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/**
- * @param text JSON, or what claims to be; brackets that stand in a string do not count
- * @returns whether arrays and objects are nested more than `levels` deep; it reads no further than to where they are
- */
+/** Reads no further than to the first bracket that is too deep. Brackets in strings do not count. */
 export function isNestedDeeperThan(levels: number, text: Pick<string, 'length' | 'charCodeAt'>): boolean {
   let depth = 0;
   let inString = false;

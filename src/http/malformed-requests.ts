@@ -4,7 +4,7 @@ import type { Context } from '../runtime/context.ts';
 import { SERVER_AREA } from './areas.ts';
 import { Problem, problemBody } from './problems.ts';
 
-/** Answers what is not even HTTP, has headers that are too large, or came too slowly: there is no path to go by. */
+/** Answers requests that are not valid HTTP, have headers that are too large, or are sent too slowly. */
 export function handleMalformedRequest(
   error: NodeJS.ErrnoException,
   socket: Socket,
@@ -16,13 +16,10 @@ export function handleMalformedRequest(
     return;
   }
   const requestId = randomUUID();
-  log.info(
-    { requestId, code: error.code, address: socket.remoteAddress },
-    'a request that is not valid HTTP',
-  );
+  log.info({ requestId, code: error.code, address: socket.remoteAddress }, 'malformed HTTP request');
   const problem = new Problem(
     'invalid-request',
-    'The request is not valid HTTP, its headers are too large, or it came too slowly.',
+    'The request is not valid HTTP, its headers are too large, or it was sent too slowly.',
   );
   const { type, body } = problemBody(problem, SERVER_AREA, {
     requestId,

@@ -8,7 +8,7 @@ import type { TokenCache } from '../domain/tokens/token-cache.ts';
 
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counts what a server does, and serves the counts at `/metrics` in Prometheus' text format. */
+/** Collects metrics and serves them at `/metrics` in the Prometheus text format. */
 export function registerMetrics(app: FastifyInstance, { config, db }: Context, tokens: TokenCache): void {
   const registry = new Registry();
   const registers = [registry];
@@ -48,19 +48,23 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
     });
   };
   counted('assay_commits_total', 'Durable commits.', () => db.statistics().commits);
-  counted(
-    'assay_transactions_total',
-    'Units of work that were committed.',
-    () => db.statistics().transactions,
-  );
-  measured('assay_transactions_per_commit', 'Units of work that shared a commit, on average.', () => {
+  counted('assay_transactions_total', 'Transactions committed.', () => db.statistics().transactions);
+  measured('assay_transactions_per_commit', 'Average number of transactions per commit.', () => {
     const { commits, transactions } = db.statistics();
     return commits === 0 ? 0 : transactions / commits;
   });
   measured('assay_pool_connections', 'Open database connections.', () => db.statistics().connections);
-  measured('assay_pool_waiting', 'Work that waits for a database connection.', () => db.statistics().waiting);
+  measured(
+    'assay_pool_waiting',
+    'Operations waiting for a database connection.',
+    () => db.statistics().waiting,
+  );
   counted('assay_tokens_cached_total', 'Tokens verified from the cache.', () => tokens.statistics().hits);
-  counted('assay_tokens_checked_total', 'Tokens that needed the database.', () => tokens.statistics().misses);
+  counted(
+    'assay_tokens_checked_total',
+    'Tokens verified against the database.',
+    () => tokens.statistics().misses,
+  );
 
   app.addHook('onResponse', async (request: FastifyRequest, reply: FastifyReply) => {
     const operation = request.routeOptions.config?.operation ?? 'unknown-path';
@@ -76,7 +80,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
       if (!allowed.has(request.address) || isForwarded(request, config)) {
         throw new Problem(
           'forbidden',
-          'Metrics are not shown to this address. ASSAY_METRICS_ALLOWED names who may.',
+          'Metrics are not available to this IP address. Add it to ASSAY_METRICS_ALLOWED.',
         );
       }
       return reply.type(registry.contentType).send(await registry.metrics());
@@ -84,7 +88,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
   );
 }
 
-/** Behind a proxy that nobody named, every client seems to be the proxy. */
+/** Behind an unconfigured proxy, every client has the address of the proxy. */
 function isForwarded({ headers }: FastifyRequest, { trustedProxies }: Config): boolean {
   return trustedProxies.length === 0 && (headers['x-forwarded-for'] ?? headers['forwarded']) !== undefined;
 }

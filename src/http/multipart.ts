@@ -2,33 +2,32 @@ import type { Readable, Writable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { Problem } from './problems.ts';
 
-/** One part of a body, whose content is read before the next part comes. */
+/** A part of a body. Its content must be read before the next part. */
 export interface MultipartPart {
   name: string;
-  /** Absent of what is no file. */
+  /** Absent unless the part is a file. */
   filename: string | undefined;
-  /** As it was sent. */
+  /** As sent. */
   type: string;
   content: AsyncIterable<Uint8Array>;
 }
 
 interface MultipartOptions {
-  /** Bytes that the whole body may have. */
+  /** Maximum size of the body. */
   maxBytes: number;
   maxParts: number;
-  /** The answer: once that is given, nobody waits for the rest. */
+  /** Once the response has been sent, the rest of the body is discarded. */
   response: Writable;
-  /** Called when bytes arrive. */
   onBytes(): void;
 }
 
-/** Bytes of the lines before a part's content. */
+/** Maximum bytes of the header lines of a part. */
 const MAX_PART_HEADER_SIZE = 16 * 1024;
 const MAX_HEADER_LINES = 20;
 
 /**
- * Reads a body of `multipart/form-data` (RFC 7578) as it arrives, and no faster than its parts are read.
- * @throws Problem for a body that is no such, is too large, has too many parts, or breaks off
+ * Parses a `multipart/form-data` body (RFC 7578) as it arrives, no faster than its parts are read.
+ * @throws Problem for a body that is malformed, too large or truncated, or has too many parts
  */
 export async function* parseMultipart(
   body: Readable,
@@ -46,10 +45,10 @@ export async function* parseMultipart(
     wake();
   };
   parser.on('file', (name: string | undefined, stream, filename: string | undefined, _encoding, type) => {
-    // Whoever reads it is told as well.
+    // The reader of the part gets the error.
     stream.on('error', () => undefined);
     if (arrived.length === maxParts)
-      fail(new Problem('body-too-large', `The body has more than ${maxParts} parts.`));
+      fail(new Problem('body-too-large', `The body has more than the ${maxParts} parts allowed.`));
     arrived.push({ part: { name: name ?? '', filename, type, content: stream }, stream });
     wake();
   });
@@ -62,17 +61,17 @@ export async function* parseMultipart(
   let bytes = 0;
   body.on('data', (chunk: Buffer) => {
     onBytes();
-    // The rest is dropped as it comes, so that the answer reaches who still sends.
+    // Drains the rest, so that the response reaches a client that is still sending.
     if (failure !== undefined) return;
     bytes += chunk.length;
     if (bytes > maxBytes)
-      fail(new Problem('body-too-large', `The body has more than ${maxBytes} bytes, which is the limit.`));
+      fail(new Problem('body-too-large', `The body is larger than the limit of ${maxBytes} bytes.`));
     else if (!parser.write(chunk)) body.pause();
   });
   parser.on('drain', () => body.resume());
   body.on('end', () => parser.end());
   body.on('error', fail);
-  const breakOff = () => fail(new Error('The body broke off.'));
+  const breakOff = () => fail(new Error('The body is truncated.'));
   body.on('close', () => body.readableEnded || breakOff());
   response.on('close', () => isWhole || breakOff());
 
@@ -83,14 +82,14 @@ export async function* parseMultipart(
       if (current !== undefined) {
         next += 1;
         yield current.part;
-        // What nobody read would be in the way of the next.
+        // Unread content would block the next part.
         current.stream.resume();
       } else if (isWhole) return;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
     if (!isWhole) {
-      fail(new Error('Nobody reads the body any more.'));
+      fail(new Error('The body was not read to its end.'));
       body.resume();
     }
   }
@@ -100,7 +99,7 @@ function createParser(contentType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
-      // Every part is read alike, in their order.
+      // Treats all parts alike, to keep their order.
       isPartAFile: () => true,
       limits: { headerPairs: MAX_HEADER_LINES, headerSize: MAX_PART_HEADER_SIZE },
     });
@@ -112,7 +111,7 @@ function createParser(contentType: string): BusboyInstance {
 function invalidMultipart(cause: unknown): Problem {
   return new Problem(
     'invalid-request',
-    'The body is not multipart/form-data that can be read, or it broke off.',
+    'The body is truncated or not valid multipart/form-data.',
     { source: 'Content-Type' },
     { cause },
   );

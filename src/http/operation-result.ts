@@ -3,17 +3,17 @@ import { formatEtag, matchesEtag } from './entity-tags.ts';
 
 export const JSON_TYPE = 'application/json';
 
-/** What a handler answers where that is more than a body. */
+/** The result of a handler that is more than a body. */
 export class OperationResult<Body> {
-  /** Absent in an answer that was given before. */
+  /** Absent in a replay. */
   readonly body: Body | undefined;
-  /** Of the one thing that the body tells of; `null` for anything else. */
+  /** Version of the one object in the body; `null` otherwise. */
   readonly version: number | null;
-  /** Texts by name. `location` is a path below the prefix of the area. */
+  /** `location` is a path relative to the prefix of the area. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as it is sent, where that is known already. */
+  /** The body as sent, if already serialized. */
   readonly text: string | undefined;
-  /** Whether it was given to an earlier request. */
+  /** Whether it is the stored response of an earlier request. */
   readonly isRepeat: boolean;
 
   constructor(
@@ -30,7 +30,7 @@ export class OperationResult<Body> {
   }
 }
 
-/** An answer of several things, with headers of its own. */
+/** A result with headers of its own. */
 export function withHeaders<Body>(
   body: Body,
   headers: Readonly<Record<string, string>>,
@@ -42,18 +42,19 @@ export function toOperationResult<Body>(answer: Body | OperationResult<Body>): O
   return answer instanceof OperationResult ? answer : new OperationResult(answer, null, {});
 }
 
-/** @returns the body as the route sends it with the status that the reply has */
+/** Serializes the body with the schema of the reply's status. */
 export function serializeBody(reply: FastifyReply, body: unknown): string {
   const serialize = reply.getSerializationFunction(String(reply.statusCode), JSON_TYPE);
-  if (serialize === undefined) throw new Error(`No body is declared for the status ${reply.statusCode}.`);
+  if (serialize === undefined)
+    throw new Error(`No response body is declared for the status ${reply.statusCode}.`);
   return serialize(body as Record<string, unknown>);
 }
 
 /**
- * Gives the reply the headers of an answer. Of one thing there is an entity tag, whose digest is that of the very text
- * which is sent; a GET of what the client has already becomes a 304.
- * @param addressOf what stands for a path below the prefix of the area
- * @returns what is to be sent; nothing for a 304
+ * Applies a result to the reply. A versioned object gets an ETag, whose digest is that of the text sent; a GET of
+ * what the client already has becomes a 304.
+ * @param addressOf resolves a path relative to the area
+ * @returns the body to send; `undefined` for a 304
  */
 export function applyResult(
   request: FastifyRequest,
@@ -72,14 +73,14 @@ export function applyResult(
     reply.header('etag', tag);
     if (request.method === 'GET' || request.method === 'HEAD') {
       reply.header('cache-control', 'private, no-cache');
-      // Fastify would give a HEAD without a body a length of its own.
+      // Fastify would give a HEAD without a body a Content-Length of its own.
       if (request.method === 'GET' && matchesEtag(request.headers['if-none-match'], tag)) {
         reply.code(304);
         return undefined;
       }
     }
   }
-  // A text of this type is sent as it is.
+  // Fastify sends a string of this type as it is.
   reply.type(`${JSON_TYPE}; charset=utf-8`);
   return sent;
 }

@@ -12,15 +12,15 @@ import { JSON_TYPE, applyResult, OperationResult } from './operation-result.ts';
 import { createValidatorCompiler } from './validation/validation.ts';
 import { parseIfMatch } from './etags.ts';
 
-/** The operations of the specification end here; those after it are companions of ours. */
+/** Operations above are companions: extensions of the specification. */
 const LAST_SPECIFIED_OPERATION = 14;
 
-/** A handler as it is called: the types of its request were checked where it was declared. */
+/** A handler without the types that its declaration checked. */
 type AnyHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** Adds an operation to its area. */
+/** Registers the route of an operation. */
 export function registerOperation(
   app: FastifyInstance,
   area: Area,
@@ -119,7 +119,7 @@ export function registerOperation(
           request.idempotentRequest !== undefined &&
           !(answer instanceof OperationResult && answer.text !== undefined)
         )
-          throw new Error(`${id} answers beside what it keeps.`);
+          throw new Error(`${id} has an idempotency key and did not return the result of write().`);
         if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
         return answer instanceof OperationResult ? applyResult(request, reply, answer, addressOf) : answer;
       },

@@ -8,18 +8,17 @@ import type { TotalLimit } from './validation/array-limits.ts';
 import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';
 import type { OperationResult } from './operation-result.ts';
 
-/** What an operation sends when it succeeds. */
 export interface SuccessResponse {
   description: string;
-  /** Of the body; absent where there is none. */
+  /** Absent if there is no body. */
   schema?: TSchema;
-  /** That it is a file, and no JSON. */
+  /** Whether the body is a file instead of JSON. */
   binary?: true;
-  /** That it is text of this type, which comes as there is something to tell. */
+  /** A stream of text in this media type. */
   stream?: { type: string; example: string };
-  /** Headers of this answer alone, by name; the server adds those that every answer has. */
+  /** Headers of this response only. The server adds the common ones. */
   headers?: Readonly<Record<string, object>>;
-  /** Media types that it can be had as beside JSON. */
+  /** Media types in addition to JSON. */
   otherTypes?: readonly string[];
 }
 
@@ -31,7 +30,7 @@ type BodyOf<A extends SuccessResponses> = {
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined;
 
-/** A request that has been let in and validated. */
+/** A request that was authorized and validated. */
 export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   FastifyRequest,
   'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
@@ -40,14 +39,14 @@ export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   readonly params: StaticOf<P>;
   readonly query: StaticOf<Q>;
   readonly body: StaticOf<B>;
-  /** What `If-Match` wants to find, for the rule to compare; `undefined` without it. */
+  /** The versions in `If-Match`; `undefined` without it. */
   readonly ifMatch: ExpectedVersion | undefined;
 } & (R extends undefined ? unknown : { readonly change: IdempotentWrite<BodyOf<A>> });
 
-/** The credentials and scopes of an operation; the pages have other rules. */
+/** The scopes and schemes of an operation. */
 export type OperationAccess = Extract<Access, object>;
 
-/** What a list may be narrowed and sorted by, by the names in its query. */
+/** The filters and sort columns of a list, as its query names them. */
 export interface ListParameters {
   filters: readonly string[];
   sorts: readonly string[];
@@ -55,61 +54,60 @@ export interface ListParameters {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the body calls the inputs of the rule, where it has another name for them. */
+    /** Maps inputs of the domain to properties of the body that have other names. */
     inputs?: Readonly<Record<string, string>>;
-    /** Of a list: what it may be narrowed and sorted by. */
     list?: ListParameters;
-    /** Whether the handler reads a body of `multipart/form-data` itself. */
+    /** Whether the handler parses a `multipart/form-data` body itself. */
     multipart?: boolean;
-    /** Statuses that this route answers without a body. */
+    /** Error statuses without a body. */
     bodiless?: readonly number[];
   }
 }
 
 interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
-  /** The name in the description, in metrics and in log lines. */
+  /** Its name in the API description, in metrics and in logs. */
   id: string;
-  /** As the specification counts. */
+  /** Its number in the specification. */
   number: number;
   summary: string;
   description: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the prefix of the area. */
+  /** Relative to the prefix of the area. */
   path: string;
-  /** The same path as the router has to be told it besides; it is not described. */
+  /** The same path in another spelling that the router needs. It is not described. */
   alias?: string;
   access: OperationAccess;
   params?: P;
   query?: Q;
   body?: B;
-  /** Whether the body is a merge patch, and may be called so (RFC 7396). */
+  /** Whether the body may be a JSON merge patch (RFC 7396). */
   mergePatch?: true;
-  /** Parameters of the query that say what the body may: with one of them, the body may be missing. */
+  /** Query parameters that can replace properties of the body, which may then be absent. */
   bodyParameters?: readonly string[];
-  /** In place of a body: that it is `multipart/form-data` of this form, which the handler reads by `readParts`. */
+  /** Schema of a `multipart/form-data` body, which the handler reads with `parseMultipart`. */
   multipart?: TSchema;
-  /** How the body calls the inputs of the rule, where it has another name for them: faults are told by these. */
+  /** Maps inputs of the domain to properties of the body that have other names, for error messages. */
   inputs?: Readonly<Record<string, string>>;
-  /** What a body may name in all; more is a 413 before it is looked at any closer. */
+  /** A limit on items in the whole body, checked before their values (413). */
   totalLimit?: TotalLimit<StaticOf<B>>;
-  /** In bytes; absent, `MEDIUM_BODY`, and `SMALL_BODY` for an operation that reads no body. */
+  /** In bytes. Defaults to `MEDIUM_BODY_LIMIT`, or `SMALL_BODY_LIMIT` if the operation has no body. */
   bodyLimit?: number;
-  /** By status. The first is the one that is sent unless the handler sets another. */
+  /** By status. The first is the default. */
   responses: A;
-  /** Of a list: the parameters of its filters and its orders, which a test walks. */
+  /** Filters and sort columns of a list. A test covers each. */
   list?: ListParameters;
-  /** Error statuses that come without a body. */
+  /** Error statuses without a body. */
   withoutBody?: readonly number[];
-  /** Error statuses that follow from nothing else that is said here. */
+  /** Error statuses that do not follow from other options. */
   extraErrorStatuses?: readonly number[];
   /**
-   * That it is about one thing which has a version: its answers are made with `versioned`, and what changes the thing
-   * gives `expected` to the rule.
+   * Whether the operation is about one versioned object: responses are made by `versionedResult`, and changes check
+   * `ifMatch`.
    */
   versioned?: true;
-  /** That `Idempotency-Key` is looked at: the handler changes through `change`. */
+  /** Enables `Idempotency-Key`. */
   idempotency?: R;
-  /** @returns the body of the answer, or what `versioned`, `withHeaders` or `change` made of it */
+  /** @returns the body of the response, or the result of `versionedResult`, `withHeaders` or `write` */
   handler(
     request: OperationRequest<P, Q, B, A, R>,
     reply: FastifyReply,
@@ -118,7 +116,7 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
 
 type Schema = TSchema | undefined;
 
-/** An operation that an area can register; what its handler takes and gives was checked where it was declared. */
+/** A declared operation. Its types were checked by `operation`. */
 export type Operation = OperationOptions<
   Schema,
   Schema,
@@ -127,12 +125,12 @@ export type Operation = OperationOptions<
   true | IdempotencyOptions | undefined
 >;
 
-/** Declares an operation for a process: schemas and limits may follow its configuration. */
+/** Creates an operation; its schemas and limits may depend on the configuration. */
 export type OperationFactory = (context: Context) => Operation;
 
 /**
- * Declares an operation. Its name, its success and the errors that follow from its method, its input and who may call
- * it stand here once; validation, the description and metrics read them from it.
+ * Declares an operation: its name, its responses and who may call it. Validation, the API description and metrics
+ * derive from it.
  */
 export function operation<
   const A extends SuccessResponses,
@@ -144,7 +142,7 @@ export function operation<
   return declared as Operation;
 }
 
-/** Whether the method changes one thing that is there, which `If-Match` may tell of. */
+/** Whether the method changes one existing object, so that `If-Match` applies. */
 export function takesIfMatch(method: Operation['method']): boolean {
   return method !== 'GET' && method !== 'POST';
 }

@@ -2,106 +2,107 @@ import type { AreaName } from '../config/config.ts';
 
 export interface ProblemType {
   status: number;
-  /** The one area that answers this; every area when absent. */
+  /** The only area with this type. Defaults to every area. */
   onlyArea?: AreaName | 'server';
   title: string;
   meaning: string;
 }
 
-/** Every way in which a request can fail: its status, the title that people read, and what they can do about it. */
+/** Problem types (RFC 9457): status, title, and what the client can do. */
 export const PROBLEM_TYPES = {
   'invalid-request': {
     status: 400,
     title: 'The request is malformed',
     meaning:
-      'The body is not a JSON object, a field has the wrong JSON type, or a parameter has a value it cannot have. Where the area has no separate answer for them, values that are refused are reported here too. The detail says which field; correct it and send the request again.',
+      'The body is not a JSON object, a field has the wrong JSON type, or a parameter is invalid. Areas without 422 report invalid values here too. Correct the field named in the detail and send the request again.',
   },
   unauthorized: {
     status: 401,
-    title: 'Authentication is needed',
+    title: 'Authentication required',
     meaning:
-      'The request has no credential, or one that is unknown, expired or revoked, or whose user is banned. Get a new token and send it again.',
+      'The request has no credential, or the credential is unknown, expired or revoked, or its user is banned. Get a new token and send the request again.',
   },
   forbidden: {
     status: 403,
-    title: 'This is not allowed',
+    title: 'Forbidden',
     meaning:
-      'The credential is valid and does not allow this: the token lacks a scope, is used from an address outside its allow list, or the user does not have the role. Sending it again will not help.',
+      'The credential is valid but does not permit this: the token lacks a scope or is used from an address outside its allow list, or the user lacks the role. Do not retry.',
   },
   'not-found': {
     status: 404,
     title: 'Not found',
-    meaning: 'The path or the thing it names does not exist, or is out of your reach; both look the same.',
+    meaning: 'The path or the object does not exist, or you do not have access to it.',
   },
   'group-not-found': {
     status: 404,
     onlyArea: 'assessment',
     title: 'Assessment group not found',
-    meaning: 'The assessment group does not exist, or is out of your reach; both look the same.',
+    meaning: 'The assessment group does not exist, or you do not have access to it.',
   },
   'method-not-allowed': {
     status: 405,
-    title: 'The method is not allowed here',
-    meaning: 'The path exists and does not have this method. The Allow header lists those it has.',
+    title: 'Method not allowed',
+    meaning:
+      'The path exists but does not support this method. The Allow header lists the supported methods.',
   },
   conflict: {
     status: 409,
-    title: 'The change conflicts with what exists',
+    title: 'Conflict with the current state',
     meaning:
-      'The name is taken, or others changed the same thing at the same time. Nothing was changed. Look at what is there, then decide.',
+      'The name is already taken, or another request changed the same object at the same time. Nothing was changed. Check the current state before you retry.',
   },
   'precondition-failed': {
     status: 412,
     onlyArea: 'server',
-    title: 'A precondition does not hold',
+    title: 'Precondition failed',
     meaning:
-      'The request wants to go on only if the thing is as it was, by If-Match or If-Unmodified-Since, and it is not. Nothing was changed. Read it again, then decide.',
+      'The object does not match If-Match or If-Unmodified-Since. Nothing was changed. Read the object again before you retry.',
   },
   'batch-too-large': {
     status: 413,
-    title: 'The batch is too large',
+    title: 'Batch too large',
     meaning:
-      'A list has more items than are taken at once. Nothing was changed. Send it in parts; where the body has maxBatchSize, that is the limit.',
+      'A list has too many items. Nothing was changed. Split it into several requests; maxBatchSize, if present, is the limit.',
   },
   'body-too-large': {
     status: 413,
-    title: 'The body is too large',
-    meaning: 'The body has more bytes than this server takes. Send it in parts.',
+    title: 'Body too large',
+    meaning: 'The body is larger than the server accepts. Split it into several requests.',
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The body has an unsupported type',
-    meaning: 'The API takes JSON: send the header Content-Type: application/json. Pages take forms only.',
+    title: 'Unsupported media type',
+    meaning: 'The API accepts JSON: send the header Content-Type: application/json. Pages accept forms only.',
   },
   'range-not-satisfiable': {
     status: 416,
     onlyArea: 'server',
-    title: 'The requested range does not exist',
-    meaning: 'Range asks for a part of a file that is not there. Ask for the whole file.',
+    title: 'Range not satisfiable',
+    meaning: 'Range requests a part of the file that does not exist. Request the whole file.',
   },
   'validation-failed': {
     status: 422,
-    title: 'The request has invalid values',
+    title: 'Invalid values',
     meaning:
-      'The body has the right form and a value that is refused: a wrong pattern, length or choice, a name or an id that does not exist, or something required that is missing. Nothing was changed. failedValidation lists every fault, failedValidations those of an array by the index of the item.',
+      'The body has the right format, but a value is invalid: its pattern or length, a value that is not one of the choices, a name or an id that does not exist, or a missing required value. Nothing was changed. failedValidation lists every error; failedValidations lists those of an array by the index of the item.',
   },
   'rate-limited': {
     status: 429,
     title: 'Too many requests',
     meaning:
-      'There were more requests in a minute than are allowed. Retry-After says how many seconds to wait.',
+      'More requests per minute were sent than allowed. Wait for the number of seconds in Retry-After.',
   },
   'internal-error': {
     status: 500,
-    title: 'The server failed',
+    title: 'Internal server error',
     meaning:
-      'The server failed, through no fault of the request. The reason is in its log, under the request id of the answer.',
+      'The server failed. The request is not at fault. The log has the cause under the request id of the response.',
   },
   unavailable: {
     status: 503,
-    title: 'The service is unavailable',
+    title: 'Service unavailable',
     meaning:
-      'The database does not answer, or not in time, or more people sign in than can be checked at once. Nothing was acknowledged. Retry-After says how many seconds to wait before the next try.',
+      'The database did not respond in time, or too many people are signing in at once. The request was not acknowledged. Wait for the number of seconds in Retry-After before you retry.',
   },
 } as const satisfies Record<string, ProblemType>;
 

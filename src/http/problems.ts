@@ -9,18 +9,18 @@ import { formatRejectedValue } from './validation/rejected-value.ts';
 import { PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';
 
 const RETRY_AFTER_SECONDS = 2;
-/** Before what needs an operator is worth another try. */
+/** Until a retry may help after a problem that needs an operator. */
 const OPERATOR_RETRY_AFTER_SECONDS = 60;
 
 export interface ProblemDetails {
   fieldErrors?: readonly FieldError[];
-  /** The parameter or header at fault. */
+  /** The invalid parameter or header. */
   source?: string;
   batch?: { max: number; size: number };
   headers?: Record<string, string>;
 }
 
-/** A failure that has a status code: what every error becomes before an area gives it its shape. */
+/** An error with a status code. Areas format it in their own way. */
 export class Problem extends Error {
   override name = 'Problem';
   readonly type: ProblemTypeName;
@@ -37,14 +37,14 @@ export class Problem extends Error {
   }
 }
 
-/** @returns the problem that an error is; whatever nobody foresaw is an internal error that tells nothing */
+/** Converts any error to a problem. An unexpected one becomes an internal error that discloses nothing. */
 export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DomainError) return fromDomainError(error, area);
   if (error instanceof WriteConflict) {
     return new Problem(
       'conflict',
-      'Others are changing the same things, so nothing was changed. Send the request again.',
+      'Another request changed the same objects at the same time. Nothing was changed; send the request again.',
       {},
       { cause: error },
     );
@@ -60,7 +60,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Problem(
         'body-too-large',
-        'The body is larger than this server takes.',
+        'The body is larger than this server accepts.',
         {},
         { cause: error },
       );
@@ -72,7 +72,7 @@ export function toProblem(error: unknown, area?: Area): Problem {
         { cause: error },
       );
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Problem('invalid-request', 'The body does not have the length that Content-Length says.');
+      return new Problem('invalid-request', 'The length of the body differs from Content-Length.');
     case 'FST_ERR_BAD_URL':
       return new Problem('invalid-request', 'The path is not a valid URL path.', { source: 'path' });
     default:
@@ -80,16 +80,13 @@ export function toProblem(error: unknown, area?: Area): Problem {
   }
 }
 
-/**
- * What Fastify and its plugins refuse stays the request's fault, and is told in our words: theirs name files. An upload
- * that breaks off comes like this as well.
- */
+/** Keeps 4xx errors of Fastify and its plugins, in our words, as theirs name files. A truncated upload is one of them. */
 function fromLibraryError(error: unknown): Problem {
   const { statusCode } = error as Partial<FastifyError>;
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new Problem(
       'internal-error',
-      'The server failed. Its log has the reason under the request id.',
+      'The server failed. The log has the cause under the request id.',
       {},
       { cause: error },
     );
@@ -98,34 +95,34 @@ function fromLibraryError(error: unknown): Problem {
     LIBRARY_ERRORS[statusCode] ??
     ([
       'invalid-request',
-      'The request is malformed, or asks for something that this server does not support.',
+      'The request is malformed, or uses a feature that this server does not support.',
     ] as const);
   return new Problem(kind, message, {}, { cause: error });
 }
 
 const LIBRARY_ERRORS: Readonly<Record<number, readonly [ProblemTypeName, string]>> = {
-  403: ['forbidden', 'This path is not served.'],
-  404: ['not-found', 'There is nothing at this path.'],
-  412: ['precondition-failed', 'The file is not the one that If-Match or If-Unmodified-Since asks for.'],
-  413: ['body-too-large', 'The body is larger than this server takes.'],
-  415: ['unsupported-media-type', 'The body has a type that this path does not take.'],
-  416: ['range-not-satisfiable', 'The range of bytes that Range asks for does not exist.'],
+  403: ['forbidden', 'This path is not available.'],
+  404: ['not-found', 'Nothing exists at this path.'],
+  412: ['precondition-failed', 'The file does not match If-Match or If-Unmodified-Since.'],
+  413: ['body-too-large', 'The body is larger than this server accepts.'],
+  415: ['unsupported-media-type', 'This path does not accept a body of this type.'],
+  416: ['range-not-satisfiable', 'The requested range does not exist.'],
 };
 
 function unavailable(cause: unknown): Problem {
   return new Problem(
     'unavailable',
-    `The service is unavailable for the moment. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
+    `The service is temporarily unavailable. Try again in ${RETRY_AFTER_SECONDS} seconds.`,
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
     { cause },
   );
 }
 
-/** Nothing that the caller does helps; another instance may have the key. */
+/** Another instance may have the key, so a retry may help. */
 function outdatedMasterKey(cause: MasterKeyMismatch): Problem {
   return new Problem(
     'unavailable',
-    'This needs a signing key that this server cannot open, as its master key was changed. An operator has to start it again with the new one.',
+    'This requires a signing key that the server cannot open because its master key was changed. Ask an operator to restart the server with the new master key.',
     { headers: { 'retry-after': String(OPERATOR_RETRY_AFTER_SECONDS) } },
     { cause },
   );
@@ -153,13 +150,13 @@ function fromDomainError(failure: DomainError, area: Area | undefined): Problem 
   );
 }
 
-/** What a problem's body may need to know of the request and the deployment. */
+/** What the body of a problem needs to know about the request and the deployment. */
 export interface ProblemContext {
   requestId: string;
   errorTypeBase: string;
 }
 
-/** Sends a problem in the shape that the area gives its status (docs/decided.md, section 4). */
+/** Sends a problem in the format of the area (docs/decided.md, section 4). */
 export function sendProblem(
   reply: FastifyReply,
   request: FastifyRequest,
@@ -177,7 +174,7 @@ export function sendProblem(
   return reply.type(type).serializer(JSON.stringify).send(body);
 }
 
-/** @returns the body of a problem, as the area has it, and its media type */
+/** Returns the body of a problem in the format of the area, and its media type. */
 export function problemBody(
   problem: Problem,
   area: Area,
@@ -202,7 +199,7 @@ interface ErrorBodyInput extends ProblemContext {
   area: string;
 }
 
-/** The four error bodies of the specification. */
+/** The four error formats of the specification. */
 const ERROR_BODIES = {
   A: (problem: Problem, input: ErrorBodyInput) => ({ id: input.requestId, error: problem.message }),
 
@@ -246,7 +243,7 @@ interface FieldErrorBody {
   value?: string;
 }
 
-/** Faults inside an array, which the body itself may be, go by the item's index, the others stand alone. */
+/** Groups errors inside an array, which may be the body itself, by the index of the item. */
 function groupFieldErrors(faults: readonly FieldError[]): {
   failedValidation?: FieldErrorBody[];
   failedValidations?: { index: number; failedValidation: FieldErrorBody[] }[];

@@ -1,6 +1,6 @@
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether a part of the answer can be asked for. */
+    /** Whether parts of the response can be requested. */
     ranged?: boolean;
   }
 }
@@ -8,23 +8,23 @@ declare module 'fastify' {
 const MAX_HEADER_LENGTH = 8_192;
 const text = (description: string) => ({ type: 'string', maxLength: MAX_HEADER_LENGTH, description });
 
-/** The request headers of such an operation, as the description has them. */
+/** Request headers, as described in the API description. */
 export const RANGE_HEADERS = {
-  Range: text('The bytes that are wanted: `bytes=0-1023`. Of several ranges the whole is sent.'),
-  'If-Range': text('An ETag: with another than the file has, the whole is sent.'),
-  'If-None-Match': text('ETags, or `*`: a 304 when the file has one of them.'),
+  Range: text('A byte range, for example `bytes=0-1023`. Several ranges return the whole file.'),
+  'If-Range': text('An ETag. If it does not match, the whole file is returned.'),
+  'If-None-Match': text('ETags, or `*`. Returns 304 if the file matches one of them.'),
 };
 
-/** Bytes from `start` to `end`, both included. */
+/** Inclusive at both ends. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * Reads `Range` (RFC 9110, section 14.2). Of several ranges the whole is sent, as that section allows.
+ * Parses `Range` (RFC 9110, section 14.2).
  * @param size of the whole, in bytes
- * @returns the part that is wanted; `undefined` for the whole, `unsatisfiable` for a part that is not there
+ * @returns `undefined` for the whole, which several ranges return as well; `unsatisfiable` for a range past the end
  */
 export function parseRange(
   header: string | undefined,
@@ -33,7 +33,7 @@ export function parseRange(
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;
   if (first === '') {
-    // The last so many bytes.
+    // A suffix range: the last bytes.
     const length = Math.min(Number(last), size);
     return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
   }
@@ -43,10 +43,7 @@ export function parseRange(
   return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
 }
 
-/**
- * @param filename any text
- * @returns `Content-Disposition` of a download (RFC 6266), with the name for old clients, and as it is (RFC 8187)
- */
+/** Formats `Content-Disposition` (RFC 6266) with an ASCII name for old clients and the exact one (RFC 8187). */
 export function formatContentDisposition(filename: string): string {
   const plain = filename
     .normalize('NFD')

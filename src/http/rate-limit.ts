@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MILLISECONDS = 60_000;
-/** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
+/** `max` would allocate memory for all of them at once; `maxSize` does not. */
 const MAX_WINDOWS = 100_000;
 
 export interface RateDecision {
@@ -9,7 +9,7 @@ export interface RateDecision {
   headers: Record<string, string>;
 }
 
-/** Counts requests a minute by key, in fixed windows that begin at a key's first request; kept in memory. */
+/** Limits requests a minute by key, in fixed windows that start at a key's first request. In memory only. */
 export class RateLimiter {
   readonly #limit: number;
   readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({
@@ -17,20 +17,20 @@ export class RateLimiter {
     sizeCalculation: () => 1,
   });
 
-  /** @param limit requests a minute; 0 switches it off */
+  /** @param limit requests a minute; 0 disables it */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** @returns whether the next request of this key would be one too many; it is not counted */
+  /** @returns whether the next request of the key would exceed the limit, without counting it */
   isExhausted(key: string, now: number): boolean {
     const window = this.#windows.get(key);
     return this.#limit > 0 && window !== undefined && window.endsAt > now && window.count >= this.#limit;
   }
 
   /**
-   * Counts one request.
-   * @returns whether it may go on, and the `RateLimit` and `RateLimit-Policy` headers that tell so
+   * Counts a request.
+   * @returns whether it is allowed, with the `RateLimit` and `RateLimit-Policy` headers
    *   (draft-ietf-httpapi-ratelimit-headers-10)
    */
   consume(key: string, now: number): RateDecision {

@@ -18,7 +18,7 @@ import { rejectUnknownPaths } from './unknown-paths.ts';
 import { registerOperation } from './operation-routes.ts';
 import { Problem, sendProblem, toProblem } from './problems.ts';
 
-/** What a routes file registers on: handlers get the types of their schemas. */
+/** Routes registered on it infer their types from their schemas. */
 export type TypedInstance = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -27,10 +27,9 @@ export type TypedInstance = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** Registers the routes of a page or two. */
 export type RouteRegistrar = (app: TypedInstance, context: Context) => void;
 
-/** Holds every route to its access rule. An unknown path has none: it is refused before anything of it is read. */
+/** Enforces the access rule of each route. Rejects unknown paths before reading anything else of the request. */
 export function enforceAccess(app: FastifyInstance, access: AccessDependencies): void {
   const refuse = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
@@ -45,22 +44,22 @@ export function enforceAccess(app: FastifyInstance, access: AccessDependencies):
 }
 
 /**
- * Has every request be the operator's, in place of `guardRoutes`: for an app that is called in its own process alone. One
- * that listens answers nobody.
+ * Makes every caller the operator, in place of `enforceAccess`. Only for an app that is called in-process: it throws
+ * if the app listens.
  */
 export function allowOperator(app: FastifyInstance): void {
   const refuse = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (app.server.listening)
-      throw new Error('An app that takes everybody for the operator must not listen.');
+      throw new Error('An app that treats every caller as the operator must not listen.');
     if ((await refuse(request, reply)) !== undefined) return reply;
     request.caller = operatorCaller(request.id);
     return undefined;
   });
 }
 
-/** Adds an area: its error bodies and its operations. */
+/** Registers the error format and the operations of an area. */
 export function registerArea(
   app: FastifyInstance,
   area: Area,
@@ -70,7 +69,7 @@ export function registerArea(
   app.register(
     async (scope: FastifyInstance) => {
       handleErrors(scope, area, context);
-      // The description has them in the order of their numbers.
+      // The API description lists operations by number.
       const declared = operations.map((declare) => declare(context)).sort((a, b) => a.number - b.number);
       for (const operation of declared) registerOperation(scope, area, operation, context);
     },
@@ -78,20 +77,20 @@ export function registerArea(
   );
 }
 
-/** Every error below this scope, and every unknown path, is answered in the area's shape. */
+/** Sends every error below this scope, unknown paths included, in the format of the area. */
 export function handleErrors(scope: FastifyInstance, area: Area, { addresses, log }: Context): void {
   scope.setErrorHandler(async (error, request, reply) => {
     const { inputs } = request.routeOptions.config;
     const named = inputs !== undefined && error instanceof DomainError ? renameFields(error, inputs) : error;
     const problem = toProblem(named, area);
     if (problem.status >= 500) logServerError(log, request.id, problem);
-    // A clash is nobody's fault, and worth a look when it is frequent.
+    // Conflicts are expected, but worth a look when frequent.
     if (problem.status === 409)
       log.warn({ requestId: request.id, operation: request.routeOptions.config.operation }, problem.message);
     return sendProblem(reply, request, area, problem, addresses.errorTypeBase);
   });
-  // It says to which area an unknown path belongs; whoever asks for one was refused before.
+  // Marks the area of unknown paths; `enforceAccess` rejects them earlier.
   scope.setNotFoundHandler(() => {
-    throw new Problem('not-found', 'There is nothing here.', { source: 'path' });
+    throw new Problem('not-found', 'Nothing exists at this path.', { source: 'path' });
   });
 }

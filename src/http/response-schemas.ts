@@ -4,18 +4,18 @@ import { IDEMPOTENCY_REPLAYED_HEADER, ReplayedHeader } from './idempotency.ts';
 import { JSON_TYPE } from './operation-result.ts';
 import { ETagHeader } from './etags.ts';
 
-/** A row of a list as each type has it. */
+/** An example row in each media type. */
 const DOWNLOAD_EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'text/csv': ['id,name\r\n1,First\r\n'],
   'application/x-ndjson': ['{"id":1,"name":"First"}\n'],
 };
 
 export const MULTIPART_TYPE = 'multipart/form-data';
-/** The largest that may be configured. */
+/** The largest size that can be configured, in bytes. */
 const MAX_FILE_SIZE = 1024 ** 3;
 const BINARY_TYPE = 'application/octet-stream';
 
-/** The errors that this operation can answer beside those that every operation can. */
+/** Returns the error statuses of this operation, in addition to those of every operation. */
 export function errorStatuses(declared: Operation): number[] {
   const {
     method,
@@ -30,9 +30,9 @@ export function errorStatuses(declared: Operation): number[] {
   } = declared;
   const takesInput = params !== undefined || query !== undefined || body !== undefined;
   return [
-    // Several schemes at once are malformed as well.
+    // Several credentials at once are malformed as well.
     ...(takesInput || access.schemes === 'all' || repeats !== undefined ? [400] : []),
-    // A change may clash with another one, and a body that nobody reads is looked at all the same.
+    // Any change can conflict, and a body is checked even if the operation ignores it.
     ...(method === 'GET' ? [] : [409, 413, 415]),
     ...(versioned === true && takesIfMatch(method) ? [412] : []),
     ...(body === undefined && multipart === undefined && repeats === undefined ? [] : [422]),
@@ -40,7 +40,10 @@ export function errorStatuses(declared: Operation): number[] {
   ];
 }
 
-/** @returns the successes of an operation, as its route is told them. @param mayIgnore whether its body may hold what is ignored */
+/**
+ * Describes the success responses of an operation. @param mayIgnore whether unknown properties of the body can be
+ * reported
+ */
 export function describeResponses(
   { method, responses, versioned, idempotency: repeats }: Operation,
   mayIgnore: boolean,
@@ -94,7 +97,16 @@ export function describeResponses(
       },
     ]),
     ...(versioned === true && method === 'GET'
-      ? [[304, { description: 'If-None-Match has it already.', headers: { ETag: ETagHeader }, type: 'null' }]]
+      ? [
+          [
+            304,
+            {
+              description: 'Not modified: the resource matches If-None-Match.',
+              headers: { ETag: ETagHeader },
+              type: 'null',
+            },
+          ],
+        ]
       : []),
   ]) as Record<string, object>;
 }

@@ -3,7 +3,7 @@ import type { Area } from './areas.ts';
 import { MAX_NAME_LENGTH, NAME_PATTERN } from '../domain/shared/names.ts';
 import { errorMediaType } from './problems.ts';
 
-/** What the schemas of every area are made of. Every string and array has a limit. */
+/** Every string and array of a schema has a limit. */
 
 export const MAX_TEXT = 2_048;
 const MAX_URL = 4_096;
@@ -17,31 +17,31 @@ export const DateTimeSchema = Type.String({
 
 export const RequestIdSchema = Type.String({
   maxLength: 64,
-  description: "The request's id, as in the log.",
+  description: 'The id of the request, which is also in the log.',
 });
 
-/** The name of something, in a request (docs/decided.md, section 6). */
+/** A name in a request (docs/decided.md, section 6). */
 export const nameSchema = (example: string) =>
   Type.String({
     pattern: NAME_PATTERN,
     maxLength: MAX_TEXT,
-    description: `1 to ${MAX_NAME_LENGTH} characters, outer space not counted.`,
+    description: `1 to ${MAX_NAME_LENGTH} characters, not counting leading and trailing space.`,
     examples: [example],
   });
 
 const MAX_STORED_TEXT = 65_536;
 
-/** A text in an answer, which the database limits. */
+/** A text in a response, limited by the database. */
 export const textSchema = (example: string) =>
   Type.String({ maxLength: MAX_STORED_TEXT, examples: [example] });
 
-/** The same, which may be unknown: type and null in one, and not a union, which the serializer would try in turn. */
+/** Nullable. One schema with two types instead of a union, which the serializer would try in turn. */
 export const nullableTextSchema = (example: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: MAX_STORED_TEXT, examples: [example] });
 
 /**
- * The same schema, of what may be `null` as well: in an answer where nothing is known, in a body where `null` means
- * something (elsewhere in the body of a companion it is as good as absent).
+ * Makes a schema nullable: in a response for unknown values, in a body where `null` has a meaning (elsewhere in a
+ * companion's body `null` counts as absent).
  */
 export function nullable<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> | null> {
   const { type, enum: values, ...rest } = schema as S & { type?: unknown; enum?: unknown[] };
@@ -52,7 +52,7 @@ export function nullable<S extends TSchema>(schema: S): Type.TUnsafe<Static<S> |
   });
 }
 
-/** What is true of the largest answers that nobody pages. */
+/** Upper bound of unpaged responses. */
 export const MAX_RESULTS = 1_000_000;
 
 const FailedValidationSchema = Type.Array(
@@ -61,7 +61,7 @@ const FailedValidationSchema = Type.Array(
       message: Type.String({ maxLength: MAX_TEXT }),
       property: Type.String({ maxLength: MAX_TEXT, description: 'Dotted path from the root of the body.' }),
       value: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Cut at 100 characters; absent for a secret.' }),
+        Type.String({ maxLength: 100, description: 'Truncated to 100 characters. Absent for secrets.' }),
       ),
     },
     { title: 'Failed value' },
@@ -115,7 +115,7 @@ export const ERROR_SCHEMAS = {
       id: RequestIdSchema,
       source: Type.String({
         maxLength: MAX_TEXT,
-        description: 'The parameter or header at fault, or nothing.',
+        description: 'The invalid parameter or header, or an empty string.',
       }),
       status: Type.Integer(),
       title: Type.String({ maxLength: MAX_TEXT }),
@@ -125,11 +125,9 @@ export const ERROR_SCHEMAS = {
 };
 
 /**
- * The error responses of an operation.
- * @param area whose shapes they have
- * @param statuses the ones that this operation can answer beside those that every operation can; where the area has
- *   another one for them, that one
- * @param options `bodiless` are those that come without a body, `repeats` that a 409 may be the first request's that runs
+ * Describes the error responses of an operation.
+ * @param statuses those in addition to the ones of every operation
+ * @param options `withoutBody`: statuses without a body; `idempotent`: a 409 may have Retry-After
  */
 export function errorResponses(
   area: Area,
@@ -143,7 +141,7 @@ export function errorResponses(
       .map((status) => {
         const description = STATUS_DESCRIPTIONS[status] ?? 'Error';
         if (bodiless.includes(status))
-          return [status, { description: `${description} Without a body.`, type: 'null' }];
+          return [status, { description: `${description} The response has no body.`, type: 'null' }];
         const shape = area.errorBodyFormatOf(status);
         const headers = status === 409 && repeats ? { headers: { 'Retry-After': RetryAfterHeader } } : {};
         return [
@@ -156,20 +154,21 @@ export function errorResponses(
 
 const RetryAfterHeader = {
   type: 'integer',
-  description: 'The seconds until the first request with this Idempotency-Key may be answered; else absent.',
+  description:
+    'Seconds until the first request with this Idempotency-Key may have finished. Absent for other conflicts.',
 };
 
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'Malformed: not JSON, or a value of the wrong type or in a bad parameter.',
-  401: 'No valid credential.',
-  403: 'The credential or the role does not allow it.',
-  404: 'It does not exist, or is out of reach.',
-  409: 'The change conflicts with what exists.',
-  412: 'If-Match names another version than the one that is there.',
+  400: 'The request is malformed: the body is not JSON, a value has the wrong type, or a parameter is invalid.',
+  401: 'The credential is missing or invalid.',
+  403: 'The credential or the role does not permit this.',
+  404: 'The object does not exist, or is not visible to the caller.',
+  409: 'The change conflicts with the current state.',
+  412: 'If-Match does not match the current version.',
   413: 'The batch or the body is too large.',
-  415: 'Content-Type is not application/json.',
-  422: 'Of the right type and with a wrong value.',
-  429: 'Too many requests. Retry-After says when to try again.',
-  500: 'The server failed.',
-  503: 'The service is unavailable. Retry-After says when to try again.',
+  415: 'Content-Type is not supported.',
+  422: 'A value is invalid.',
+  429: 'Too many requests. Retry-After has the seconds to wait.',
+  500: 'Internal server error.',
+  503: 'The service is unavailable. Retry-After has the seconds to wait.',
 };

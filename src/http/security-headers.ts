@@ -3,8 +3,8 @@ import type { Config } from '../config/config.ts';
 const YEAR_SECONDS = 31_536_000;
 
 /**
- * The headers that every response starts with: no sniffing, no framing, no referrer, nothing loaded, nothing stored.
- * A route whose answer may be kept, or is a page, says so itself.
+ * Default headers of every response: no sniffing, no framing, no referrer, no loading, no caching. Routes override
+ * them.
  */
 export function securityHeaders(config: Pick<Config, 'clientBaseUrl'>): Readonly<Record<string, string>> {
   return {
@@ -13,7 +13,7 @@ export function securityHeaders(config: Pick<Config, 'clientBaseUrl'>): Readonly
     'referrer-policy': 'no-referrer',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cache-control': 'no-store',
-    // Over plain HTTP a browser ignores it, so it is sent where users come through https.
+    // Browsers ignore it over plain HTTP, so it is sent only if users connect by https.
     ...(config.clientBaseUrl?.startsWith('https:') === true
       ? { 'strict-transport-security': `max-age=${YEAR_SECONDS}; includeSubDomains` }
       : {}),

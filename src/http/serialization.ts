@@ -5,12 +5,12 @@ import { type JsonSchema, mapSchema } from './validation/map-schema.ts';
 
 type Serialize = (value: unknown) => string;
 
-/** By schema: apps of one process have the same ones. */
+/** By schema, as the apps of one process share them. */
 const serializers = new WeakMap<TSchema, Serialize>();
 
 /**
- * Fastify's serializer compiler. A serializer is made at its first use, in a few milliseconds: those of all operations and
- * of their errors, which are sent without, would be two thirds of a start.
+ * Fastify's serializer compiler. Compiles a serializer at its first use, which takes a few milliseconds: those of all
+ * operations and of their errors, most never used, would be two thirds of the start.
  */
 export const compileSerializer: FastifySerializerCompiler<TSchema> = ({ schema }) => {
   let serialize: Serialize | undefined;
@@ -30,17 +30,17 @@ function serializerOf(schema: TSchema): Serialize {
   return serialize;
 }
 
-// Of a union fast-json-stringify has Ajv validate the value against each form until one fits, of a thousand assets too. The
-// two kinds that answers have can be told apart by a look.
+// For a union, fast-json-stringify has Ajv validate the value against each alternative. The two unions of responses
+// need no validation.
 
-/** @returns what writes a thing or an array of such; `undefined` for any other schema */
+/** Serializes an object or an array of objects; `undefined` for any other schema. */
 function serializeOneOrMany({ anyOf }: { anyOf?: TSchema[] }): Serialize | undefined {
   const [one, many, more] = anyOf ?? [];
   if (one === undefined || (many as JsonSchema | undefined)?.type !== 'array' || more !== undefined) return;
   return (value) => serializerOf(Array.isArray(value) ? (many as TSchema) : one)(value);
 }
 
-/** @returns a thing or `null` as fast-json-stringify has it without a union; any other schema as it is */
+/** Turns a union with `null` into `nullable`, which fast-json-stringify handles without a union. */
 function toNullable(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const [thing, nothing, more] = (anyOf ?? []) as JsonSchema[];

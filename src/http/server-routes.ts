@@ -4,7 +4,7 @@ import { AREAS, SERVER_AREA } from './areas.ts';
 import { type ProblemType, PROBLEM_TYPES, type ProblemTypeName } from './problem-types.ts';
 import { Problem } from './problems.ts';
 
-/** The routes outside the areas: health, readiness, public keys, and what kinds of problem mean. */
+/** Registers the routes outside the areas: health, readiness, public keys and problem types. */
 export function registerServerRoutes(app: FastifyInstance, { addresses, clock, db, keys }: Context): void {
   const hidden = { schema: { hide: true } } as const;
 
@@ -41,7 +41,7 @@ export function registerServerRoutes(app: FastifyInstance, { addresses, clock, d
     { config: { operation: 'problem', access: 'open' }, ...hidden },
     async ({ params: { area, kind } }, reply) => {
       const text = explainProblemType(area, kind);
-      if (text === undefined) throw new Problem('not-found', `There is no kind of problem ${area}/${kind}.`);
+      if (text === undefined) throw new Problem('not-found', `There is no problem type ${area}/${kind}.`);
       return reply
         .header('cache-control', 'public, max-age=300')
         .type('text/plain; charset=utf-8')
@@ -50,7 +50,7 @@ export function registerServerRoutes(app: FastifyInstance, { addresses, clock, d
   );
 }
 
-/** @returns every kind of problem, by area, with the `type` that its error bodies carry where they carry one */
+/** Lists every problem type by area, with its URL. */
 function listProblemTypes(errorTypeBase: string): string {
   const sections = [...Object.values(AREAS), SERVER_AREA].map((area) => {
     const kinds = Object.entries(PROBLEM_TYPES).filter(
@@ -61,10 +61,10 @@ function listProblemTypes(errorTypeBase: string): string {
     );
     return `${area.title}\n\n${lines.join('\n')}\n`;
   });
-  return `Kinds of problem. Each address explains its own.\n\n${sections.join('\n')}`;
+  return `Problem types. Each URL explains its own.\n\n${sections.join('\n')}`;
 }
 
-/** @returns what the `type` of an error body stands for, in plain text */
+/** Explains a problem type in plain text. */
 function explainProblemType(areaName: string, kind: string): string | undefined {
   const area = [...Object.values(AREAS), SERVER_AREA].find(({ name }) => name === areaName);
   if (area === undefined || !Object.hasOwn(PROBLEM_TYPES, kind)) return undefined;
@@ -74,7 +74,7 @@ function explainProblemType(areaName: string, kind: string): string | undefined 
     meaning,
     onlyArea = area.name,
   }: ProblemType = PROBLEM_TYPES[kind as ProblemTypeName];
-  // Some areas never answer this kind, or under another name.
+  // Some areas do not have this type, or have it under another name.
   if (onlyArea !== area.name || area.problemTypes?.[kind as ProblemTypeName] !== undefined) return undefined;
   return `${title} (${status})\n\n${meaning}\n`;
 }

@@ -4,18 +4,17 @@ import type { FastifyInstance } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Aborted when the server begins to close; absent where none listens. */
+    /** Aborted when the server begins to shut down. Absent in an app that does not listen. */
     closing?: AbortSignal;
   }
 }
 
-/** How often connections are looked for that have become idle while the server closes, in ms. */
+/** Interval at which idle connections are closed during shutdown, in ms. */
 const SWEEP_MILLISECONDS = 50;
 
 /**
- * Tells streams that would go on for ever that the server closes, and ends each connection once its last answer is
- * written: Node closes those that are idle then, and one that becomes so later would stay for as long as its client likes.
- * So would one on which nothing was asked yet, which is not idle to Node; browsers connect ahead.
+ * Ends streams when the server shuts down, and closes each connection after its last response. Node closes only
+ * connections that are idle at the start of the shutdown, and does not count unused ones, which browsers open ahead.
  */
 export function closeStreamsOnShutdown(app: FastifyInstance): void {
   const closing = new AbortController();
@@ -38,23 +37,23 @@ export function closeStreamsOnShutdown(app: FastifyInstance): void {
   });
 }
 
-/** Live streams look at their credential as often, in ms: they end within 15 s of it. */
+/** How often a stream checks its credential, in ms: it ends within 15 s of the credential. */
 const LIVENESS_MILLISECONDS = 10_000;
 
 interface StreamOptions {
-  /** How long a reader may take nothing, in ms. */
+  /** How long the client may stop reading, in ms. */
   timeout: number;
-  /** @returns whether the credential of the request is still good */
+  /** @returns whether the credential of the request is still valid */
   isLive(): Promise<boolean>;
-  /** Whether there may be nothing to tell for as long; then only what waits to be read counts. */
+  /** Whether the source may pause for longer; then only unread data counts towards the timeout. */
   mayBeIdle?: boolean;
-  /** Called once, whichever way the stream ends. */
+  /** Called once, however the stream ends. */
   onEnd?: () => void;
 }
 
 /**
- * An answer that is written as it is made, and no faster than it is read. It breaks off when nobody reads for too long,
- * or when the credential that it was asked for with has ended.
+ * Streams a response as it is produced, no faster than the client reads. Destroys the stream when the client stops
+ * reading for too long, or its credential becomes invalid.
  */
 export function streamResponse(
   chunks: AsyncIterable<string | Uint8Array>,
@@ -89,12 +88,12 @@ export function streamResponse(
     () => {
       const now = performance.now();
       if (now - moved > timeout && !(mayBeIdle && isMaking))
-        readable.destroy(new Error('Nobody reads the answer.'));
+        readable.destroy(new Error('The client stopped reading the response.'));
       if (now - checked < LIVENESS_MILLISECONDS) return;
       checked = now;
       isLive().then(
-        (live) => live || readable.destroy(new Error('The credential has ended.')),
-        // The database does not answer: the next look will tell.
+        (live) => live || readable.destroy(new Error('The credential is no longer valid.')),
+        // The database is unavailable; the next check decides.
         () => undefined,
       );
     },
@@ -103,12 +102,11 @@ export function streamResponse(
   return readable;
 }
 
-/** What the iterator still reads is nobody's any more. */
+/** Ignores errors, as nothing reads the result. */
 async function closeIterator(iterator: AsyncIterator<string | Uint8Array>): Promise<void> {
   await iterator.return?.(undefined).catch(() => undefined);
 }
 
-/** Lets whatever waits in the event loop go first. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

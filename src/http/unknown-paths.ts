@@ -3,21 +3,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from './problems.ts';
 
 const MAX_PATH_SHOWN = 200;
-/** The router finds paths alone: it has all of them under one method. */
+/** The router matches paths only, so that all are registered under one method. */
 const ROUTER_METHOD = 'GET';
 
 interface KnownPath {
   methods: Set<string>;
-  /** Where it is registered: errors of it are answered as there. */
+  /** The scope of the route, whose error handler answers. */
   scope: FastifyInstance;
 }
 
 /**
- * Remembers which methods the paths of an app get; to be called before it has routes.
- * @returns what to call for each request, as Fastify has 404 for a method that a path lacks, or takes `DELETE /things/all`
- *   for a thing called `all`. It answers 405 (RFC 9110, section 15.5.6) and returns the reply, or nothing where the path has
- *   the method; it throws a Problem `not-found` where there is nothing at the path. A route for each method that a path
- *   lacks would do the same, by the thousand.
+ * Records the methods of each path. Call before routes are added.
+ * @returns a hook that rejects unknown paths with 404 and unsupported methods with 405 (RFC 9110, section 15.5.6); it
+ *   resolves with the reply if it has answered. Fastify would answer 404 for a method that a path lacks, or take
+ *   `DELETE /things/all` for an object called `all`; a route for each unsupported method would be thousands.
  */
 export function rejectUnknownPaths(
   app: FastifyInstance,
@@ -36,17 +35,17 @@ export function rejectUnknownPaths(
     const [address = ''] = request.url.split('?', 1);
     const found = router.find(ROUTER_METHOD, address)?.store as KnownPath | undefined;
     if (found === undefined)
-      throw new Problem('not-found', `There is nothing at ${address.slice(0, MAX_PATH_SHOWN)}.`, {
+      throw new Problem('not-found', `Nothing exists at ${address.slice(0, MAX_PATH_SHOWN)}.`, {
         source: 'path',
       });
     if (found.methods.has(request.method)) return undefined;
     const allow = [...found.methods].sort().join(', ');
     const problem = new Problem(
       'method-not-allowed',
-      `${request.method} is not allowed here. Allowed: ${allow}.`,
+      `${request.method} is not allowed for this path. Allowed methods: ${allow}.`,
       { source: 'method', headers: { allow } },
     );
-    // Ours are all asynchronous, which its type does not tell.
+    // All our error handlers are asynchronous, which the type does not say.
     const answered: unknown = found.scope.errorHandler(problem, request, reply);
     await answered;
     return reply;

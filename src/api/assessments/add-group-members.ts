@@ -31,7 +31,7 @@ const AddGroupMembersSchema = Type.Object(
         },
         { title: 'Member to add' },
       ),
-      { minItems: 1, maxItems: MAX_MEMBERS_PER_REQUEST, description: 'No user twice.' },
+      { minItems: 1, maxItems: MAX_MEMBERS_PER_REQUEST, description: 'Each user may appear once.' },
     ),
   },
   { title: 'Members to add' },
@@ -42,14 +42,19 @@ const AdditionResultsSchema = memberResultsSchema(
   Type.String({
     enum: [...ADDITION_STATUSES],
     maxLength: 16,
-    description: 'added: a new member, or one who has another role now. noop: one who has the role.',
+    description:
+      '`added`: the user joined the group, or their role changed. `noop`: the user already had this role.',
     examples: ['added'],
   }),
   {
     role: Type.Optional(
-      Type.String({ enum: [...GROUP_ROLES], maxLength: 32, description: 'Absent with the status error.' }),
+      Type.String({
+        enum: [...GROUP_ROLES],
+        maxLength: 32,
+        description: 'Absent when the status is `error`.',
+      }),
     ),
-    id: Type.Optional(Type.Integer({ description: 'The membership; absent with the status error.' })),
+    id: Type.Optional(Type.Integer({ description: 'The membership. Absent when the status is `error`.' })),
   },
   ADDITION_ERRORS,
   {
@@ -64,14 +69,14 @@ const addGroupMembersOperation = ({ clock }: Context) =>
     number: 47,
     summary: 'Add users to an assessment group',
     description:
-      'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; who is a member is given the role. infra_admin is given by admins and staff, rbac_group_admin by those and by who has it; the last rbac_group_admin keeps the role.',
+      'Requires the role `rbac_group_admin` or `infra_admin` in the group, an organization admin, or staff. Each user gets a result of their own; a user who is already a member gets the new role. Only admins and staff can grant `infra_admin`; they and members with `rbac_group_admin` can grant `rbac_group_admin`. The last `rbac_group_admin` of a group keeps that role.',
     method: 'POST',
     path: `${GROUP_MEMBERS_PATH}/batchAdd`,
     access: GROUP_MEMBERS_ACCESS,
     params: GroupMembersParamsSchema,
     body: AddGroupMembersSchema,
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 200: { description: 'What became of each user.', schema: AdditionResultsSchema } },
+    responses: { 200: { description: 'The result for each user.', schema: AdditionResultsSchema } },
     idempotency: true,
     handler({ caller, change, params, body }) {
       const act = { actor: caller, now: clock() };

@@ -16,7 +16,7 @@ const collection = '/assessment_groups';
 const path = `${collection}/:id`;
 const ID = 'The id of an assessment group.';
 const GroupParamsSchema = idParams(ID, 1);
-/** One that whoever tries the operations in their order can do without. */
+/** An example that can be deleted without breaking the examples of later operations. */
 const DeletedGroupParamsSchema = idParams(ID, 2);
 
 const GroupSchema = Type.Object(
@@ -46,7 +46,7 @@ const NewGroupSchema = Type.Object(
       Type.String({
         pattern: ORGANIZATION_UID_PATTERN,
         maxLength: 50,
-        description: 'The organization that gets it; staff have to say it.',
+        description: 'The uid of the organization to create the assessment in. Required for staff.',
         examples: ['acme'],
       }),
     ),
@@ -68,12 +68,12 @@ const listAssessmentGroupsOperation = (context: Context) =>
     number: 42,
     summary: 'List assessment groups',
     description:
-      'Those of the organization, by name, for admins and staff; for everyone else those that they are a member of.',
+      'Lists the assessment groups of the organization by name. Admins and staff get all of them, other users those that they are members of.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: groupList,
-    filters: { search: 'A part of the name, without regard to case.' },
+    filters: { search: 'Return only tags whose name contains this text, ignoring case.' },
     defaultSort: { sort: 'name' },
     schema: GroupSchema,
     toRow: toGroupBody,
@@ -84,7 +84,7 @@ const getAssessmentGroupOperation = ({ db }: Context) =>
     id: 'getAssessmentGroup',
     number: 43,
     summary: 'Get an assessment group',
-    description: 'For its members, admins of the organization, and staff.',
+    description: 'Requires membership of the group, an organization admin, or staff.',
     method: 'GET',
     path,
     access: V1_ACCESS,
@@ -99,7 +99,7 @@ const createAssessmentGroupOperation = ({ clock }: Context) =>
     id: 'createAssessmentGroup',
     number: 44,
     summary: 'Create an assessment group',
-    description: 'Creates a group without members. For admins.',
+    description: 'Creates an assessment group without members. Requires an admin.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -108,7 +108,7 @@ const createAssessmentGroupOperation = ({ clock }: Context) =>
     inputs: { organization: 'organization_uid' },
     responses: {
       201: {
-        description: 'The assessment group was created.',
+        description: 'The created assessment group.',
         schema: GroupSchema,
         headers: { Location: LocationHeader },
       },
@@ -128,14 +128,14 @@ const updateAssessmentGroupOperation = ({ clock, db }: Context) =>
     id: 'updateAssessmentGroup',
     number: 45,
     summary: 'Update an assessment group',
-    description: 'What is absent stays. For admins.',
+    description: 'An absent property is unchanged. Requires an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
     params: GroupParamsSchema,
     body: UpdateGroupSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
-    responses: { 200: { description: 'The assessment group as it is now.', schema: GroupSchema } },
+    responses: { 200: { description: 'The updated assessment group.', schema: GroupSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body: { name, description: text } }) {
       const act = { actor: caller, now: clock() };
@@ -149,12 +149,13 @@ const deleteAssessmentGroupOperation = ({ clock, db }: Context) =>
     id: 'deleteAssessmentGroup',
     number: 46,
     summary: 'Delete an assessment group',
-    description: 'Deletes the group with its memberships; its assessments stay, without a group. For admins.',
+    description:
+      'Deletes the assessment group and its memberships. Its assessments remain without a group. Requires an admin.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: DeletedGroupParamsSchema,
-    responses: { 204: { description: 'The assessment group is deleted.' } },
+    responses: { 204: { description: 'The assessment group was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id } }) =>
       db.write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, ifMatch)),

@@ -22,7 +22,7 @@ import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;
 
-/** What cannot be such an id is one that no assessment has: 404. */
+/** A value that is not such an id matches no assessment, which gives 404. */
 const assessmentParamsSchema = (example: string) =>
   Type.Object({
     id: Type.String({
@@ -36,7 +36,7 @@ const assessmentParamsSchema = (example: string) =>
 
 export const AssessmentParamsSchema = assessmentParamsSchema('acme-web-2026');
 
-/** The same, of one that whoever tries the operations in their order can do without. */
+/** An example that can be deleted without breaking the examples of later operations. */
 export const DeletedAssessmentParamsSchema = assessmentParamsSchema('acme-internal-2025');
 
 const DateSchema = Type.String({ format: 'date', maxLength: 10, examples: ['2026-11-21'] });
@@ -45,7 +45,7 @@ const AssessmentStateSchema = Type.Enum(ASSESSMENT_STATES, { type: 'string', exa
 const GroupIdSchema = Type.Integer({
   minimum: 1,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'The assessment group that it belongs to.',
+  description: 'The id of the assessment group that the assessment belongs to.',
   examples: [1],
 });
 const AssessmentUidSchema = textSchema('acme-api-2026');
@@ -53,8 +53,8 @@ const AssessmentUidSchema = textSchema('acme-api-2026');
 export const AssessmentSchema = Type.Object(
   {
     uid: AssessmentUidSchema,
-    id: { ...AssessmentUidSchema, description: 'The uid.' },
-    codename: { ...AssessmentUidSchema, description: 'The uid.' },
+    id: { ...AssessmentUidSchema, description: 'Same as `uid`.' },
+    codename: { ...AssessmentUidSchema, description: 'Same as `uid`.' },
     name: textSchema('Partner API 2026'),
     description: textSchema('The API that partners book with, and its sandbox.'),
     type: textSchema('api'),
@@ -64,7 +64,10 @@ export const AssessmentSchema = Type.Object(
     tags: Type.Array(AssessmentTagSchema, { maxItems: MAX_RESULTS }),
     tag_ids: Type.Array(Type.Integer(), { maxItems: MAX_RESULTS }),
     vulnerability_count: Type.Integer({ minimum: 0 }),
-    open_vulnerability_count: Type.Integer({ minimum: 0, description: 'Those that are not closed.' }),
+    open_vulnerability_count: Type.Integer({
+      minimum: 0,
+      description: 'The number of open vulnerabilities.',
+    }),
     asset_count: Type.Integer({ minimum: 0 }),
     starts_on: nullable(DateSchema),
     ends_on: nullable(DateSchema),
@@ -75,7 +78,7 @@ export const AssessmentSchema = Type.Object(
   { title: 'Assessment' },
 );
 
-/** Items of a list of tags may be the objects that a GET gives. */
+/** Items may be the tag objects that a GET returns. */
 const TagIdsSchema = Type.Array(
   Type.Union([
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -86,7 +89,8 @@ const TagIdsSchema = Type.Array(
   ]),
   {
     maxItems: MAX_TAGS,
-    description: 'Ids of tags. Together with `tag_list` the tags to be; `[]` clears them.',
+    description:
+      'Tag ids. Together with `tag_list`, replaces the tags of the assessment; `[]` removes all of them.',
     examples: [[1]],
   },
 );
@@ -97,7 +101,7 @@ const TagNamesSchema = Type.Array(
   ]),
   {
     maxItems: MAX_TAGS,
-    description: 'Names of tags, which are created for admins where they are new.',
+    description: 'Tag names. Tags that do not exist are created if the caller is an admin.',
     examples: [['external']],
   },
 );
@@ -115,7 +119,7 @@ export const NewAssessmentSchema = Type.Object(
       Type.String({
         pattern: ASSESSMENT_UID.source,
         maxLength: 50,
-        description: 'Ten random characters unless told. It stands in addresses and stays.',
+        description: 'Defaults to ten random characters. Used in URLs; cannot be changed.',
         examples: ['acme-api-2026'],
       }),
     ),
@@ -130,7 +134,7 @@ export const NewAssessmentSchema = Type.Object(
       Type.String({
         pattern: ORGANIZATION_UID_PATTERN,
         maxLength: 50,
-        description: 'The organization that gets it; staff have to say it.',
+        description: 'The uid of the organization to create the assessment in. Required for staff.',
         examples: ['acme'],
       }),
     ),
@@ -153,12 +157,11 @@ export const UpdateAssessmentSchema = Type.Object(
   { title: 'Assessment change' },
 );
 
-/** @returns the names of tags that may stand in the objects of a GET */
+/** Returns the names of tags, which may be given as the objects that a GET returns. */
 export function tagNamesOf(items: readonly (string | { name: string })[] | undefined): string[] | undefined {
   return items?.map((tag) => (typeof tag === 'string' ? tag : tag.name));
 }
 
-/** @returns the assessment as the API tells of it */
 export function toAssessmentBody(
   assessment: AssessmentView,
   { addresses }: Pick<Context, 'addresses'>,

@@ -27,8 +27,8 @@ const userIdsSchema = (description: string, examples: number[][]) =>
 
 const UpdateAccessSchema = Type.Object(
   {
-    add: userIdsSchema('Ids of users of the organization.', [[5]]),
-    remove: userIdsSchema('The same; nobody in both.', [[]]),
+    add: userIdsSchema('Ids of users of the organization to grant access to.', [[5]]),
+    remove: userIdsSchema('Ids of users to revoke access from. A user cannot be in both lists.', [[]]),
   },
   { title: 'Assessment access change' },
 );
@@ -37,8 +37,9 @@ const listAssessmentUsersOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentUsers',
     number: 40,
-    summary: 'List who was given access to an assessment',
-    description: 'The client users who were, by id; admins and staff have it anyway. For admins.',
+    summary: 'List users with access to an assessment',
+    description:
+      'Lists the client users with access to the assessment, by id. Admins and staff always have access and are not listed. Requires an admin.',
     path,
     access: V1_ACCESS,
     params: AssessmentParamsSchema,
@@ -56,8 +57,9 @@ const updateAssessmentUsersOperation = (context: Context) =>
   operation({
     id: 'updateAssessmentUsers',
     number: 40,
-    summary: 'Give and take access to an assessment',
-    description: 'Answers with all who have been given access then. For admins.',
+    summary: 'Grant and revoke access to an assessment',
+    description:
+      'Grants and revokes access, and returns all client users who have access afterwards. Requires an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
@@ -66,7 +68,7 @@ const updateAssessmentUsersOperation = (context: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: {
       200: {
-        description: 'Who has been given access, by id.',
+        description: 'The client users with access, by id.',
         schema: Type.Array(UserSchema, { maxItems: MAX_RESULTS }),
       },
     },

@@ -23,7 +23,7 @@ import { V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/assessments';
 const path = `${collection}/:id`;
-/** The rule's names of what the bodies call otherwise. */
+/** Maps the names of the rules' inputs to those of the bodies. */
 const INPUTS = {
   organization: 'organization_uid',
   groupId: 'assessment_group_id',
@@ -39,16 +39,16 @@ const listAssessmentsOperation = (context: Context) =>
     number: 36,
     summary: 'List assessments',
     description:
-      'The assessments that you have access to: admins to those of their organization, staff to all that they reach.',
+      'Lists the assessments that the caller has access to: for admins, those of their organization; for staff, those of every organization they can access.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: assessmentList,
     filters: {
-      groupId: { parameter: 'assessment_group_id', description: 'Of this assessment group.' },
-      search: 'A part of the uid or the name, without regard to case.',
-      tagId: 'With one of these assessment tags.',
-      state: 'In one of these states.',
+      groupId: { parameter: 'assessment_group_id', description: 'Return only assessments of these groups.' },
+      search: 'Return only assessments whose uid or name contains this text, ignoring case.',
+      tagId: 'Return only assessments with one of these tags.',
+      state: 'Return only assessments in one of these states.',
     },
     sorts: ['createdAt', 'uid', 'name', 'state', 'startsOn', 'endsOn'],
     defaultSort: { sort: 'createdAt' },
@@ -61,7 +61,7 @@ const getAssessmentOperation = (context: Context) =>
     id: 'getAssessment',
     number: 37,
     summary: 'Get an assessment',
-    description: 'For whoever has access to it.',
+    description: 'Requires access to the assessment.',
     method: 'GET',
     path,
     access: V1_ACCESS,
@@ -78,7 +78,7 @@ const createAssessmentOperation = (context: Context) =>
     number: 38,
     summary: 'Create an assessment',
     description:
-      'Creates an assessment, which is a listing of assets as well. For admins, and in an assessment group for its members with the role assessment_creator or rbac_group_admin. Who creates one has access to it.',
+      'Creates an assessment, which is also a listing of assets. Requires an admin; in an assessment group, its members with the role `assessment_creator` or `rbac_group_admin` can create assessments too. The caller gets access to the assessment.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -87,7 +87,7 @@ const createAssessmentOperation = (context: Context) =>
     inputs: INPUTS,
     responses: {
       201: {
-        description: 'The assessment was created.',
+        description: 'The created assessment.',
         schema: AssessmentSchema,
         headers: { Location: LocationHeader },
       },
@@ -119,7 +119,7 @@ const updateAssessmentOperation = (context: Context) =>
     number: 39,
     summary: 'Update an assessment',
     description:
-      'What is absent stays; `null` resets. Sessions that run end when it is no longer active. For admins, and for who has access and is assessment_operator or rbac_group_admin in its group. To move it to another group needs what creating one there needs.',
+      'An absent property is unchanged; `null` resets it. Running testing sessions end when the assessment stops being active. Requires an admin, or a user with access who has the role `assessment_operator` or `rbac_group_admin` in its group. Moving it to another group requires permission to create assessments there.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
@@ -127,7 +127,7 @@ const updateAssessmentOperation = (context: Context) =>
     body: UpdateAssessmentSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    responses: { 200: { description: 'The assessment as it is now.', schema: AssessmentSchema } },
+    responses: { 200: { description: 'The updated assessment.', schema: AssessmentSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body }) {
       const act = { actor: caller, now: context.clock() };
@@ -152,12 +152,13 @@ const deleteAssessmentOperation = ({ clock, db }: Context) =>
     id: 'deleteAssessment',
     number: 84,
     summary: 'Delete an assessment',
-    description: 'For admins; not while it has vulnerabilities or testing sessions (409).',
+    description:
+      'Requires an admin. Returns 409 while the assessment has vulnerabilities or testing sessions.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: DeletedAssessmentParamsSchema,
-    responses: { 204: { description: 'The assessment is deleted.' } },
+    responses: { 204: { description: 'The assessment was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id } }) =>
       db.write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, ifMatch)),

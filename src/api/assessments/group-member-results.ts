@@ -4,10 +4,9 @@ import { DateTimeSchema, MAX_TEXT } from '../../http/schemas.ts';
 
 export const EXAMPLE_USER_UID = 'u8x2k0vq4m7c1n5p';
 
-/** How many users a request adds or removes at most. */
 export const MAX_MEMBERS_PER_REQUEST = 100;
 
-/** What a batch of users answers with: a result for each, and how many there are of each status. */
+/** Response schema of a batch: a result for each user, and a count for each status. */
 export const memberResultsSchema = <Status extends TSchema, Own extends TProperties>(
   word: 'Addition' | 'Removal',
   status: Status,
@@ -29,11 +28,11 @@ export const memberResultsSchema = <Status extends TSchema, Own extends TPropert
                 enum: [...errors],
                 maxLength: 32,
                 description:
-                  'With the status error alone. user_not_in_org is told to staff, to others it is user_not_found.',
+                  'Present only when the status is `error`. `user_not_in_org` is returned to staff only; other callers get `user_not_found`.',
               }),
             ),
             errorDetail: Type.Optional(
-              Type.String({ maxLength: MAX_TEXT, description: 'With the status error alone.' }),
+              Type.String({ maxLength: MAX_TEXT, description: 'Present only when the status is `error`.' }),
             ),
           },
           { title: `${word} result` },
@@ -69,7 +68,7 @@ export const memberResultsSchema = <Status extends TSchema, Own extends TPropert
   );
 };
 
-/** @returns the answer for results of a batch that was done at a time, in milliseconds since 1970 */
+/** Counts the results by status. @param now milliseconds since 1970 */
 export function toMemberResults<R extends { status: 'added' | 'removed' | 'noop' | 'error' }>(
   results: R[],
   now: number,

@@ -42,7 +42,7 @@ const GroupMembersQuerySchema = Type.Object({
     Type.Integer({
       minimum: 1,
       default: 1,
-      description: 'Counted from 1. One past the end is an empty list.',
+      description: 'Page number, starting at 1. A page past the last one is empty.',
     }),
   ),
   perPage: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE, default: DEFAULT_PER_PAGE })),
@@ -50,12 +50,12 @@ const GroupMembersQuerySchema = Type.Object({
     Type.Enum(MEMBER_SORT_FIELDS, {
       type: 'string',
       default: 'createdAt',
-      description: 'Ties are broken by membership id, ascending.',
+      description: 'Field to sort by. Ties are broken by membership id, ascending.',
     }),
   ),
   sortDir: Type.Optional(Type.Enum(['asc', 'desc'], { type: 'string', default: 'asc' })),
   role: Type.Optional(
-    Type.Enum(GROUP_ROLES, { ...ROLE_SCHEMA, description: 'Only members with this role.' }),
+    Type.Enum(GROUP_ROLES, { ...ROLE_SCHEMA, description: 'Return only members with this role.' }),
   ),
 });
 
@@ -80,7 +80,7 @@ const EXAMPLE_ACTION = {
   href: 'http://127.0.0.1:8080/api/assessment/v1/assessment-groups/1/members/batchRemove',
 };
 
-/** One that is unknown is left out by the serializer. */
+/** The serializer omits the property when it is undefined. */
 const UserNameSchema = Type.Unsafe<string | undefined>({
   type: 'string',
   maxLength: MAX_TEXT,
@@ -91,7 +91,7 @@ const GroupMemberSchema = Type.Object(
   {
     userUid: Type.String({ maxLength: MAX_TEXT, examples: [EXAMPLE_USER_UID] }),
     role: Type.String({ enum: [...GROUP_ROLES], maxLength: 32, examples: ROLE_SCHEMA.examples }),
-    id: Type.Integer({ description: 'The membership.' }),
+    id: Type.Integer({ description: 'The id of the membership.' }),
     createdAt: DateTimeSchema,
     userEmail: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['ada@acme.example'] })),
     userName: Type.Optional(UserNameSchema),
@@ -131,7 +131,7 @@ const GroupMemberListSchema = Type.Object(
         pagination: PaginationSchema,
         actions: Type.Array(GroupActionSchema, {
           maxItems: 16,
-          description: 'What this caller may do with the group.',
+          description: 'The actions that the caller may perform on the group.',
         }),
       },
       { title: 'Group members metadata' },
@@ -163,7 +163,7 @@ const RemovalResultsSchema = memberResultsSchema(
   Type.String({
     enum: [...REMOVAL_STATUSES],
     maxLength: 16,
-    description: 'noop: a user of the organization who is not in the group.',
+    description: '`noop`: the user belongs to the organization but not to the group.',
     examples: ['removed'],
   }),
   {},
@@ -176,7 +176,7 @@ const listGroupMembersOperation = ({ addresses, db }: Context) =>
     id: 'listGroupMembers',
     number: 12,
     summary: 'List members of an assessment group',
-    description: 'For members of the group, admins of its organization, and staff.',
+    description: 'Requires membership of the group, an organization admin, or staff.',
     method: 'GET',
     path: GROUP_MEMBERS_PATH,
     access: GROUP_MEMBERS_ACCESS,
@@ -184,7 +184,7 @@ const listGroupMembersOperation = ({ addresses, db }: Context) =>
     query: GroupMembersQuerySchema,
     responses: {
       200: {
-        description: 'A page of the members, and what the caller may do with the group.',
+        description: 'A page of members, and the actions that the caller may perform on the group.',
         schema: GroupMemberListSchema,
       },
     },
@@ -226,14 +226,14 @@ const removeGroupMembersOperation = ({ clock, db }: Context) =>
     number: 13,
     summary: 'Remove users from an assessment group',
     description:
-      'For members with the role rbac_group_admin or infra_admin, admins of the organization, and staff. Each user has a result of their own; the last rbac_group_admin stays.',
+      'Requires the role `rbac_group_admin` or `infra_admin` in the group, an organization admin, or staff. Each user gets a result of their own. The last `rbac_group_admin` cannot be removed.',
     method: 'POST',
     path: `${GROUP_MEMBERS_PATH}/batchRemove`,
     access: GROUP_MEMBERS_ACCESS,
     params: GroupMembersParamsSchema,
     body: RemoveGroupMembersSchema,
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 200: { description: 'What became of each user.', schema: RemovalResultsSchema } },
+    responses: { 200: { description: 'The result for each user.', schema: RemovalResultsSchema } },
     async handler({ caller, params, body }) {
       const act = { actor: caller, now: clock() };
       const results = await db.write((tx) =>
@@ -243,7 +243,7 @@ const removeGroupMembersOperation = ({ clock, db }: Context) =>
     },
   });
 
-/** Fifty of them a page: naming the fields is several times as fast as spreading the row. */
+/** Names each field, which is several times as fast as spreading the row. */
 function toGroupMemberBody({ userUid, role, id, createdAt, userEmail, userName }: GroupMember) {
   return {
     userUid,

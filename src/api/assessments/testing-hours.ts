@@ -9,7 +9,7 @@ import { V1_ACCESS } from '../v1-params.ts';
 
 const TestingHoursSchema = Type.Object(
   {
-    stats_total: Type.Number({ description: 'Hours, two decimals.', examples: [37.25] }),
+    stats_total: Type.Number({ description: 'Hours, with two decimal places.', examples: [37.25] }),
     from: DateTimeSchema,
     to: DateTimeSchema,
   },
@@ -21,7 +21,7 @@ const getTestingHoursOperation = ({ clock, db }: Context) =>
     id: 'getTestingHours',
     number: 7,
     summary: 'Get testing hours for an assessment',
-    description: 'Adds up the hours that testers logged; a session that runs counts until now.',
+    description: 'Returns the sum of the hours that testers logged. A running session counts until now.',
     method: 'GET',
     path: '/assessments/:id/testing_hours',
     access: V1_ACCESS,

@@ -41,11 +41,11 @@ const TestingSessionSchema = Type.Object(
     started_at: DateTimeSchema,
     ended_at: Type.Unsafe<string | null>({
       ...nullable(DateTimeSchema),
-      description: '`null` while it runs.',
+      description: '`null` while the session is running.',
     }),
     hours: Type.Number({
       minimum: 0,
-      description: 'Two decimals; until now while it runs.',
+      description: 'Hours, with two decimal places. A running session counts until now.',
       examples: [2.5],
     }),
     note: textSchema('Sign-in and password reset'),
@@ -57,7 +57,7 @@ const timestampSchema = (example: string) =>
   Type.String({
     format: 'date-time',
     maxLength: 64,
-    description: 'A moment without an offset is UTC.',
+    description: 'A time without an offset is UTC.',
     examples: [example],
   });
 const noteSchema = Type.String({ maxLength: MAX_NOTE_LENGTH, examples: ['Sign-in and password reset'] });
@@ -71,7 +71,7 @@ const NewTestingSessionSchema = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'Whose session it is, for admins; the caller unless told.',
+        description: 'The id of the tester. Defaults to the caller; only admins can name another user.',
         examples: [1],
       }),
     ),
@@ -91,23 +91,24 @@ const UpdateTestingSessionSchema = Type.Object(
 const INPUTS = { startedAt: 'started_at', endedAt: 'ended_at', testerId: 'tester_id' };
 
 const FILTERS = {
-  testerId: 'Of these testers.',
-  running: 'That run now, or that do not.',
-  since: 'Started at this moment or later.',
-  until: 'Started before this moment.',
+  testerId: 'Return only sessions of these testers.',
+  running: 'Return only running sessions, or exclude them.',
+  since: 'Return only sessions started at or after this time.',
+  until: 'Return only sessions started before this time.',
 };
 
 const listTestingSessionsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listTestingSessions',
     number: 41,
-    summary: 'List the testing sessions of all assessments',
-    description: 'Of every assessment that you have access to, newest first.',
+    summary: 'List testing sessions of all assessments',
+    description:
+      'Lists the testing sessions of every assessment that the caller has access to, newest first.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: testingSessionList,
-    filters: { assessmentId: 'Of these assessments.', ...FILTERS },
+    filters: { assessmentId: 'Return only imports of these assessments.', ...FILTERS },
     defaultSort: { sort: 'startedAt', descending: true },
     schema: TestingSessionSchema,
     toRow: toTestingSessionBody,
@@ -118,8 +119,8 @@ const listAssessmentTestingSessionsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAssessmentTestingSessions',
     number: 48,
-    summary: 'List the testing sessions of an assessment',
-    description: 'For whoever has access to it, newest first.',
+    summary: 'List testing sessions of an assessment',
+    description: 'Requires access to the assessment. Sorted newest first.',
     path: assessmentCollection,
     access: V1_ACCESS,
     params: AssessmentParamsSchema,
@@ -140,7 +141,7 @@ const createTestingSessionOperation = ({ clock }: Context) =>
     number: 49,
     summary: 'Start or log a testing session',
     description:
-      'Without times, starts one now (409 while one of the tester runs on the assessment, and while that is not active); with both, logs one that is over. One that runs ends by itself after 24 hours. For oneself; admins name others who have access.',
+      'Without times, starts a session now; returns 409 if the tester already has a running session on the assessment, or if the assessment is not active. With both times, logs a finished session. A running session ends automatically after 24 hours. Users log their own sessions; admins can log sessions for other users with access.',
     method: 'POST',
     path: assessmentCollection,
     access: V1_ACCESS,
@@ -148,7 +149,7 @@ const createTestingSessionOperation = ({ clock }: Context) =>
     body: NewTestingSessionSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    responses: { 201: { description: 'The testing session was made.', schema: TestingSessionSchema } },
+    responses: { 201: { description: 'The created testing session.', schema: TestingSessionSchema } },
     versioned: true,
     idempotency: true,
     handler({ caller, change, params: { id }, body }) {
@@ -168,9 +169,9 @@ const updateTestingSessionOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateTestingSession',
     number: 50,
-    summary: 'Stop or correct a testing session',
+    summary: 'Stop or update a testing session',
     description:
-      'What is absent stays. `ended_at` stops one that runs; `null` has it run again. For its tester and admins.',
+      'An absent property is unchanged. `ended_at` stops a running session; `null` resumes it. Requires its tester or an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
@@ -178,7 +179,7 @@ const updateTestingSessionOperation = ({ clock, db }: Context) =>
     body: UpdateTestingSessionSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
     inputs: INPUTS,
-    responses: { 200: { description: 'The testing session as it is now.', schema: TestingSessionSchema } },
+    responses: { 200: { description: 'The updated testing session.', schema: TestingSessionSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body }) {
       const act = { actor: caller, now: clock() };
@@ -198,12 +199,12 @@ const deleteTestingSessionOperation = ({ clock, db }: Context) =>
     id: 'deleteTestingSession',
     number: 51,
     summary: 'Delete a testing session',
-    description: 'For its tester and admins.',
+    description: 'Requires its tester or an admin.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: idParams(ID, 2),
-    responses: { 204: { description: 'The testing session is deleted.' } },
+    responses: { 204: { description: 'The testing session was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id } }) =>
       db.write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
@@ -217,14 +218,14 @@ export const TESTING_SESSION_OPERATIONS = [
   deleteTestingSessionOperation,
 ];
 
-/** @throws Failure `invalid` for a text that is no moment */
+/** @throws DomainError `invalid` unless the text is a date and time */
 function parseTimeField(property: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = parseTimestamp(text);
   if (time === undefined)
     throw invalidInput({
       property,
-      message: 'must be a date and time such as 2026-11-21T10:30:00Z',
+      message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
       value: text,
     });
   return time;

@@ -19,7 +19,7 @@ import { AssetTagSchema, AssetTagsParamsSchema, ASSET_TAGS_PATH, TaggedEntitySch
 const READ_ACCESS = { scopes: TAG_SCOPES, schemes: 'bearer' } as const;
 const WRITE_ACCESS = { scopes: STRICT_TAG_SCOPES, schemes: 'bearer' } as const;
 
-/** @param example of a tag that the examples of no other operation delete */
+/** @param example a tag that no other example deletes */
 const assetTagParamsSchema = (example: string) =>
   Type.Object({
     ...AssetTagsParamsSchema.properties,
@@ -32,7 +32,10 @@ const CountedAssetTagSchema = Type.Object(
     uid: AssetTagSchema.properties.uid,
     name: AssetTagSchema.properties.name,
     orgUid: AssetTagSchema.properties.orgUid,
-    entityCount: Type.Integer({ minimum: 0, description: 'How many assets that you reach have it.' }),
+    entityCount: Type.Integer({
+      minimum: 0,
+      description: 'The number of assets visible to the caller that have the tag.',
+    }),
     entities: Type.Optional(
       Type.Array(TaggedEntitySchema, { maxItems: MAX_ENTITIES, description: 'The first of these assets.' }),
     ),
@@ -40,7 +43,7 @@ const CountedAssetTagSchema = Type.Object(
   { title: 'Counted asset tag' },
 );
 
-const INCLUDE_DESCRIPTION = `Whether \`entities\` is there, with at most ${MAX_ENTITIES} of them.`;
+const INCLUDE_DESCRIPTION = `Include \`entities\`, at most ${MAX_ENTITIES} per tag.`;
 
 const listAssetTagsOperation = (context: Context) =>
   listOperation(context, {
@@ -48,15 +51,15 @@ const listAssetTagsOperation = (context: Context) =>
     number: 70,
     summary: 'List asset tags',
     description:
-      'The tags of an organization, or of a group of organizations. Counts and entities are of the assets that you reach.',
+      'Lists the tags of an organization or of a group of organizations. Counts and entities cover the assets visible to the caller.',
     path: ASSET_TAGS_PATH,
     access: READ_ACCESS,
     params: AssetTagsParamsSchema,
     style: 'flat',
     list: assetTagList,
     filters: {
-      search: 'A part of the name, without regard to case.',
-      entityUid: 'Tags that one of these assets has.',
+      search: 'Return only tags whose name contains this text, ignoring case.',
+      entityUid: 'Return only tags of these assets.',
       includeEntities: INCLUDE_DESCRIPTION,
     },
     sorts: ['name', 'entityCount'],
@@ -71,7 +74,7 @@ const getAssetTagOperation = ({ clock, db }: Context) =>
     id: 'getAssetTag',
     number: 71,
     summary: 'Get an asset tag',
-    description: 'The count and the entities are of the assets that you reach.',
+    description: 'Returns the tag. Its count and entities cover the assets visible to the caller.',
     method: 'GET',
     path: `${ASSET_TAGS_PATH}/:tagUid`,
     access: READ_ACCESS,
@@ -96,14 +99,14 @@ const renameAssetTagOperation = ({ clock, db }: Context) =>
     number: 72,
     summary: 'Rename an asset tag',
     description:
-      'With the scopes of listings alone, a tag that has assets, all of them in those listings; a tag of a group when you reach every organization of it.',
+      'A token with only listing scopes can rename a tag that is attached to assets if all of them are in its listings. A tag of a group of organizations requires access to every organization of the group.',
     method: 'PUT',
     path: `${ASSET_TAGS_PATH}/:tagUid`,
     access: WRITE_ACCESS,
     params: AssetTagParamsSchema,
     body: RenameAssetTagSchema,
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 204: { description: 'The tag has the name.' } },
+    responses: { 204: { description: 'The renamed tag.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name } }) =>
       db.write((tx) =>
@@ -121,7 +124,7 @@ const DeleteAssetTagsSchema = Type.Object(
     uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['1b2c3d4e5f60'] }), {
       minItems: 1,
       maxItems: MAX_TAGS_PER_REQUEST,
-      description: 'The tags to delete.',
+      description: 'The uids of the tags to delete.',
     }),
   },
   { title: 'Asset tag deletion' },
@@ -133,14 +136,14 @@ const deleteAssetTagsOperation = ({ clock, db }: Context) =>
     number: 73,
     summary: 'Delete asset tags',
     description:
-      'Deletes tags, and takes them off every asset. All or nothing; which tags it may be is told under operation 72.',
+      'Deletes the tags and removes them from every asset; if one cannot be deleted, none is. The permissions are those of operation 72.',
     method: 'DELETE',
     path: ASSET_TAGS_PATH,
     access: WRITE_ACCESS,
     params: AssetTagsParamsSchema,
     body: DeleteAssetTagsSchema,
     inputs: { tags: 'uids' },
-    responses: { 204: { description: 'The tags are deleted.' } },
+    responses: { 204: { description: 'The tags were deleted.' } },
     handler: ({ caller, params: { orgUid }, body: { uids } }) =>
       db.write((tx) =>
         deleteAssetTags(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, uids),

@@ -11,12 +11,12 @@ import { withHeaders } from '../../http/operation-result.ts';
 
 export const ASSET_TAGS_PATH = '/v1.0/organizations/:orgUid/tags';
 
-/** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
+/** The specification does not anchor the end of this pattern: a longer uid is valid and matches no row. */
 export const AssetTagsParamsSchema = Type.Object({
   orgUid: Type.String({
     pattern: '^[0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
-    description: 'An organization, or a group of organizations.',
+    description: 'The uid of an organization or of a group of organizations.',
     examples: ['acme'],
   }),
 });
@@ -32,7 +32,7 @@ const EntityReferenceSchema = Type.Object(
   { title: 'Entity reference' },
 );
 
-/** @param maxItems the largest batch */
+/** @param maxItems maximum size of a batch */
 const createAssetTagsSchema = (maxItems: number) =>
   Type.Object(
     {
@@ -50,22 +50,22 @@ const createAssetTagsSchema = (maxItems: number) =>
     { title: 'New asset tags' },
   );
 
-/** @param maxItems the largest batch */
+/** @param maxItems maximum size of a batch */
 const changeTaggingsSchema = (maxItems: number) =>
   Type.Object(
     {
       uids: Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['0a1b2c3d4e5f'] }), {
         minItems: 1,
         maxItems,
-        description: 'The tags to change.',
+        description: 'The uids of the tags to change.',
       }),
       addEntities: Type.Optional(
-        Type.Array(EntityReferenceSchema, { maxItems, description: 'The assets to attach.' }),
+        Type.Array(EntityReferenceSchema, { maxItems, description: 'The assets to attach to the tags.' }),
       ),
       delEntityUids: Type.Optional(
         Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['6a1d2f3e4c5b6a79788695a4'] }), {
           maxItems,
-          description: 'The uids of the assets to detach.',
+          description: 'The uids of the assets to detach from the tags.',
         }),
       ),
     },
@@ -97,14 +97,14 @@ const AssetTagsSchema = Type.Object(
 
 const countHeader = (description: string) => ({ description, type: 'integer' });
 const PAGINATION_HEADERS = {
-  'Pagination-Limit': countHeader('The most tags that one request creates.'),
+  'Pagination-Limit': countHeader('The maximum number of tags that one request can create.'),
   'Pagination-Current-Page': countHeader('Always 1.'),
   'Pagination-Total-Pages': countHeader('Always 1.'),
-  'Pagination-Total-Count': countHeader('How many tags were created.'),
-  Link: { description: 'RFC 8288.', type: 'string', maxLength: MAX_TEXT },
+  'Pagination-Total-Count': countHeader('The number of tags created.'),
+  Link: { description: 'Links to the first and last pages (RFC 8288).', type: 'string', maxLength: MAX_TEXT },
 };
 
-/** Two short lists can name a million pairs, and all of them would be one unit of work. */
+/** Two short lists can name a million pairs, which would all be one transaction. */
 const pairLimit = (max: number, source: string) => ({
   max,
   source,
@@ -120,7 +120,7 @@ const createAssetTagsOperation = (context: Context) => {
     id: 'createAssetTags',
     number: 8,
     summary: 'Create asset tags',
-    description: `Creates tags under an organization and attaches them to assets, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
+    description: `Creates tags in an organization and attaches them to assets, at most ${config.maxTagPairs} pairs of a tag and an asset per request. If one pair is invalid, nothing is created.`,
     method: 'POST',
     path: ASSET_TAGS_PATH,
     access: { scopes: accepted, schemes: 'bearer' },
@@ -143,7 +143,7 @@ const createAssetTagsOperation = (context: Context) => {
         assets: entities?.map(({ uid }) => uid) ?? [],
       }));
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
-      // What is wrong with it is told by the unit of work, before which a repeat has its answer.
+      // Errors are reported by the transaction, after a replay has had the chance to return its stored response.
       const plan = await planAssetTags(db.readLong, act(), orgUid, newTags).catch((error: unknown) => {
         if (error instanceof DomainError) return undefined;
         throw error;
@@ -172,7 +172,7 @@ const changeAssetTaggingsOperation = (context: Context) => {
     id: 'changeAssetTaggings',
     number: 9,
     summary: 'Attach or detach entities to or from tags',
-    description: `Attaches assets to every one of the tags, and detaches others from them, at most ${config.maxTagPairs} pairs of a tag and an asset. All or nothing.`,
+    description: `Attaches assets to each of the tags and detaches others, at most ${config.maxTagPairs} pairs of a tag and an asset per request. If one pair is invalid, nothing is changed.`,
     method: 'PATCH',
     path: ASSET_TAGS_PATH,
     access: { scopes: accepted, schemes: 'bearer' },
@@ -184,7 +184,7 @@ const changeAssetTaggingsOperation = (context: Context) => {
         uids.length * (addEntities.length + delEntityUids.length),
     },
     bodyLimit: config.bodyLimit,
-    responses: { 204: { description: 'The tags have the entities.' } },
+    responses: { 204: { description: 'The tags were changed.' } },
     inputs: { tags: 'uids', 'attach.*': 'addEntities.*.uid', detach: 'delEntityUids' },
     handler({
       caller,

@@ -36,7 +36,7 @@ export const AssetSchema = Type.Object(
     name: textSchema('ams-gateway-01.acme.example'),
     location: Type.String({
       maxLength: 2_048,
-      description: 'The address of a host, the URL of a web application, else the name.',
+      description: 'The address of a host or the URL of a web application; for other types, the name.',
       examples: ['192.0.2.10'],
     }),
     description: textSchema('The gateway of the office in Amsterdam.'),
@@ -44,19 +44,19 @@ export const AssetSchema = Type.Object(
     writableBy: Type.String({ enum: [...WRITABLE_BY], maxLength: 8, examples: ['any'] }),
     listings: Type.Array(AssetListingSchema, {
       maxItems: MAX_RESULTS,
-      description: 'Those that you reach; in a list the first 100.',
+      description: 'The listings visible to the caller. In a list, the first 100.',
     }),
     tags: Type.Array(
       Type.Object(
         { uid: Type.String({ maxLength: 24, examples: ['3c1f0e2d4b5a'] }), name: textSchema('dmz') },
         { title: 'Tag of an asset' },
       ),
-      { maxItems: MAX_RESULTS, description: 'In a list the first 100, by name.' },
+      { maxItems: MAX_RESULTS, description: 'In a list, the first 100 by name.' },
     ),
     openPortCount: Type.Integer({ minimum: 0, examples: [3] }),
     vulnerabilityCount: Type.Integer({
       minimum: 0,
-      description: 'How many vulnerabilities it has that are not closed and that you reach.',
+      description: 'The number of open vulnerabilities of the asset that are visible to the caller.',
       examples: [2],
     }),
     firstSeen: nullable(DateTimeSchema),

@@ -14,21 +14,21 @@ import { MAX_TEXT, nullable } from '../../http/schemas.ts';
 import { versionedResult } from '../../http/etags.ts';
 import { AssetSchema, toAssetBody, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
-/** The specification leaves the ends of its patterns open: a longer uid is well-formed, and no row has it. */
+/** The specification does not anchor the end of this pattern: a longer uid is valid and matches no row. */
 const AssetUidSchema = Type.String({
   pattern: '^[0-9a-f]{24}',
   maxLength: MAX_TEXT,
   examples: ['5f0c1e2d3b4a59687786a5b4'],
 });
 
-/** @param maxItems the largest batch */
+/** @param maxItems maximum size of a batch */
 const criticalitySchema = (maxItems: number) =>
   Type.Object(
     {
       organizationUid: Type.String({
         pattern: '^[-_0-9a-z]{1,50}',
         maxLength: MAX_TEXT,
-        description: 'The organization that the assets belong to.',
+        description: 'The organization that owns the assets.',
         examples: ['acme'],
       }),
       criticality: Type.Enum([...CRITICALITIES], { type: 'string', examples: ['high'] }),
@@ -41,7 +41,7 @@ const UpdatedCountSchema = Type.Object(
   {
     updatedCount: Type.Integer({
       minimum: 0,
-      description: 'How many assets have another criticality now than before.',
+      description: 'The number of assets whose criticality changed.',
       examples: [3],
     }),
   },
@@ -54,15 +54,15 @@ const updateAssetCriticalityOperation = ({ clock, config, db }: Context) =>
     number: 10,
     summary: 'Bulk update asset criticality',
     description:
-      'Sets the criticality of assets of one organization. Assets that are unknown or out of reach are ignored.',
+      'Sets the criticality of assets in one organization. Unknown and inaccessible assets are ignored.',
     method: 'POST',
-    // The router reads `::` as a plain colon. It keeps one that a client has encoded as it is, outside of parameters.
+    // The router reads `::` as a literal colon.
     path: '/v2/bulk/assets/criticality::update',
     alias: '/v2/bulk/assets/:encoded(^criticality:update$)',
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
     body: criticalitySchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
-    responses: { 200: { description: 'The assets have the criticality.', schema: UpdatedCountSchema } },
+    responses: { 200: { description: 'The criticality was set.', schema: UpdatedCountSchema } },
     handler: async ({ caller, body }) => ({
       updatedCount: await db.write((tx) => updateCriticality(tx, { actor: caller, now: clock() }, body)),
     }),
@@ -71,27 +71,26 @@ const updateAssetCriticalityOperation = ({ clock, config, db }: Context) =>
 const collection = '/v2/assets';
 const path = `${collection}/:assetUid`;
 
-/** What does not look like a uid is one that no asset has. */
+/** A value that is not a uid matches no asset, which gives 404. */
 const assetParamsSchema = (example: string) =>
   Type.Object({
-    assetUid: Type.String({ maxLength: MAX_TEXT, description: 'The asset.', examples: [example] }),
+    assetUid: Type.String({ maxLength: MAX_TEXT, description: 'The uid of an asset.', examples: [example] }),
   });
 const AssetParamsSchema = assetParamsSchema(EXAMPLE_ASSET_UID);
 
-/** How many a request creates at most. */
 const MAX_ASSETS_PER_REQUEST = 1_000;
 const MAX_DESCRIPTION_LENGTH = 65_536;
 
 const assetFields = {
   name: Type.String({
     maxLength: MAX_TEXT,
-    description: 'At most 255 characters. Required of what is no host and no web application.',
+    description: 'At most 255 characters. Required unless the asset is a host or a web application.',
     examples: ['ams-printer-02.acme.example'],
   }),
   location: Type.String({
     maxLength: MAX_LOCATION_LENGTH,
     description:
-      'Of a host an IPv4 or IPv6 address or a host name, of a web application an http or https URL; both required. Of anything else the name, and left out.',
+      'The IPv4 or IPv6 address or host name of a host, or the http or https URL of a web application. Required for both; omit it for other types, whose location is their name.',
     examples: ['192.0.2.77'],
   }),
   description: Type.String({
@@ -103,7 +102,7 @@ const assetFields = {
   writableBy: Type.Enum([...WRITABLE_BY], {
     type: 'string',
     default: 'any',
-    description: 'Which users may change it. You have to be one of them.',
+    description: 'The users who may edit the asset. Must include the caller.',
     examples: ['any'],
   }),
 };
@@ -125,7 +124,7 @@ const NewAssetSchema = Type.Object(
       Type.String({
         pattern: '^[-_0-9a-z]{1,50}$',
         maxLength: MAX_TEXT,
-        description: 'A listing that it is to be in. Required when the token has listing scopes alone.',
+        description: 'The listing to add the asset to. Required when the token has only listing scopes.',
         examples: ['acme-web-2026'],
       }),
     ),
@@ -139,7 +138,7 @@ const createAssetsOperation = ({ clock }: Context) =>
     number: 74,
     summary: 'Create assets',
     description:
-      'Creates an asset, or as many as an array has, all or none. A location is brought into one form, and an organization has each once by type.',
+      'Creates one asset, or every asset of an array; if one is invalid, none is created. Locations are normalised, and each location is unique by type within an organization.',
     method: 'POST',
     path: collection,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
@@ -155,7 +154,7 @@ const createAssetsOperation = ({ clock }: Context) =>
     },
     responses: {
       201: {
-        description: 'The asset; of an array the assets in its order.',
+        description: 'The created asset, or the created assets in the order of the request.',
         schema: Type.Union([AssetSchema, Type.Array(AssetSchema, { maxItems: MAX_ASSETS_PER_REQUEST })]),
       },
     },
@@ -185,21 +184,22 @@ const listAssetsOperation = (context: Context) =>
     id: 'listAssets',
     number: 75,
     summary: 'List assets',
-    description: 'The assets that your token reaches. As CSV or NDJSON all of them, as a download.',
+    description:
+      'Lists the assets visible to the token. As CSV or NDJSON, the response is a download of all of them.',
     path: collection,
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
     style: 'flat',
     list: assetList,
     filters: {
-      organizationUid: 'Of these organizations.',
-      listingUid: 'In one of these listings.',
-      assetType: 'Of one of these types.',
-      search: 'A part of the name or the location, without regard to case.',
-      criticality: 'Of one of these criticalities.',
-      tagUid: 'With one of these tags.',
-      portNumber: 'Hosts with one of these ports open.',
-      ipRange: 'Hosts at one of these addresses or in one of these blocks (CIDR), IPv4 or IPv6.',
-      createdSince: 'Created at this moment or later.',
+      organizationUid: 'Return only assets of these organizations.',
+      listingUid: 'Return only assets in one of these listings.',
+      assetType: 'Return only assets of these types.',
+      search: 'Return only assets whose name or location contains this text, ignoring case.',
+      criticality: 'Return only assets with one of these criticalities.',
+      tagUid: 'Return only assets with one of these tags.',
+      portNumber: 'Return only hosts with one of these ports open.',
+      ipRange: 'Return only hosts at one of these IPv4 or IPv6 addresses, or in one of these CIDR blocks.',
+      createdSince: 'Return only assets created at or after this time.',
     },
     sorts: ['location', 'createdAt', 'updatedAt', 'lastSeen', 'criticality', 'vulnerabilityCount'],
     defaultSort: { sort: 'location' },
@@ -214,12 +214,12 @@ const getAssetOperation = ({ clock, db }: Context) =>
     id: 'getAsset',
     number: 76,
     summary: 'Get an asset',
-    description: 'The asset, with all of its listings that you reach and all of its tags.',
+    description: 'Returns the asset with all of its tags and all of its listings visible to the caller.',
     method: 'GET',
     path,
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
     params: AssetParamsSchema,
-    responses: { 200: { description: 'The asset.', schema: AssetSchema } },
+    responses: { 200: { description: 'The uid of an asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, params: { assetUid } }) {
       const asset = await readAsset({ db: db.read, caller, now: clock() }, assetUid);
@@ -242,16 +242,16 @@ const updateAssetOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateAsset',
     number: 77,
-    summary: 'Change an asset',
+    summary: 'Update an asset',
     description:
-      'A merge patch (RFC 7396): what is absent stays, and null sets back to what a new asset has.',
+      'Applies a merge patch (RFC 7396): an absent property is unchanged, and `null` restores the default of a new asset.',
     method: 'PATCH',
     path,
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
     params: AssetParamsSchema,
     body: UpdateAssetSchema,
     mergePatch: true,
-    responses: { 200: { description: 'The asset as it is now.', schema: AssetSchema } },
+    responses: { 200: { description: 'The updated asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { assetUid }, body }) {
       const act = { actor: caller, now: clock() };
@@ -266,12 +266,12 @@ const deleteAssetOperation = ({ clock, db }: Context) =>
     number: 78,
     summary: 'Delete an asset',
     description:
-      'Deletes the asset with its ports, scope rules and taggings, and takes it off every vulnerability. A 409 while an active assessment lists it.',
+      'Deletes the asset with its ports, scope rules and tags, and removes it from every vulnerability. Returns 409 while an active assessment lists the asset.',
     method: 'DELETE',
     path,
     access: { scopes: ASSET_DELETE_SCOPES, schemes: 'bearer' },
     params: assetParamsSchema('6a1d2f3e4c5b6a7988769500'),
-    responses: { 204: { description: 'The asset is gone.' } },
+    responses: { 204: { description: 'The asset was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { assetUid } }) =>
       db.write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, ifMatch)),

@@ -15,12 +15,12 @@ import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { AssetScopeRulesSchema, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
-/** The specification leaves the end of the pattern open: a longer uid is well-formed, and no row has it. */
+/** The specification does not anchor the end of this pattern: a longer uid is valid and matches no row. */
 const ListingParamsSchema = Type.Object({
   listingUid: Type.String({
     pattern: '^[-_0-9a-z]{1,50}',
     maxLength: MAX_TEXT,
-    description: 'The listing, which is an assessment.',
+    description: 'The uid of the listing, which is an assessment.',
     examples: ['acme-web-2026'],
   }),
 });
@@ -40,11 +40,11 @@ const ScopeRulesSchema = Type.Array(
   ),
   {
     maxItems: MAX_SCOPE_RULES,
-    description: 'Replaces the rules that the asset has here; absent, they stay.',
+    description: 'Replaces the scope rules of the asset in this listing. If absent, they are unchanged.',
   },
 );
 
-/** @param maxItems the largest batch */
+/** @param maxItems maximum size of a batch */
 const changeListingSchema = (maxItems: number) =>
   Type.Object(
     {
@@ -59,14 +59,15 @@ const changeListingSchema = (maxItems: number) =>
           ),
           {
             maxItems,
-            description: 'Assets to associate with the listing.',
+            description: 'The assets to add to the listing.',
           },
         ),
       ),
       remove: Type.Optional(
         Type.Array(assetUidSchema('6a1d2f3e4c5b6a79788695a4'), {
           maxItems,
-          description: 'The uids of assets to take off the listing; the assets themselves stay.',
+          description:
+            'The uids of the assets to remove from the listing. The assets themselves are not deleted.',
         }),
       ),
     },
@@ -79,14 +80,14 @@ const changeListingAssetsOperation = ({ clock, config, db }: Context) =>
     number: 11,
     summary: 'Add or remove assets of a listing',
     description:
-      'Associates assets with a listing, with their scope rules, and takes others off it. Assets that are unknown or out of reach are ignored.',
+      'Adds assets to a listing with their scope rules, and removes others. Unknown and inaccessible assets are ignored.',
     method: 'PATCH',
     path: '/v2/listings/:listingUid/assets',
     access: { scopes: ASSET_WRITE_SCOPES, schemes: 'bearer' },
     params: ListingParamsSchema,
     body: changeListingSchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
-    responses: { 204: { description: 'The listing has the assets.' } },
+    responses: { 204: { description: 'The listing was updated.' } },
     handler({ caller, params: { listingUid }, body }) {
       const plan = planListingUpdate(body);
       return db.write((tx) => updateListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
@@ -111,15 +112,15 @@ const listListingAssetsOperation = (context: Context) =>
     number: 79,
     summary: 'List assets of a listing',
     description:
-      'The assets of a listing that your token reaches, by location, with their scope rules in it.',
+      'Lists the assets of a listing that are visible to the token, by location, with their scope rules in the listing.',
     path: '/v2/listings/:listingUid/assets',
     access: { scopes: ASSET_READ_SCOPES, schemes: 'bearer' },
     params: ListingParamsSchema,
     style: 'flat',
     list: listingAssetList,
     filters: {
-      assetType: 'Of one of these types.',
-      search: 'A part of the name or the location, without regard to case.',
+      assetType: 'Return only assets of these types.',
+      search: 'Return only assets whose name or location contains this text, ignoring case.',
     },
     defaultSort: { sort: 'location' },
     scope: async (reading, { listingUid }) => ({ listing: [await requireListing(reading, listingUid)] }),

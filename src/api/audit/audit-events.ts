@@ -6,7 +6,7 @@ import { listOperation } from '../../http/lists/list-operation.ts';
 import { DateTimeSchema, textSchema, nullableTextSchema } from '../../http/schemas.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
-/** What an event tells of a thing: whatever that has. */
+/** A snapshot of the properties of an object of any type. */
 const snapshotSchema = (description: string, example: object | null) =>
   Type.Unsafe<unknown>({
     type: ['object', 'null'],
@@ -34,8 +34,12 @@ const AuditEventSchema = Type.Object(
     credential_id: nullableTextSchema('0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'),
     address: nullableTextSchema('192.0.2.7'),
     request_id: nullableTextSchema('8e03978e-40d5-43dd-bc93-6894a57f9324'),
-    before: snapshotSchema('What the change replaced; `null` where there was nothing.', { name: 'Ada' }),
-    after: snapshotSchema('What stands there now; `null` where nothing does.', { name: 'Ada Lovelace' }),
+    before: snapshotSchema('The state before the change; `null` if the object did not exist.', {
+      name: 'Ada',
+    }),
+    after: snapshotSchema('The state after the change; `null` if the object no longer exists.', {
+      name: 'Ada Lovelace',
+    }),
   },
   { title: 'Audit event' },
 );
@@ -68,22 +72,28 @@ const listAuditEventsOperation = (context: Context) =>
   listOperation(context, {
     id: 'listAuditEvents',
     number: 60,
-    summary: 'Read the audit log',
+    summary: 'List audit events',
     description:
-      'What was changed, by whom and from where, newest first; as a file, oldest first. For admins, of their organization, and for staff, of those that they reach. What is of no organization, and what strangers did, is told to staff alone who are assigned to none; what is done to internal comments to staff.',
+      'Lists what was changed, by whom and from where, newest first; a download is oldest first. Admins get the events of their organization, staff those of the organizations they can access. Only staff who are not assigned to particular organizations get events without an organization and events by strangers; only staff get events about internal comments.',
     path: '/audit_events',
     access: V1_ACCESS,
     style: 'v1',
     cursorOnly: true,
     list: auditEventList,
     filters: {
-      action: 'Of these actions, such as `user.ban`.',
-      objectType: { parameter: 'filter[object_type]', description: 'Of things of this type.' },
-      objectId: { parameter: 'filter[object_id]', description: 'Of the thing with this id or uid.' },
-      userId: { parameter: 'filter[user_id]', description: 'By this user.' },
-      requestId: { parameter: 'filter[request_id]', description: 'In this request.' },
-      since: 'From then on.',
-      until: 'Before then.',
+      action: 'Return only events with one of these actions, for example `user.ban`.',
+      objectType: {
+        parameter: 'filter[object_type]',
+        description: 'Return only events about objects of these types.',
+      },
+      objectId: {
+        parameter: 'filter[object_id]',
+        description: 'Return only events about the object with this id or uid.',
+      },
+      userId: { parameter: 'filter[user_id]', description: 'Return only events caused by this user.' },
+      requestId: { parameter: 'filter[request_id]', description: 'Return only events of this request.' },
+      since: 'Return only events at or after this time.',
+      until: 'Return only events before this time.',
     },
     defaultSort: { sort: 'at', descending: true },
     scope({ caller }) {

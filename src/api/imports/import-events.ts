@@ -4,28 +4,28 @@ import type { ImportView } from '../../domain/imports/import-list.ts';
 import { DomainError } from '../../domain/shared/errors.ts';
 import { toImportBody } from './import-schema.ts';
 
-/** How often the import is looked at, and after how long without an event a comment is sent, in ms. */
+/** Interval at which the import is read, and idle time after which a comment is sent, in ms. */
 const POLL_MILLISECONDS = 500;
 const HEARTBEAT_MILLISECONDS = 15_000;
 
-/** The id of the last event: who has it, has all. */
+/** Id of the last event. A client that has it has received everything. */
 export const END_EVENT_ID = 'end';
 
 interface ImportEventsOptions {
-  /** @throws Failure `missing` once it is out of reach */
+  /** @throws DomainError `not-found` once the caller can no longer see the import */
   read(): Promise<ImportView>;
-  /** What the reader has had, if it has come again. */
+  /** `Last-Event-ID` of a client that reconnects. */
   lastEventId: string | undefined;
-  /** @returns whether the server closes */
+  /** @returns whether the server is shutting down */
   isClosing(): boolean;
-  /** Other times, in ms. */
+  /** Overrides the interval, in ms. */
   pollInterval?: number;
   heartbeatInterval?: number;
 }
 
 /**
- * The events of an import, as a stream of WHATWG server-sent events (operation 68): `progress` when something changed, and
- * `end`, with the whole import as their data. The id of a `progress` is a digest of what it tells.
+ * Streams the events of an import as WHATWG server-sent events (operation 68): `progress` on every change, and `end`.
+ * Their data is the import; the id of `progress` is a digest of it.
  */
 export async function* streamImportEvents({
   read,

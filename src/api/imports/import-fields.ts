@@ -10,14 +10,14 @@ import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { REPORT_FORMATS } from '../../importers/formats/index.ts';
 
-/** What the bytes tell. */
+/** Detects the format from the content. */
 export const AUTO_FORMAT = 'auto';
 const MAX_ITEMS = 1_000;
 const MAX_COLUMNS = 100;
 const MAX_COLUMN_NAME = 1_024;
-/** Before it no report has a time that is believed. */
+/** Scan times before this are not plausible. */
 const EARLIEST_SCAN = Date.UTC(1995, 0, 1);
-/** How far another clock may be ahead, in ms. */
+/** Clock skew allowed for scan times, in ms. */
 const MAX_CLOCK_SKEW = 60_000;
 
 const flagField = (description: string) =>
@@ -32,14 +32,14 @@ export const importFieldsSchema = (maxSize: number) =>
           enum: [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)],
           default: AUTO_FORMAT,
           maxLength: MAX_TEXT,
-          description: 'What wrote it; told by its content unless named.',
+          description: 'The format of the report. By default, detected from its content.',
           examples: ['nmap'],
         }),
       ),
       assessment_id: Type.Optional(
         Type.String({
           maxLength: MAX_TEXT,
-          description: 'Where findings go; required for a report of findings.',
+          description: 'The uid of the assessment to add findings to. Required for a report of findings.',
           examples: ['acme-web-2026'],
         }),
       ),
@@ -48,21 +48,23 @@ export const importFieldsSchema = (maxSize: number) =>
           enum: ['keep', 'fix'],
           default: 'keep',
           maxLength: MAX_TEXT,
-          description: 'What becomes of what the report covers and no longer has.',
+          description: 'What to do with findings that the report covers but no longer contains.',
           examples: ['keep'],
         }),
       ),
       targets: Type.Optional(
         Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['https://shop.acme.example/'] }), {
           maxItems: MAX_ITEMS,
-          description: 'Addresses, host names or URLs that were scanned, where the report does not say.',
+          description:
+            'Addresses, host names or URLs that were scanned, if the report does not contain them.',
         }),
       ),
       scanned_at: Type.Optional(
         Type.String({
           format: 'date-time',
           maxLength: 64,
-          description: 'When, where the report does not say. A moment without an offset is UTC.',
+          description:
+            'The time of the scan, if the report does not contain it. A time without an offset is UTC.',
           examples: ['2026-01-20T09:00:00Z'],
         }),
       ),
@@ -70,36 +72,37 @@ export const importFieldsSchema = (maxSize: number) =>
         Type.String({
           enum: [...SEVERITIES],
           maxLength: MAX_TEXT,
-          description: 'What is below is not made.',
+          description: 'Findings below this severity are skipped.',
           examples: ['Low'],
         }),
       ),
       tags: Type.Optional(
         Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['nightly'] }), {
           maxItems: MAX_ITEMS,
-          description: 'Names of tags that are put on what is made.',
+          description: 'Names of tags to add to new vulnerabilities.',
         }),
       ),
-      carry: flagField('Whether decisions on the same finding of other assessments are taken over.'),
+      carry: flagField('Copy decisions about the same finding from other assessments.'),
       mapping: Type.Optional(
         Type.String({
           maxLength: 65_536,
-          description: 'For csv alone: a JSON object from our member to the column that has it.',
+          description: 'For CSV only: a JSON object that maps properties to columns.',
           examples: ['{"title":"Name","severity":"Risk"}'],
         }),
       ),
-      dry_run: flagField('Whether it only tells what it would do.'),
+      dry_run: flagField('Preview the import without applying it.'),
       organization_uid: Type.Optional(
         Type.String({
           maxLength: MAX_TEXT,
-          description: 'For staff, without an assessment: where hosts go.',
+          description: 'For staff, without an assessment: the uid of the organization to import hosts into.',
           examples: ['acme'],
         }),
       ),
       file: Type.String({
         format: 'binary',
         maxLength: maxSize,
-        description: 'The report, as it is, or as gzip or a zip of it alone. The last part.',
+        description:
+          'The report, uncompressed, gzipped, or as the only file of a zip archive. Must be the last part.',
         examples: ['<?xml version="1.0"?><nmaprun></nmaprun>'],
       }),
     },
@@ -108,7 +111,7 @@ export const importFieldsSchema = (maxSize: number) =>
 
 type ImportField = Exclude<keyof Static<ReturnType<typeof importFieldsSchema>>, 'file'>;
 
-/** Fields and whether each may be repeated. */
+/** Whether each field can be repeated. */
 const REPEATABLE_FIELDS: Readonly<Record<ImportField, boolean>> = {
   format: false,
   assessment_id: false,
@@ -123,12 +126,12 @@ const REPEATABLE_FIELDS: Readonly<Record<ImportField, boolean>> = {
   organization_uid: false,
 };
 
-/** @returns whether a part of this name may stand before the file */
+/** @returns whether a field of this name can precede the file */
 export function isImportField(name: string): name is ImportField {
   return Object.hasOwn(REPEATABLE_FIELDS, name);
 }
 
-/** The texts of the fields that were sent, by name. An empty one is as good as absent. */
+/** Values by field name. An empty value counts as absent. */
 export type SentFields = ReadonlyMap<string, readonly string[]>;
 
 export interface ParsedImportFields {
@@ -139,7 +142,7 @@ export interface ParsedImportFields {
 
 /**
  * @param now milliseconds since 1970
- * @throws Failure `invalid` for what no import may have, Problem `batch-too-large` for too many items
+ * @throws DomainError `invalid` for an invalid value, Problem `batch-too-large` for too many items
  */
 export function parseImportFields(fields: SentFields, now: number): ParsedImportFields {
   const faults: FieldError[] = [];
@@ -150,7 +153,7 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
     (fields.get(name) ?? []).filter((text) => text !== '');
   const one = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
-    if (second !== undefined) fault(name, 'is there twice', second);
+    if (second !== undefined) fault(name, 'must be sent only once', second);
     return text;
   };
   const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
@@ -164,7 +167,7 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
   for (const name of ['targets', 'tags'] as const) {
     const size = all(name).length;
     if (size > MAX_ITEMS)
-      throw new Problem('batch-too-large', `${name} has more than ${MAX_ITEMS} items.`, {
+      throw new Problem('batch-too-large', `${name} has more than the ${MAX_ITEMS} items allowed.`, {
         batch: { max: MAX_ITEMS, size },
         source: name,
       });
@@ -195,20 +198,20 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
 
 type AddFieldError = (property: string, message: string, value: unknown) => undefined;
 
-/** @returns what a target is as assets are known by it */
+/** Normalises a target to the location of an asset. */
 function parseScanTarget(text: string): { location: string } | { wrong: string } {
   if (/^https?:/i.test(text.trim())) return normalizeLocation('webapp', text);
   const host = normalizeLocation('host', text);
-  return 'location' in host ? host : { wrong: 'must be an address, a host name, or a URL' };
+  return 'location' in host ? host : { wrong: 'must be an address, a host name or a URL' };
 }
 
 function parseScanTime(text: string | undefined, now: number, fault: AddFieldError): number | null {
   if (text === undefined) return null;
   const time = parseTimestamp(text);
   if (time === undefined)
-    return fault('scanned_at', 'must be a date and time such as 2026-11-21T10:30:00Z', text) ?? null;
+    return fault('scanned_at', 'must be a date and time, for example 2026-11-21T10:30:00Z', text) ?? null;
   if (time < EARLIEST_SCAN || time > now + MAX_CLOCK_SKEW)
-    return fault('scanned_at', 'must be between 1995 and now', text) ?? null;
+    return fault('scanned_at', 'must be a time between 1995 and now', text) ?? null;
   return Math.min(time, now);
 }
 
@@ -224,7 +227,7 @@ function parseMapping(
     return fault('mapping', 'must be JSON', text);
   }
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
-    return fault('mapping', 'must be an object from our members to columns', text);
+    return fault('mapping', 'must be a JSON object that maps properties to columns', text);
   const entries = Object.entries(mapping as Record<string, unknown>);
   const isColumn = (column: unknown): column is string =>
     typeof column === 'string' &&
@@ -234,6 +237,6 @@ function parseMapping(
   const wrong = entries.find(([, column]) => !isColumn(column));
   if (wrong !== undefined) return fault(`mapping.${wrong[0]}`, 'must be the name of a column', wrong[1]);
   if (entries.length > MAX_COLUMNS)
-    return fault('mapping', `has more than ${MAX_COLUMNS} members`, undefined);
+    return fault('mapping', `must have at most ${MAX_COLUMNS} members`, undefined);
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -10,11 +10,11 @@ const MAX_PREVIEW = 20;
 const MAX_ITEMS = 1_000;
 
 const countSchema = (description: string) => Type.Integer({ minimum: 0, description, examples: [0] });
-/** A member that may be `null`, which a union would be slow to serialize and hard to read. */
+/** A nullable property; `type: [..., null]` does not work for objects. */
 const nullableSchema = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const sourceLocationFields = {
-  line: Type.Optional(Type.Integer({ minimum: 1, description: 'From 1.' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes, from 0.' })),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'Starts at 1.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Byte offset, starting at 0.' })),
 };
 
 const previewSchema = Type.Array(
@@ -33,7 +33,7 @@ export const ImportSchema = Type.Object(
     file: Type.Object(
       {
         filename: textSchema('nuclei.jsonl'),
-        size: Type.Integer({ description: 'Bytes, as it was sent.', examples: [2048] }),
+        size: Type.Integer({ description: 'The size of the upload in bytes.', examples: [2048] }),
         sha256: textSchema('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
       },
       { title: 'Imported file' },
@@ -55,38 +55,42 @@ export const ImportSchema = Type.Object(
     ),
     progress: Type.Object(
       {
-        bytes_read: countSchema('Of the file as it was sent.'),
-        bytes_total: countSchema('Its size.'),
-        hosts: countSchema('Read so far.'),
-        ports: countSchema('Read so far.'),
-        findings: countSchema('Read so far, each once.'),
-        skipped: countSchema('Records that were not taken.'),
+        bytes_read: countSchema('The SHA-256 digest of the upload.'),
+        bytes_total: countSchema('The size of the file in bytes.'),
+        hosts: countSchema('Bytes read so far.'),
+        ports: countSchema('Bytes read so far.'),
+        findings: countSchema('Distinct findings read so far.'),
+        skipped: countSchema('The number of records that were skipped.'),
         seconds_left: Type.Unsafe<number | null>({
           type: ['integer', 'null'],
           minimum: 0,
-          description: 'An estimate; `null` where there is none.',
+          description: 'Estimated time remaining in seconds; `null` if unknown.',
         }),
       },
       { title: 'Import progress' },
     ),
     skips: Type.Array(
       Type.Object(
-        { reason: textSchema('passed'), count: countSchema('How many.'), ...sourceLocationFields },
-        { title: 'Skipped records', description: 'The place is that of the first.' },
+        {
+          reason: textSchema('passed'),
+          count: countSchema('The number of records.'),
+          ...sourceLocationFields,
+        },
+        { title: 'Skipped records', description: 'The position is that of the first skipped record.' },
       ),
       { maxItems: MAX_SKIPPED_RECORDS },
     ),
     result: nullableSchema(
       Type.Object(
         {
-          assets_created: countSchema('Assets that were made.'),
+          assets_created: countSchema('Assets created.'),
           assets_updated: countSchema('Assets whose ports changed.'),
-          ports_opened: countSchema('Ports that came to be open.'),
-          ports_closed: countSchema('Ports that came to be closed.'),
-          findings_created: countSchema('Vulnerabilities that were made.'),
-          findings_seen_again: countSchema('Those that stood.'),
-          findings_reopened: countSchema('Those that were fixed and are open again.'),
-          findings_gone: countSchema('Those that the report covers and no longer has.'),
+          ports_opened: countSchema('Ports that opened.'),
+          ports_closed: countSchema('Ports that closed.'),
+          findings_created: countSchema('Vulnerabilities created.'),
+          findings_seen_again: countSchema('Vulnerabilities that were already known and are still open.'),
+          findings_reopened: countSchema('Fixed vulnerabilities that were reopened.'),
+          findings_gone: countSchema('Vulnerabilities that the report covers but no longer contains.'),
         },
         { title: 'Import result' },
       ),
@@ -94,23 +98,26 @@ export const ImportSchema = Type.Object(
     preview: nullableSchema(
       Type.Object(
         { new: previewSchema, again: previewSchema, reopened: previewSchema, gone: previewSchema },
-        { title: 'Import preview', description: 'Of a dry run: the first of each.' },
+        { title: 'Import preview', description: 'For a dry run: the first entries of each kind.' },
       ),
     ),
     error: nullableSchema(
       Type.Object(
-        { message: textSchema('The report ends too early.'), ...sourceLocationFields },
-        { title: 'Import error', description: 'Why it failed, and where; what was read before is kept.' },
+        { message: textSchema('The report is truncated.'), ...sourceLocationFields },
+        {
+          title: 'Import error',
+          description: 'Why and where the import failed. What was applied before remains.',
+        },
       ),
     ),
     undone: nullableSchema(
       Type.Object(
         {
           at: DateTimeSchema,
-          findings: countSchema('Vulnerabilities that were taken away.'),
-          assets: countSchema('Assets that were taken away.'),
-          statuses: countSchema('Statuses that were set back.'),
-          kept: countSchema('What others have touched since, and so stays.'),
+          findings: countSchema('Vulnerabilities deleted.'),
+          assets: countSchema('Assets deleted.'),
+          statuses: countSchema('Statuses restored.'),
+          kept: countSchema('Items that were kept because they were changed since.'),
         },
         { title: 'Import undone' },
       ),
@@ -123,7 +130,6 @@ export const ImportSchema = Type.Object(
   { title: 'Import job' },
 );
 
-/** @returns an import as the API tells it */
 export function toImportBody(view: ImportView): Static<typeof ImportSchema> {
   const { options, progress } = view;
   return {

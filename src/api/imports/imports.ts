@@ -24,15 +24,15 @@ const listImportsOperation = (context: Context) =>
     number: 66,
     summary: 'List imports',
     description:
-      'Those of the assessments that you have access to, and for admins those without one, newest first.',
+      'Lists the imports of assessments that the caller has access to, newest first. Admins also get imports without an assessment.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: importList,
     filters: {
-      state: 'In one of these states.',
-      assessmentId: 'Of these assessments.',
-      dryRun: 'Only dry runs, or none of them; both unless told.',
+      state: 'Return only assessments in one of these states.',
+      assessmentId: 'Return only imports of these assessments.',
+      dryRun: 'Return only dry runs, or exclude them. By default, both are returned.',
     },
     defaultSort: { sort: 'createdAt', descending: true },
     schema: ImportSchema,
@@ -44,12 +44,13 @@ const getImportOperation = ({ db }: Context) =>
     id: 'getImport',
     number: 67,
     summary: 'Get an import',
-    description: 'For whoever has access to its assessment; one without an assessment is for admins.',
+    description:
+      'Requires access to the assessment of the import. An import without an assessment requires an admin.',
     method: 'GET',
     path,
     access: V1_ACCESS,
     params: idParams(ID, 1),
-    responses: { 200: { description: 'The import as it is now.', schema: ImportSchema } },
+    responses: { 200: { description: 'The current state of the import.', schema: ImportSchema } },
     versioned: true,
     handler: async ({ caller, params: { id } }) => toImportResult(await readImport(db.read, caller, id)),
   });
@@ -59,22 +60,22 @@ const followImportOperation = (context: Context) => {
   return operation({
     id: 'followImport',
     number: 68,
-    summary: 'Follow an import',
+    summary: 'Stream the progress of an import',
     description:
-      'Server-sent events: `progress`, at most twice a second and when something changed, and `end`, after which the answer ends; the data of both is the import. A comment comes every 15 seconds without one. Who comes again with `Last-Event-ID` is not told again what they have, and after `end` gets a 204. It ends within 15 seconds of its credential, and counts as a download.',
+      'Streams server-sent events: `progress` when the import changes, at most twice a second, and `end`, after which the stream closes. The data of both is the import. A comment is sent after 15 seconds without an event. A client that reconnects with `Last-Event-ID` does not get that event again; after `end` it gets a 204. The stream closes within 15 seconds of the credential becoming invalid, and counts as a download.',
     method: 'GET',
     path: `${path}/events`,
     access: V1_ACCESS,
     params: idParams(ID, 1),
     responses: {
       200: {
-        description: 'The events, as they come.',
+        description: 'The event stream.',
         stream: {
           type: EVENT_STREAM,
           example: 'event: progress\nid: 0pYvJmTqYq4A\ndata: {"id":1,"state":"running"}\n\n',
         },
       },
-      204: { description: 'Last-Event-ID is that of the end: there is nothing more.' },
+      204: { description: '`Last-Event-ID` is that of the `end` event: nothing follows.' },
     },
     async handler(request, reply) {
       const { caller, headers, isLive, method, params } = request;
@@ -88,7 +89,7 @@ const followImportOperation = (context: Context) => {
       reply
         .type(EVENT_STREAM)
         .header('cache-control', 'no-store')
-        // A proxy that collects an answer before it hands it on would hand on nothing.
+        // Keeps proxies from buffering the stream.
         .header('x-accel-buffering', 'no');
       if (method === 'HEAD') return Readable.from([]) as never;
       const onEnd = acquireDownloadSlot(context, String(caller.userId));
@@ -110,19 +111,19 @@ const cancelImportOperation = (context: Context) =>
     number: 69,
     summary: 'Cancel an import',
     description:
-      'One that waits ends at once, one that runs within seconds. What was applied stays and is told. For who started it and admins; 409 for one that has ended.',
+      'A queued import is cancelled at once, a running one within seconds. What was already applied remains and is reported. Requires the user who started it or an admin. Returns 409 if the import has finished.',
     method: 'POST',
     path: `${path}/cancel`,
     access: V1_ACCESS,
     params: idParams(ID, 1),
-    responses: { 202: { description: 'The import as it is now.', schema: ImportSchema } },
+    responses: { 202: { description: 'The current state of the import.', schema: ImportSchema } },
     versioned: true,
     async handler({ caller, id: requestId, params: { id } }) {
       const { clock, db, log } = context;
       const act = { actor: caller, now: clock() };
       const { cancelled, unused } = await db.write((tx) => cancelImport(tx, act, id));
       await deleteUnreferenced(context, unused).catch((err: unknown) =>
-        log.warn({ err, requestId }, 'the file of an import was not cleared away'),
+        log.warn({ err, requestId }, 'could not delete the file of an import'),
       );
       return toImportResult(cancelled);
     },
@@ -134,12 +135,12 @@ const undoImportOperation = ({ clock, db, jobs }: Context) =>
     number: 82,
     summary: 'Undo an import',
     description:
-      'Takes away what it alone made and sets back the statuses that it set, where no person and no other import came after it; ports stay. `undone` tells how much, once it is done. For who started it and admins; 409 before it has ended, and twice.',
+      'Deletes what only this import created and restores the statuses it set, except where a user or another import made a later change. Ports are not restored. `undone` has the result once the undo has finished. Requires the user who started the import or an admin. Returns 409 if the import has not finished or was already undone.',
     method: 'POST',
     path: `${path}/undo`,
     access: V1_ACCESS,
     params: idParams(ID, 1),
-    responses: { 202: { description: 'The import as it is now.', schema: ImportSchema } },
+    responses: { 202: { description: 'The current state of the import.', schema: ImportSchema } },
     versioned: true,
     async handler({ caller, params: { id } }) {
       const view = await db.write((tx) => requestUndo(tx, { actor: caller, now: clock() }, id));

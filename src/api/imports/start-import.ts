@@ -20,12 +20,15 @@ import { ImportSchema, toImportBody } from './import-schema.ts';
 import { importFieldsSchema, isImportField, parseImportFields } from './import-fields.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
-/** Bytes of a body beside the file that it may have, and its parts. */
+/** Bytes of the body in addition to the file, and its maximum number of parts. */
 const MAX_OVERHEAD_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 2_100;
-/** Bytes of a field, whose texts have at most as many characters. */
+/** Maximum size of a field, in bytes and in characters. */
 const [MAX_FIELD_BYTES, MAX_FIELD_LENGTH] = [256 * 1024, 65_536];
-/** Bytes of a file, packed or not, that hold the first MiB of the report: what cannot be packed grows a little. */
+/**
+ * Bytes of a file, compressed or not, that contain the first MiB of the report: incompressible content grows a
+ * little.
+ */
 const HEAD_BYTES = 1024 * 1024 + 64 * 1024;
 
 export const startImportOperation = (context: Context) => {
@@ -34,20 +37,24 @@ export const startImportOperation = (context: Context) => {
     id: 'startImport',
     number: 65,
     summary: 'Import a report',
-    description: `Takes a report of at most ${config.maxImportSize} bytes, which is applied by a job. The file is the last part; \`targets\` and \`tags\` are a field each, repeated. A report of findings needs an assessment that you have access to; one of hosts without an assessment is for admins, and needs a scope that writes assets. A report that is not recognised by what is in its first MiB, an unknown field and a part behind the file are a 422, and nothing is queued. At most 20 of an organization wait (409).`,
+    description: `Queues a report of at most ${config.maxImportSize} bytes for import by a background job. The file must be the last part; send \`targets\` and \`tags\` as repeated fields. A report of findings requires an assessment that the caller has access to; a report of hosts without an assessment requires an admin and a scope that can write assets. The format must be recognisable within the first MiB. An unrecognised report, an unknown field or a part after the file returns 422 and queues nothing. An organization can have at most 20 imports queued; another one returns 409.`,
     method: 'POST',
     path: '/imports',
     access: V1_ACCESS,
     multipart: importFieldsSchema(config.maxImportSize),
     inputs: { assessment: 'assessment_id', organization: 'organization_uid' },
     responses: {
-      202: { description: 'The import waits.', schema: ImportSchema, headers: { Location: LocationHeader } },
+      202: {
+        description: 'The import was queued.',
+        schema: ImportSchema,
+        headers: { Location: LocationHeader },
+      },
     },
     versioned: true,
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
       const { caller, change, headers, raw } = request;
-      // A repeat is answered as it was, and whether it is one is known at its end.
+      // A replay gets its stored response. Whether this is one is known once the body has been read.
       const mayBeRepeat = headers['idempotency-key'] !== undefined;
       const keys: string[] = [];
       try {
@@ -68,11 +75,11 @@ export const startImportOperation = (context: Context) => {
           if (upload !== undefined)
             throw invalidInput({
               property: name,
-              message: 'comes behind the file, which has to be the last part',
+              message: 'comes after the file; send the file as the last part',
             });
           if (name !== 'file') {
             if (!isImportField(name))
-              throw invalidInput({ property: name, message: 'is no field of an import' });
+              throw invalidInput({ property: name, message: 'is not a field of an import' });
             const text = await readField(part);
             hash.update(JSON.stringify(text));
             fields.set(name, [...(fields.get(name) ?? []), text]);
@@ -88,7 +95,8 @@ export const startImportOperation = (context: Context) => {
           });
           const stored = await storeContent(context, watched, (key) => keys.push(key));
           hash.update(stored.sha256);
-          if (format === undefined) throw new Error('A report was stored that nobody looked at.');
+          if (format === undefined)
+            throw new Error('The report was stored without its head being inspected.');
           upload = { format, filename, content: stored, options: form.options };
         }
         if (upload === undefined) {
@@ -106,9 +114,9 @@ export const startImportOperation = (context: Context) => {
         jobs.notify();
         return answer;
       } finally {
-        // What is not kept now will not be; should this fail, a job does it later.
+        // Contents without an attachment are of no use. If this fails, a job deletes them later.
         await deleteUnreferenced(context, keys).catch((err: unknown) =>
-          log.warn({ err, requestId: request.id }, 'an upload was not cleared away'),
+          log.warn({ err, requestId: request.id }, 'could not delete the content of a failed upload'),
         );
       }
     },
@@ -119,20 +127,16 @@ function missingFile(): Error {
   return invalidInput({ property: 'file', message: 'is required' });
 }
 
-/** @throws Failure `invalid` for what is no text, Problem `body-too-large` */
+/** @throws DomainError `invalid` unless the content is text, Problem `body-too-large` */
 async function readField({ name, content }: MultipartPart): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of content) {
     size += piece.length;
     if (size > MAX_FIELD_BYTES)
-      throw new Problem(
-        'body-too-large',
-        `${name} has more than ${MAX_FIELD_BYTES} bytes, which is the limit.`,
-        {
-          source: name,
-        },
-      );
+      throw new Problem('body-too-large', `${name} is larger than the limit of ${MAX_FIELD_BYTES} bytes.`, {
+        source: name,
+      });
     pieces.push(piece);
   }
   let text: string;
@@ -141,7 +145,8 @@ async function readField({ name, content }: MultipartPart): Promise<string> {
   } catch {
     throw invalidInput({ property: name, message: 'must be text in UTF-8' });
   }
-  if (text.includes('\0')) throw invalidInput({ property: name, message: 'must not have a NUL in it' });
+  if (text.includes('\0'))
+    throw invalidInput({ property: name, message: 'must not contain a NUL character' });
   if (text.length > MAX_FIELD_LENGTH)
     throw invalidInput({ property: name, message: `must have at most ${MAX_FIELD_LENGTH} characters` });
   return text;
@@ -152,7 +157,7 @@ async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): Asy
   for await (const piece of content) {
     size += piece.length;
     if (size > max)
-      throw new Problem('body-too-large', `The file has more than ${max} bytes, which is the limit.`, {
+      throw new Problem('body-too-large', `The file is larger than the limit of ${max} bytes.`, {
         source: 'file',
       });
     yield piece;
@@ -160,8 +165,8 @@ async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): Asy
 }
 
 /**
- * The same bytes, of which somebody sees the first before any of them go on.
- * @param look told the first, and whether they are all
+ * Passes the bytes through, after `inspect` has seen the first of them.
+ * @param inspect gets the first bytes, and whether they are all
  */
 async function* inspectHead(
   content: AsyncIterable<Uint8Array>,
@@ -189,7 +194,7 @@ async function* inspectHead(
 
 /**
  * @param named a format, or `auto`
- * @throws Failure `invalid` for a report that is empty, or that no format knows
+ * @throws DomainError `invalid` for an empty report and for an unrecognised one
  */
 async function detectUploadFormat(
   named: string,
@@ -208,7 +213,7 @@ async function detectUploadFormat(
     if (known?.allowsEmpty === true) return known;
     throw invalidInput({
       property: 'file',
-      message: 'is empty: where that means that nothing was found, name the format',
+      message: 'is empty; if the scan found nothing, name the format of the report',
     });
   }
   if (known !== undefined) return known;
@@ -216,17 +221,17 @@ async function detectUploadFormat(
   if (format === undefined)
     throw invalidInput({
       property: 'file',
-      message: `is no report that is known here: these are ${REPORT_FORMATS.map(({ name }) => name).join(', ')}`,
+      message: `has an unrecognised format; the supported formats are ${REPORT_FORMATS.map(({ name }) => name).join(', ')}`,
     });
   if (others.length > 0)
     throw invalidInput({
       property: 'file',
-      message: `may be of several formats: name one of ${[format, ...others].map(({ name }) => name).join(', ')}`,
+      message: `matches several formats; set the format to one of ${[format, ...others].map(({ name }) => name).join(', ')}`,
     });
   return format;
 }
 
-/** What can be unpacked of a file that breaks off, or of its beginning. */
+/** Yields what can be decompressed of a file that is truncated. */
 function ignoreTruncation(source: ByteSource): ByteSource {
   return async function* () {
     let size = 0;

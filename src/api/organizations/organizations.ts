@@ -22,7 +22,7 @@ import { V1_ACCESS } from '../v1-params.ts';
 const collection = '/organizations';
 const path = `${collection}/:uid`;
 
-/** What cannot be the uid of an organization is one that none has. */
+/** A value that is not a uid matches no organization, which gives 404. */
 const OrganizationParamsSchema = Type.Object({
   uid: Type.String({
     maxLength: 50,
@@ -38,7 +38,7 @@ const countSchema = (description: string) =>
     type: ['integer', 'null'],
     minimum: 0,
     examples: [12],
-    description: `${description} \`null\` for who is no admin.`,
+    description: `${description} \`null\` if the caller is not an admin.`,
   });
 
 const OrganizationSchema = Type.Object(
@@ -48,11 +48,11 @@ const OrganizationSchema = Type.Object(
     name: textSchema('Acme Freight'),
     created_at: DateTimeSchema,
     require_second_factor: Type.Boolean({
-      description: 'Whether its users need a second factor to sign in.',
+      description: 'Whether users must have a second factor to sign in.',
     }),
-    user_count: countSchema('With who is invited, and without who is banned.'),
-    assessment_count: countSchema('Its assessments.'),
-    asset_count: countSchema('Its assets.'),
+    user_count: countSchema('The number of users, including invited users and excluding banned ones.'),
+    assessment_count: countSchema('The number of assessments.'),
+    asset_count: countSchema('The number of assets.'),
   },
   { title: 'Organization' },
 );
@@ -76,7 +76,8 @@ const listOrganizationsOperation = (context: Context) =>
     id: 'listOrganizations',
     number: 61,
     summary: 'List organizations',
-    description: 'Your own organization; for staff, those that they reach, by name.',
+    description:
+      'Lists the organization of the caller; for staff, the organizations they can access, by name.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
@@ -91,12 +92,12 @@ const getOrganizationOperation = ({ db }: Context) =>
     id: 'getOrganization',
     number: 62,
     summary: 'Get an organization',
-    description: 'Your own organization; for staff, one that they reach.',
+    description: 'Returns the organization of the caller; for staff, any organization they can access.',
     method: 'GET',
     path,
     access: V1_ACCESS,
     params: OrganizationParamsSchema,
-    responses: { 200: { description: 'The organization.', schema: OrganizationSchema } },
+    responses: { 200: { description: 'The uid of the organization.', schema: OrganizationSchema } },
     versioned: true,
     async handler({ caller, params: { uid } }) {
       const profile = await requireVisibleOrganization(db.read, caller, uid);
@@ -110,7 +111,7 @@ const NewOrganizationSchema = Type.Object(
       maxLength: MAX_TEXT,
       pattern: '^[0-9a-z]{1,50}$',
       examples: ['orbit'],
-      description: 'It stays, and no other organization or group of them has it.',
+      description: 'Cannot be changed. Must be unique among organizations and groups of organizations.',
     }),
     name: nameSchema('Orbit Logistics'),
   },
@@ -123,7 +124,7 @@ const createOrganizationOperation = ({ clock }: Context) =>
     number: 63,
     summary: 'Create an organization',
     description:
-      'For staff. Who is assigned to organizations is assigned to this one as well, in the same step.',
+      'Requires staff. Staff who are assigned to particular organizations are assigned to the new one as well.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -131,7 +132,7 @@ const createOrganizationOperation = ({ clock }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: {
       201: {
-        description: 'The organization.',
+        description: 'The uid of the organization.',
         schema: OrganizationSchema,
         headers: { Location: LocationHeader },
       },
@@ -142,7 +143,7 @@ const createOrganizationOperation = ({ clock }: Context) =>
       const act = { actor: caller, now: clock() };
       return change(async (tx) => {
         const { id } = await createOrganization(tx, act, { uid, name });
-        // They may not reach it by what this request knows of them.
+        // The caller of this request does not have access to the new organization yet.
         const assignedOrganizations =
           caller.assignedOrganizations === null ? null : [...caller.assignedOrganizations, id];
         const profile = await requireVisibleOrganization(tx, { ...caller, assignedOrganizations }, uid);
@@ -158,7 +159,8 @@ const UpdateOrganizationSchema = Type.Object(
     name: Type.Optional(nameSchema('Acme Freight')),
     require_second_factor: Type.Optional(
       Type.Boolean({
-        description: 'Sessions of users who have none end, and they set one up when they sign in again.',
+        description:
+          'Ends the sessions of users without a second factor; they set one up at their next sign-in.',
         examples: [false],
       }),
     ),
@@ -170,15 +172,15 @@ const updateOrganizationOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateOrganization',
     number: 64,
-    summary: 'Change an organization',
-    description: 'Its name, and whether its users need a second factor. For admins.',
+    summary: 'Update an organization',
+    description: 'Changes the name, and whether users must have a second factor. Requires an admin.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
     params: OrganizationParamsSchema,
     body: UpdateOrganizationSchema,
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 200: { description: 'The organization as it is now.', schema: OrganizationSchema } },
+    responses: { 200: { description: 'The updated organization.', schema: OrganizationSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { uid }, body: { name, require_second_factor: required } }) {
       const act = { actor: caller, now: clock() };

@@ -23,34 +23,46 @@ const access = { scopes: API_SCOPE, schemes: 'bearer' } as const;
 const portNumberSchema = Type.Integer({
   minimum: 0,
   maximum: 65_535,
-  description: 'The number of a port.',
+  description: 'A port number.',
   examples: [443],
 });
 const protocolSchema = Type.String({ enum: [...PROTOCOLS], maxLength: 8, examples: ['tcp'] });
 
 const OrganizationPortsParamsSchema = Type.Object({
-  org_uid: Type.String({ maxLength: MAX_TEXT, description: 'The organization.', examples: ['acme'] }),
+  org_uid: Type.String({
+    maxLength: MAX_TEXT,
+    description: 'The uid of the organization.',
+    examples: ['acme'],
+  }),
 });
 
 const OrganizationPortsQuerySchema = Type.Object({
   number: Type.Optional(portNumberSchema),
   service_name: Type.Optional(
-    Type.String({ maxLength: MAX_TEXT, description: 'Whole, without regard to case.', examples: ['https'] }),
+    Type.String({
+      maxLength: MAX_TEXT,
+      description: 'The full name of a service, ignoring case.',
+      examples: ['https'],
+    }),
   ),
   product_name: Type.Optional(
-    Type.String({ maxLength: MAX_TEXT, description: 'Whole, without regard to case.', examples: ['nginx'] }),
+    Type.String({
+      maxLength: MAX_TEXT,
+      description: 'The full name of a service, ignoring case.',
+      examples: ['nginx'],
+    }),
   ),
   observed_state: Type.Optional(Type.Enum(LISTED_STATES, { type: 'string', default: 'open' })),
   listing_uid: Type.Optional(
     Type.String({
       pattern: '^[-_0-9a-z]{1,50}$',
       maxLength: MAX_TEXT,
-      description: 'Of the hosts in this listing.',
+      description: 'Return only ports of hosts in this listing.',
       examples: ['acme-web-2026'],
     }),
   ),
   include: Type.Optional(
-    Type.Enum(['assets'], { type: 'string', description: 'The hosts that have each, at most 100.' }),
+    Type.Enum(['assets'], { type: 'string', description: 'Include the hosts of each port, at most 100.' }),
   ),
   ...pageParameters,
 });
@@ -59,11 +71,15 @@ const OrganizationPortSchema = Type.Object(
   {
     number: portNumberSchema,
     protocol: protocolSchema,
-    asset_count: Type.Integer({ minimum: 1, description: 'How many hosts have it.', examples: [12] }),
+    asset_count: Type.Integer({
+      minimum: 1,
+      description: 'The number of hosts with this port.',
+      examples: [12],
+    }),
     asset_uids: Type.Optional(
       Type.Array(Type.String({ maxLength: 24, examples: [PORTS_EXAMPLE_ASSET_UID] }), {
         maxItems: 100,
-        description: 'With include=assets alone.',
+        description: 'Present only with `include=assets`.',
       }),
     ),
   },
@@ -76,7 +92,7 @@ const listOrganizationPortsOperation = ({ addresses, db }: Context) =>
     number: 80,
     summary: 'List ports of an organization',
     description:
-      'The open or the closed ports of the hosts of an organization, with the number of hosts that have each; most hosts first, then by number and protocol. For its users and for staff, of the hosts whose ports they may read.',
+      'Lists the open or closed ports of the hosts of an organization with the number of hosts that have each, ordered by that number descending, then by port number and protocol. Requires a user of the organization, or staff; only hosts whose ports the caller may read are counted.',
     method: 'GET',
     path: '/v1/:org_uid/assets/ports',
     access,
@@ -84,7 +100,7 @@ const listOrganizationPortsOperation = ({ addresses, db }: Context) =>
     query: OrganizationPortsQuerySchema,
     responses: {
       200: {
-        description: 'A page of the ports.',
+        description: 'A page of ports.',
         schema: pageEnvelopeSchema(
           'Organization port list',
           'The uid of the organization.',
@@ -143,7 +159,7 @@ const PortEventSchema = Type.Object(
     number: portNumberSchema,
     protocol: protocolSchema,
     kind: Type.String({ enum: [...PORT_EVENT_KINDS], maxLength: 8, examples: ['opened'] }),
-    before: Type.Union([PortFactsSchema, Type.Null()], { description: 'null where nothing was known.' }),
+    before: Type.Union([PortFactsSchema, Type.Null()], { description: '`null` if nothing was known.' }),
     after: Type.Union([PortFactsSchema, Type.Null()]),
     import_id: nullable(Type.Integer({ examples: [7] })),
   },
@@ -154,9 +170,9 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
   operation({
     id: 'listPortHistory',
     number: 81,
-    summary: 'Get the history of the ports of a host',
+    summary: 'Get the port history of a host',
     description:
-      'What scans found out of the ports of a host, newest first: which were opened or closed, and of which anything else changed. A port that is first seen closed makes no event. For those who may read its ports.',
+      'Lists the changes that scans found in the ports of a host, newest first: ports that opened or closed, and changes to their other properties. A port that is closed when first seen creates no event. Requires permission to read the ports of the host.',
     method: 'GET',
     path: '/v1/:org_uid/assets/:asset_uid/ports/history',
     access,
@@ -166,7 +182,7 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
         Type.String({
           format: 'date-time',
           maxLength: 64,
-          description: 'What scans saw at this moment or later.',
+          description: 'Return only events that scans observed at or after this time.',
           examples: ['2026-11-21T10:30:00Z'],
         }),
       ),
@@ -175,7 +191,7 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
     }),
     responses: {
       200: {
-        description: 'A page of the events.',
+        description: 'A page of events.',
         schema: pageEnvelopeSchema(
           'Port history',
           'The uid of the asset.',
@@ -209,7 +225,7 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
 function parseSince(text: string): number {
   const moment = parseTimestamp(text);
   if (moment !== undefined) return moment;
-  const message = 'must be a date and time such as 2026-11-21T10:30:00Z';
+  const message = 'must be a date and time, for example 2026-11-21T10:30:00Z';
   throw new Problem('invalid-request', `since ${message}.`, { source: 'since' });
 }
 

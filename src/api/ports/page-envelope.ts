@@ -6,12 +6,11 @@ export const MAX_PER_PAGE = 1_000;
 
 export const PORTS_EXAMPLE_ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
 
-/** How the lists of this area are paged. */
 export const pageParameters = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'The most results that all pages have together.',
+      description: 'The maximum number of results over all pages.',
       examples: [500],
     }),
   ),
@@ -20,7 +19,7 @@ export const pageParameters = {
     Type.Integer({
       minimum: 1,
       default: 1,
-      description: 'Counted from 1. One past the end is an empty list.',
+      description: 'Page number, starting at 1. A page past the last one is empty.',
     }),
   ),
 };
@@ -31,14 +30,17 @@ const LinksSchema = Type.Object(
   { next: Type.Optional(PageLinkSchema), prev: Type.Optional(PageLinkSchema) },
   {
     title: 'Port list links',
-    description: 'Absent at the ends.',
+    description: '`prev` is absent on the first page and `next` on the last.',
     examples: [{ next: `${EXAMPLE_PORTS_URL}?page=2` }],
   },
 );
 
 const MetaSchema = Type.Object(
   {
-    total: Type.Integer({ minimum: 0, description: 'How many results all pages have, after limit.' }),
+    total: Type.Integer({
+      minimum: 0,
+      description: 'The number of results over all pages, after `limit` is applied.',
+    }),
     page: Type.Integer({ minimum: 1 }),
     per_page: Type.Integer({ minimum: 1, maximum: MAX_PER_PAGE }),
     total_pages: Type.Integer({ minimum: 0 }),
@@ -49,7 +51,7 @@ const MetaSchema = Type.Object(
 const emptyArraySchema = (description: string): TSchema =>
   Type.Array(Type.Object({}), { maxItems: 0, description });
 
-/** The envelope of the specification's port list (JSON:API in style), for what else this area lists. */
+/** The envelope of the port list of the specification, in the style of JSON:API. */
 export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: string, attributes: A) =>
   Type.Object(
     {
@@ -68,7 +70,7 @@ export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: strin
         },
         { title: `${title} data` },
       ),
-      errors: emptyArraySchema('Empty: an error is a response of its own.'),
+      errors: emptyArraySchema('Always empty. Errors have a response of their own.'),
       included: emptyArraySchema('Empty.'),
       links: LinksSchema,
       meta: MetaSchema,
@@ -77,16 +79,15 @@ export const pageEnvelopeSchema = <A extends TSchema>(title: string, ofId: strin
   );
 
 interface EnvelopePage {
-  /** What stands before the path. */
+  /** What precedes the path: origin and prefix. */
   base: string;
-  /** The path and the query of the request. */
+  /** Path and query of the request. */
   url: string;
   total: number;
   page: number;
   per_page: number;
 }
 
-/** @returns the envelope of a page */
 export function toPageEnvelope<A>(
   id: string,
   attributes: A,

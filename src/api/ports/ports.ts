@@ -20,16 +20,16 @@ import {
   pageEnvelopeSchema,
 } from './page-envelope.ts';
 
-/** What does not look like a uid is one that no row has: 404, and not 400. */
+/** A value that is not a uid matches no asset, which gives 404 and not 400. */
 export const PortsParamsSchema = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,
-    description: 'The organization that the asset belongs to.',
+    description: 'The uid of the organization that owns the asset.',
     examples: ['acme'],
   }),
   asset_uid: Type.String({
     maxLength: MAX_TEXT,
-    description: 'The asset.',
+    description: 'The uid of an asset.',
     examples: [PORTS_EXAMPLE_ASSET_UID],
   }),
 });
@@ -40,7 +40,8 @@ const PortsQuerySchema = Type.Object({
     Type.Enum(PORT_SORT_FIELDS, {
       type: 'string',
       default: 'number',
-      description: 'Ties are broken by number and protocol, ascending; what is unknown comes last.',
+      description:
+        'Field to sort by. Ties are broken by port number and protocol, ascending; unknown values come last.',
     }),
   ),
   order_direction: Type.Optional(Type.Enum(['ASC', 'DESC'], { type: 'string', default: 'ASC' })),
@@ -81,13 +82,13 @@ const listPortsOperation = ({ addresses, db }: Context) =>
     number: 14,
     summary: 'Get ports of a host asset',
     description:
-      'The open or the closed ports that were observed on a host. For who has access to an assessment that lists the asset, admins of its organization, and staff. An asset that is not a host has none.',
+      'Lists the open or closed ports observed on a host. Requires access to an assessment that lists the asset, an admin of its organization, or staff. An asset that is not a host has no ports.',
     method: 'GET',
     path: '/v1/:org_uid/assets/:asset_uid/ports',
     access: { scopes: API_SCOPE, schemes: 'bearer' },
     params: PortsParamsSchema,
     query: PortsQuerySchema,
-    responses: { 200: { description: 'A page of the ports.', schema: PortListSchema } },
+    responses: { 200: { description: 'A page of ports.', schema: PortListSchema } },
     async handler({ caller, params, query, url }) {
       const { org_uid, asset_uid } = params;
       const {
@@ -98,7 +99,7 @@ const listPortsOperation = ({ addresses, db }: Context) =>
         per_page = DEFAULT_PER_PAGE,
         page = 1,
       } = query;
-      // Whatever else orders them, they are sorted as a whole.
+      // Any other order sorts all rows.
       const reader = orderBy === 'number' && page * per_page <= MAX_OFFSET_READ ? db.read : db.readLong;
       const { ports, total } = await readPorts(reader, caller, org_uid, asset_uid, {
         state,
@@ -119,10 +120,10 @@ const listPortsOperation = ({ addresses, db }: Context) =>
     },
   });
 
-/** Rows that are passed over in an index in no time. */
+/** Offset up to which rows are skipped in an index in negligible time. */
 const MAX_OFFSET_READ = 1_000;
 
-/** A hundred of them a page: naming the fields is several times as fast as spreading the row. */
+/** Names each field, which is several times as fast as spreading the row. */
 function toPortBody(port: Port) {
   return {
     number: port.number,

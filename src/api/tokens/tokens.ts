@@ -31,11 +31,15 @@ const PersonalTokenSchema = Type.Object(
   {
     id: Type.String({ maxLength: 64, examples: ['0f6e8a2c-5f0e-4d6f-9a53-1f2b7c6d8e90'] }),
     name: nullableTextSchema('deployment'),
-    prefix: Type.String({ maxLength: 64, examples: ['assay_4Kd81m'], description: 'How the token begins.' }),
+    prefix: Type.String({
+      maxLength: 64,
+      examples: ['assay_4Kd81m'],
+      description: 'The first characters of the token.',
+    }),
     scopes: Type.Array(Type.String({ maxLength: 64, examples: ['api'] }), { maxItems: ALL_SCOPES.length }),
     allowed_addresses: Type.Array(textSchema('192.0.2.0/24'), {
       maxItems: MAX_RESULTS,
-      description: 'From where alone it is good; empty for everywhere.',
+      description: 'The IP addresses and CIDR blocks that can use the token; empty for any.',
     }),
     created_at: DateTimeSchema,
     expires_at: nullable(DateTimeSchema),
@@ -68,7 +72,8 @@ const listTokensOperation = (context: Context) =>
     id: 'listTokens',
     number: 57,
     summary: 'List your tokens',
-    description: 'Your own personal access tokens, newest first, the revoked and the expired ones too.',
+    description:
+      'Lists the personal access tokens of the caller, newest first, including revoked and expired ones.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
@@ -84,14 +89,14 @@ const NewTokenSchema = Type.Object(
     scopes: Type.Optional(
       Type.Array(Type.String({ maxLength: 64, examples: ['api'] }), {
         maxItems: MAX_ITEMS,
-        description: 'Absent or empty: those of the credential that asks.',
+        description: 'Defaults to the scopes of the credential used, also when empty.',
       }),
     ),
     allowed_addresses: Type.Optional(
       Type.Array(Type.String({ maxLength: 64, examples: ['192.0.2.0/24'] }), {
         maxItems: MAX_ITEMS,
         description:
-          'IP addresses and CIDR blocks from which alone it is good; empty for everywhere. Absent: as the credential that asks.',
+          'IP addresses and CIDR blocks that can use the token; empty for any. Defaults to those of the credential used.',
       }),
     ),
     expires_at: Type.Optional(
@@ -99,7 +104,7 @@ const NewTokenSchema = Type.Object(
         format: 'date-time',
         maxLength: 64,
         examples: ['2126-11-21T10:30:00Z'],
-        description: 'Absent: when the credential that asks does.',
+        description: 'Defaults to the expiry of the credential used.',
       }),
     ),
   },
@@ -112,7 +117,7 @@ const CreatedTokenSchema = Type.Object(
     token: Type.String({
       maxLength: 128,
       examples: ['assay_4Kd81mXq0ZtPw7aB2cN5vJ8hG3fL6sD9yR1eQ4uT0'],
-      description: 'The token itself, which is shown this once.',
+      description: 'The token. It is shown only once.',
     }),
   },
   { title: 'New token with its secret' },
@@ -123,14 +128,14 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     id: 'createToken',
     number: 58,
     summary: 'Create a token',
-    description: `Makes a personal access token of your own, which is good for no more than the credential that asks for it: no other scopes, no wider addresses, no later expiry. At most ${MAX_USER_TOKENS} that are good.`,
+    description: `Creates a personal access token for the caller. It cannot exceed the credential used: no further scopes, no wider addresses, no later expiry. A user can have at most ${MAX_USER_TOKENS} valid tokens.`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
     body: NewTokenSchema,
     bodyLimit: SMALL_BODY_LIMIT,
     inputs: { allowedAddresses: 'allowed_addresses', expiresAt: 'expires_at' },
-    responses: { 201: { description: 'The token.', schema: CreatedTokenSchema } },
+    responses: { 201: { description: 'The created token.', schema: CreatedTokenSchema } },
     versioned: true,
     idempotency: { omitted: ['token'] },
     handler({ caller, change, body: { name, scopes = [], allowed_addresses, expires_at } }) {
@@ -153,12 +158,12 @@ function parseExpiry(text: string): number {
   if (moment !== undefined) return moment;
   throw invalidInput({
     property: 'expiresAt',
-    message: 'must be a date and time such as 2026-11-21T10:30:00Z',
+    message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
     value: text,
   });
 }
 
-/** What cannot be the id of a token is one that nobody has. */
+/** A value that is not a token id matches no token, which gives 404. */
 const TokenParamsSchema = Type.Object({
   id: Type.String({
     maxLength: 64,
@@ -174,12 +179,13 @@ const revokeTokenOperation = ({ clock, db }: Context) =>
     id: 'revokeToken',
     number: 59,
     summary: 'Revoke a token',
-    description: 'Ends one of your own tokens at once and for good, whether or not it is the one that asks.',
+    description:
+      'Revokes a token of the caller immediately and permanently. It may be the token used for the request.',
     method: 'DELETE',
     path: `${collection}/:id`,
     access: V1_ACCESS,
     params: TokenParamsSchema,
-    responses: { 204: { description: 'The token is revoked.' } },
+    responses: { 204: { description: 'The token was revoked.' } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id } }) {
       const act = { actor: caller, now: clock() };

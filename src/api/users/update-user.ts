@@ -13,28 +13,30 @@ import { UserSchema, toUserBody } from './user-schema.ts';
 const MAX_ASSESSMENTS = 1_000;
 
 const UpdateUserQuerySchema = Type.Object({
-  admin: Type.Optional(Type.Boolean({ description: 'As in the body, which may then be missing.' })),
-  reactivate: Type.Optional(Type.Boolean({ description: 'As in the body, which may then be missing.' })),
+  admin: Type.Optional(Type.Boolean({ description: 'Same as in the body, which may then be absent.' })),
+  reactivate: Type.Optional(Type.Boolean({ description: 'Same as in the body, which may then be absent.' })),
 });
 
 const UpdateUserSchema = Type.Object(
   {
-    admin: Type.Optional(Type.Boolean({ description: 'Of the organization.' })),
+    admin: Type.Optional(Type.Boolean({ description: 'Whether the user is an admin of the organization.' })),
     name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Ada Lovelace'] })),
     assessments: Type.Optional(
       Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['acme-web-2026'] }), {
         maxItems: MAX_ASSESSMENTS,
-        description: 'The uids of all assessments that they are given access to; others are taken away.',
+        description:
+          'The uids of all assessments that the user has access to. Access to other assessments is revoked.',
       }),
     ),
     reactivate: Type.Optional(
       Type.Boolean({
-        description: 'Ends a ban. Sessions, tokens and links that the ban has ended do not come back.',
+        description: '`false` lifts a ban. Sessions, tokens and links that the ban ended are not restored.',
       }),
     ),
     reinvite: Type.Optional(
       Type.Boolean({
-        description: 'Makes a new link for who has not accepted the invitation, and ends the one before.',
+        description:
+          'Creates a new invitation link for a user who has not accepted the invitation, and invalidates the previous one.',
       }),
     ),
   },
@@ -45,8 +47,9 @@ const updateUserOperation = (context: Context) =>
   operation({
     id: 'updateUser',
     number: 56,
-    summary: 'Change a user',
-    description: 'What is absent stays. For admins; the last one who has signed in stays one.',
+    summary: 'Update a user',
+    description:
+      'An absent property is unchanged. Requires an admin. The last admin who has signed in cannot lose that role.',
     method: 'PUT',
     path: '/users/:id',
     access: V1_ACCESS,
@@ -55,7 +58,7 @@ const updateUserOperation = (context: Context) =>
     body: UpdateUserSchema,
     bodyParameters: ['admin', 'reactivate'],
     bodyLimit: SMALL_BODY_LIMIT,
-    responses: { 200: { description: 'The user as they are now.', schema: UserSchema } },
+    responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, query, body }) {
       const act = { actor: caller, now: context.clock() };
@@ -73,14 +76,14 @@ const updateUserOperation = (context: Context) =>
     },
   });
 
-/** @returns what the query or the body says, which must not differ */
+/** Returns the value from the query or the body. @throws DomainError `invalid` if they differ */
 function resolveDuplicate(
   property: string,
   query: boolean | undefined,
   body: boolean | undefined,
 ): boolean | undefined {
   if (query !== undefined && body !== undefined && query !== body)
-    throw invalidInput({ property, message: 'differs from the one in the query', value: body });
+    throw invalidInput({ property, message: 'differs from the value in the query', value: body });
   return query ?? body;
 }
 

@@ -13,7 +13,7 @@ import {
   nullableTextSchema,
 } from '../../http/schemas.ts';
 
-/** What everyone who may see a user sees of them. */
+/** Visible to everyone who can see the user. */
 const NAME_FIELDS = {
   id: Type.Integer(),
   uid: textSchema('u4Kd81mXq0ZtPw7a'),
@@ -25,34 +25,35 @@ export const InviteUrlSchema = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   maxLength: MAX_TEXT,
   examples: [null],
-  description: 'Shown to admins only; `null` once the invitation is accepted.',
+  description: 'Returned to admins only. `null` once the invitation is accepted.',
 });
 
 const DETAIL_FIELDS = {
   organization_uid: Type.Unsafe<string | null>({
     ...nullableTextSchema('acme'),
-    description: '`null` for platform staff.',
+    description: '`null` for staff.',
   }),
   assessment_ids: Type.Array(textSchema('acme-web-2026'), {
     maxItems: MAX_RESULTS,
-    description: 'The assessments that the user was given access to by name; admins and staff reach others.',
+    description:
+      'The assessments that the user has been granted access to. Admins and staff have access to others as well.',
   }),
   banned: Type.Boolean(),
   staff: Type.Boolean(),
 };
 
 const ADMIN_FIELDS = {
-  admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only. Staff are admins.' })),
+  admin: Type.Optional(Type.Boolean({ description: 'Returned to admins only. Staff count as admins.' })),
   invite_url: Type.Optional(InviteUrlSchema),
   last_seen_at: Type.Optional(
     Type.Unsafe<string | null>({
       ...nullable(DateTimeSchema),
-      description: 'Shown to admins only; `null` for who never used a browser or a token here.',
+      description: 'Returned to admins only. `null` if the user has never signed in or used a token.',
     }),
   ),
   second_factor: Type.Optional(
     Type.Boolean({
-      description: 'Shown to admins only: whether they have an authenticator app or a passkey.',
+      description: 'Returned to admins only. Whether the user has an authenticator app or a passkey.',
     }),
   ),
 };
@@ -62,7 +63,7 @@ export const UserSchema = Type.Object(
   { title: 'User' },
 );
 
-/** A user in a list that is not for admins alone. */
+/** A user in a list that is not restricted to admins. */
 export const ListedUserSchema = Type.Object(
   {
     ...NAME_FIELDS,
@@ -72,10 +73,10 @@ export const ListedUserSchema = Type.Object(
     staff: Type.Optional(DETAIL_FIELDS.staff),
     ...ADMIN_FIELDS,
   },
-  { title: 'Listed user', description: 'For who is no admin, id, uid, name and email alone.' },
+  { title: 'Listed user', description: 'Callers who are not admins get only id, uid, name and email.' },
 );
 
-/** @returns the user as the caller sees them */
+/** Returns the properties of the user that the caller may see. */
 export function toUserBody(
   { addresses, keys }: Pick<Context, 'addresses' | 'keys'>,
   caller: Caller,
@@ -102,7 +103,6 @@ export function toUserBody(
   };
 }
 
-/** @returns what who is no admin sees of a user in a list */
 export function toUserRefBody({ id, uid, name, email }: User) {
   return { id, uid, name, email };
 }

@@ -38,7 +38,7 @@ const BannedUserSchema = Type.Object(
       description: 'The assessments that the user can access.',
     }),
     banned: Type.Boolean(),
-    admin: Type.Optional(Type.Boolean({ description: 'Shown to admins only.' })),
+    admin: Type.Optional(Type.Boolean({ description: 'Returned to admins only.' })),
     invite_url: Type.Optional(InviteUrlSchema),
   },
   { title: 'Banned user' },
@@ -50,12 +50,12 @@ const banUserOperation = ({ addresses, clock, db, keys }: Context) =>
     number: 6,
     summary: 'Ban or delete a user',
     description:
-      'Bans the user, which ends their sessions, tokens and API keys at once. A user who was invited and never signed in is deleted. For admins.',
+      'Bans the user and ends their sessions, tokens and API keys immediately. A user who was invited and never signed in is deleted instead. Requires an admin.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: idParams(ID, 6),
-    responses: { 200: { description: 'The user is banned.', schema: BannedUserSchema } },
+    responses: { 200: { description: 'The user was banned.', schema: BannedUserSchema } },
     withoutBody: [403, 404],
     versioned: true,
     async handler({ caller, ifMatch, params }) {
@@ -77,7 +77,7 @@ const OwnUserSchema = Type.Object(
     ...UserSchema.properties,
     scopes: Type.Array(Type.Enum([...ALL_SCOPES], { type: 'string' }), {
       maxItems: ALL_SCOPES.length,
-      description: 'What the credential of this request may be used for.',
+      description: 'The scopes of the credential used.',
     }),
   },
   { title: 'Own user' },
@@ -87,12 +87,12 @@ const whoAmIOperation = (context: Context) =>
   operation({
     id: 'whoAmI',
     number: 52,
-    summary: 'Who am I',
-    description: 'The account that the credential belongs to, and the scopes that the credential has.',
+    summary: 'Get the authenticated user',
+    description: 'Returns the user that the credential belongs to, and the scopes of the credential.',
     method: 'GET',
     path: `${collection}/whoami`,
     access: V1_ACCESS,
-    responses: { 200: { description: 'The account.', schema: OwnUserSchema } },
+    responses: { 200: { description: 'The authenticated user.', schema: OwnUserSchema } },
     versioned: true,
     async handler({ caller }) {
       const user = await requireOwnUser(context.db.read, caller);
@@ -109,15 +109,15 @@ const listUsersOperation = (context: Context) =>
     number: 53,
     summary: 'List users',
     description:
-      'The client users of the organization, by address: for admins, and for who holds `rbac_group_admin` in a group, who gets id, uid, name and address alone.',
+      'Lists the client users of the organization by email address. Requires an admin, or a member with the role `rbac_group_admin` in an assessment group, who gets only id, uid, name and email.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: userList,
     filters: {
-      search: 'A part of the address or of the name, without regard to case.',
-      banned: 'Who is banned, or who is not.',
-      invited: 'Who has not accepted the invitation, or who has.',
+      search: 'Return only users whose email address or name contains this text, ignoring case.',
+      banned: 'Return only banned users, or exclude them.',
+      invited: 'Return only users who have not accepted their invitation, or exclude them.',
     },
     defaultSort: { sort: 'email' },
     async scope(reading) {
@@ -136,31 +136,38 @@ const InviteUserSchema = Type.Object(
       Type.String({
         maxLength: MAX_TEXT,
         examples: ['Ada'],
-        description: 'With `last_name`, in place of `name`.',
+        description: 'Together with `last_name`, an alternative to `name`.',
       }),
     ),
     last_name: Type.Optional(Type.String({ maxLength: MAX_TEXT, examples: ['Lovelace'] })),
-    admin: Type.Optional(Type.Boolean({ default: false, description: 'Of the organization.' })),
+    admin: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether the user is an admin of the organization.' }),
+    ),
     assessments: Type.Optional(
       Type.Array(Type.String({ maxLength: MAX_TEXT, examples: ['acme-web-2026'] }), {
         maxItems: MAX_ASSESSMENTS,
-        description: 'The uids of the assessments that they are given access to.',
+        description: 'The uids of the assessments to grant access to.',
       }),
     ),
     send_invite: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'By mail, where this server sends any; the link is in the answer in any case.',
+        description:
+          'Send the invitation by email if this server can send mail. The response has the link in any case.',
       }),
     ),
     organization_uid: Type.Optional(
-      Type.String({ maxLength: MAX_TEXT, examples: ['acme'], description: 'Staff have to say it.' }),
+      Type.String({
+        maxLength: MAX_TEXT,
+        examples: ['acme'],
+        description: 'The uid of the organization. Required for staff.',
+      }),
     ),
   },
   { title: 'New user' },
 );
 
-/** The link is a secret, which is made anew for a repeat: as it is then. */
+/** The link is a secret and is not stored; a replay creates a new one. */
 const inviteIdempotency = (context: Context): IdempotencyOptions => ({
   omitted: ['invite_url'],
   async recreate({ id }, caller) {
@@ -174,7 +181,7 @@ const inviteUserOperation = (context: Context) =>
     id: 'inviteUser',
     number: 54,
     summary: 'Invite a user',
-    description: 'Invites somebody into the organization. For admins.',
+    description: 'Invites a person to the organization. Requires an admin.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -183,7 +190,7 @@ const inviteUserOperation = (context: Context) =>
     inputs: { organization: 'organization_uid' },
     responses: {
       201: {
-        description: 'The user, and the link by which they accept.',
+        description: 'The created user, with the link to accept the invitation.',
         schema: UserSchema,
         headers: { Location: LocationHeader },
       },
@@ -228,7 +235,7 @@ const getUserOperation = (context: Context) =>
     id: 'getUser',
     number: 55,
     summary: 'Get a user',
-    description: 'Oneself, or, for admins, a user of the organization.',
+    description: 'Returns the caller, or, for admins, a user of the organization.',
     method: 'GET',
     path,
     access: V1_ACCESS,

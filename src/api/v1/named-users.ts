@@ -11,5 +11,5 @@ export const UserRefSchema = Type.Object(
   { title: 'Named user' },
 );
 
-/** The same, where it may be nobody's account, or one that is gone. */
+/** Null for actions without a user, and for deleted users. */
 export const NullableUserRefSchema = Type.Union([UserRefSchema, Type.Null()]);

@@ -31,9 +31,9 @@ const VulnerabilityParamsSchema = idParams('The id of a vulnerability.', 1);
 const AttachmentParamsSchema = nestedIdParams('attachment_id', 'The id of an attachment.', 1);
 
 const MAX_FILES = 10;
-/** Those that are ignored count as well. */
+/** Includes ignored parts. */
 const MAX_PARTS = 50;
-/** Bytes of a body beside the files that it may have. */
+/** Bytes of the body in addition to its files. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
 
 export const StoredAttachmentSchema = Type.Object(
@@ -50,7 +50,7 @@ export const StoredAttachmentSchema = Type.Object(
     }),
     url: Type.String({
       maxLength: MAX_TEXT,
-      description: 'Where it is downloaded, with a credential.',
+      description: 'The URL to download the attachment from, with a credential.',
       examples: ['https://assay.example/v1/vulnerabilities/1/attachments/1'],
     }),
     user: NullableUserRefSchema,
@@ -58,7 +58,6 @@ export const StoredAttachmentSchema = Type.Object(
   { title: 'Stored attachment' },
 );
 
-/** @returns an attachment as its readers are told of it */
 export function toStoredAttachmentBody(
   context: Pick<Context, 'addresses' | 'config'>,
   vulnerabilityId: number,
@@ -82,7 +81,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     id: 'uploadAttachments',
     number: 21,
     summary: 'Attach files to a vulnerability',
-    description: `Attaches 1 to ${MAX_FILES} files, all or none: each a part named \`file\`, of at most ${config.maxAttachmentSize} bytes. Other parts are ignored. A vulnerability has at most ${config.maxAttachments} attachments.`,
+    description: `Attaches 1 to ${MAX_FILES} files; if one is rejected, none is attached. Each file is a part named \`file\` of at most ${config.maxAttachmentSize} bytes; other parts are ignored. A vulnerability can have at most ${config.maxAttachments} attachments.`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -110,7 +109,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     async handler(request, reply) {
       const { caller, change, headers, params, raw } = request;
       const { id } = params;
-      // A repeat is answered as it was, and whether it is one is known at its end.
+      // A replay gets its stored response. Whether this is one is known once the body has been read.
       if (headers['idempotency-key'] === undefined) await findVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {
@@ -146,9 +145,9 @@ const uploadAttachmentsOperation = (context: Context) => {
           { hash: hash.digest('base64url') },
         );
       } finally {
-        // What is not kept now will not be; should this fail, a job does it later.
+        // Contents without an attachment are of no use. If this fails, a job deletes them later.
         await deleteUnreferenced(context, keys).catch((err: unknown) =>
-          log.warn({ err, requestId: request.id }, 'an upload was not cleared away'),
+          log.warn({ err, requestId: request.id }, 'could not delete the content of a failed upload'),
         );
       }
     },
@@ -160,7 +159,7 @@ async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): Asy
   for await (const piece of content) {
     size += piece.length;
     if (size > max)
-      throw new Problem('body-too-large', `A file has more than ${max} bytes, which is the limit.`, {
+      throw new Problem('body-too-large', `A file is larger than the limit of ${max} bytes.`, {
         source: 'file',
       });
     yield piece;
@@ -168,7 +167,7 @@ async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): Asy
 }
 
 function tooManyFiles(): Problem {
-  return new Problem('batch-too-large', `At most ${MAX_FILES} files are taken at once.`, {
+  return new Problem('batch-too-large', `A request can upload at most ${MAX_FILES} files.`, {
     batch: { max: MAX_FILES, size: MAX_FILES + 1 },
     source: 'file',
   });
@@ -184,7 +183,7 @@ const downloadAttachmentOperation = (context: Context) => {
     id: 'downloadAttachment',
     number: 22,
     summary: 'Download an attachment',
-    description: 'The file, or with `Range` a part of it.',
+    description: 'Returns the file, or the part of it that `Range` requests.',
     method: 'GET',
     path,
     access: V1_ACCESS,
@@ -192,14 +191,17 @@ const downloadAttachmentOperation = (context: Context) => {
     responses: {
       200: { description: 'The file.', binary: true, headers: DOWNLOAD_HEADERS },
       206: {
-        description: 'The part of it that Range asks for.',
+        description: 'The requested range of the file.',
         binary: true,
         headers: {
           ...DOWNLOAD_HEADERS,
-          'Content-Range': textHeader('Which bytes these are, and of how many.'),
+          'Content-Range': textHeader('The range returned, and the size of the file.'),
         },
       },
-      304: { description: 'If-None-Match has it already.', headers: { ETag: textHeader('As of the file.') } },
+      304: {
+        description: 'Not modified: the file matches If-None-Match.',
+        headers: { ETag: textHeader('The ETag of the file.') },
+      },
     },
     extraErrorStatuses: [416],
     async handler({ caller, headers, isLive, method, params: { id, attachment_id: attachmentId } }, reply) {
@@ -236,9 +238,9 @@ const downloadAttachmentOperation = (context: Context) => {
 
 const textHeader = (description: string) => ({ type: 'string', maxLength: MAX_TEXT, description });
 const DOWNLOAD_HEADERS = {
-  ETag: textHeader('It follows from the content.'),
-  'Content-Disposition': textHeader('That it is to be saved, and under which name (RFC 6266).'),
-  'Accept-Ranges': textHeader('That Range is understood.'),
+  ETag: textHeader('Derived from the content of the file.'),
+  'Content-Disposition': textHeader('Tells the browser to save the file, and under which name (RFC 6266).'),
+  'Accept-Ranges': textHeader('`bytes`: Range is supported.'),
 };
 
 const deleteAttachmentOperation = ({ clock, db }: Context) =>
@@ -247,12 +249,12 @@ const deleteAttachmentOperation = ({ clock, db }: Context) =>
     number: 23,
     summary: 'Delete an attachment',
     description:
-      'Deletes an attachment, and its content with the last that has it. For its uploader and admins.',
+      'Deletes the attachment, and its content with the last attachment that uses it. Requires its uploader or an admin.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: AttachmentParamsSchema,
-    responses: { 204: { description: 'The attachment is deleted.' } },
+    responses: { 204: { description: 'The attachment was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id, attachment_id: attachmentId } }) =>
       db.write((tx) =>

@@ -23,7 +23,7 @@ const FILTER_BODY = filterBodySchema(
   vulnerabilityList.filters,
   {
     ...VULNERABILITY_FILTER_DESCRIPTIONS,
-    organizationUid: 'Of these organizations; for staff, who reach several.',
+    organizationUid: 'Return only vulnerabilities of these organizations. For staff.',
   },
   { title: 'Vulnerability filter' },
 );
@@ -34,7 +34,7 @@ const SetFieldsSchema = Type.Object(
       Type.Integer({
         minimum: Math.min(...STATUS_NAMES.keys()),
         maximum: Math.max(...STATUS_NAMES.keys()),
-        description: 'The id of a status, as operation 17 lists them.',
+        description: 'The id of a status. Operation 17 lists the statuses.',
         examples: [2],
       }),
     ),
@@ -44,7 +44,8 @@ const SetFieldsSchema = Type.Object(
         Type.Integer({
           maximum: Number.MAX_SAFE_INTEGER,
           minimum: 1,
-          description: 'A user with access to the assessment of each, or null for nobody.',
+          description:
+            'The id of a user with access to the assessment of each vulnerability, or `null` to remove the assignee.',
         }),
       ),
     ),
@@ -53,7 +54,7 @@ const SetFieldsSchema = Type.Object(
         Type.String({
           format: 'date',
           maxLength: 10,
-          description: 'Until when it is to be fixed, or null for no such day.',
+          description: 'The due date, or `null` to remove it.',
           examples: ['2026-12-24'],
         }),
       ),
@@ -63,13 +64,13 @@ const SetFieldsSchema = Type.Object(
       Type.Array(nameSchema('triaged'), {
         maxItems: MAX_TAGS,
         description:
-          'Names of tags to add, which are created where they are new. Not with `tags` and `tag_list`.',
+          'Tag names to add. Tags that do not exist are created. Cannot be combined with `tags` and `tag_list`.',
       }),
     ),
     remove_tags: Type.Optional(
       Type.Array(nameSchema('regression'), {
         maxItems: MAX_TAGS,
-        description: 'Names of tags to take off. Not with `tags` and `tag_list`.',
+        description: 'Tag names to remove. Cannot be combined with `tags` and `tag_list`.',
       }),
     ),
   },
@@ -87,7 +88,7 @@ const BulkUpdateSchema = Type.Object(
       Type.Array(RowIdSchema, {
         minItems: 1,
         maxItems: MAX_BULK_UPDATE,
-        description: 'Which vulnerabilities; or `filter`.',
+        description: 'The ids of the vulnerabilities to change. Use either `ids` or `filter`.',
       }),
     ),
     filter: Type.Optional(FILTER_BODY.schema),
@@ -95,14 +96,15 @@ const BulkUpdateSchema = Type.Object(
     comment: Type.Optional(markdownSchema('Seen in the weekly triage.')),
     dry_run: Type.Optional(
       Type.Boolean({
-        description: 'Whether nothing is changed, and only told what would be. False unless told.',
+        description: 'Report what would change without changing it.',
       }),
     ),
     expected_count: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: 'How many match: a 409 when it is another number.',
+        description:
+          'The number of vulnerabilities expected to match. Returns 409 if another number matches.',
       }),
     ),
     undo: Type.Optional(
@@ -110,7 +112,7 @@ const BulkUpdateSchema = Type.Object(
         minLength: 1,
         maxLength: 255,
         description:
-          'The X-Request-Id of a change of your own, of the last hour, that is set back as far as nobody changed the same since; without tags that are gone and assignees who have lost access. Alone.',
+          'The X-Request-Id of a bulk update that the caller made in the last hour. Restores the previous values that were not changed since, except tags that were deleted and assignees who lost access. Cannot be combined with other properties.',
         examples: ['c5b1f7de-6c0e-4c1c-9e2d-3f5a8d7b9a10'],
       }),
     ),
@@ -124,16 +126,23 @@ const BulkUpdateSchema = Type.Object(
 const BulkUpdateResultSchema = Type.Object(
   {
     matched_count: Type.Integer({ minimum: 0 }),
-    updated_count: Type.Integer({ minimum: 0, description: 'How many of these were changed, or would be.' }),
-    ids: Type.Array(Type.Integer(), { maxItems: MAX_IDS_RETURNED, description: 'The first of those.' }),
+    updated_count: Type.Integer({
+      minimum: 0,
+      description: 'The number of matching vulnerabilities that were changed, or would be.',
+    }),
+    ids: Type.Array(Type.Integer(), {
+      maxItems: MAX_IDS_RETURNED,
+      description: 'The ids of the first of these vulnerabilities.',
+    }),
     dry_run: Type.Boolean(),
     truncated: Type.Boolean({
-      description: `Whether \`ids\` lacks some: it has at most ${MAX_IDS_RETURNED}.`,
+      description: `Whether \`ids\` is incomplete. It has at most ${MAX_IDS_RETURNED} entries.`,
     }),
     kept_count: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Of an undo: how many stay as they are, because they were changed since, or are gone.',
+        description:
+          'For an undo: the number of vulnerabilities that were not restored, because they were changed since or no longer exist.',
       }),
     ),
   },
@@ -144,8 +153,8 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
   operation({
     id: 'bulkUpdateVulnerabilities',
     number: 30,
-    summary: 'Change many vulnerabilities',
-    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, by \`ids\` or by \`filter\`, whose members are the filters of operation 15. All or nothing. Or sets such a change back with \`undo\`.`,
+    summary: 'Update vulnerabilities in bulk',
+    description: `Changes up to ${MAX_BULK_UPDATE} vulnerabilities, selected by \`ids\` or by \`filter\`, whose members are the filters of operation 15. If one cannot be changed, none is. With \`undo\`, restores the values before an earlier bulk update.`,
     method: 'POST',
     path: '/vulnerabilities/bulk_update',
     access: V1_ACCESS,

@@ -22,19 +22,19 @@ const collection = '/vulnerabilities/:id/comments';
 const path = `${collection}/:comment_id`;
 const VulnerabilityParamsSchema = idParams('The id of a vulnerability.', 1);
 const CommentParamsSchema = nestedIdParams('comment_id', 'The id of a comment.', 1);
-const INTERNAL_DESCRIPTION = 'Told to staff alone, who alone may say so.';
+const INTERNAL_DESCRIPTION = 'Visible to staff only. Only staff can set this.';
 
 const CommentSchema = Type.Object(
   {
     id: Type.Integer(),
     text: textSchema('The fix is on the test system.'),
-    internal: Type.Boolean({ description: 'Whether it is told to staff alone.' }),
+    internal: Type.Boolean({ description: 'Whether the comment is visible to staff only.' }),
     created_at: DateTimeSchema,
     updated_at: DateTimeSchema,
     user: NullableUserRefSchema,
     body: Type.String({
       ...textSchema('The fix is on the test system.'),
-      description: 'The same as `text`.',
+      description: 'Same as `text`.',
     }),
     User: NullableUserRefSchema,
   },
@@ -64,7 +64,7 @@ const listCommentsOperation = (context: Context) =>
     id: 'listComments',
     number: 24,
     summary: 'List comments',
-    description: 'The comments on a vulnerability, oldest first. Internal ones are told to staff alone.',
+    description: 'Lists the comments on a vulnerability, oldest first. Only staff get internal comments.',
     path: collection,
     access: V1_ACCESS,
     params: VulnerabilityParamsSchema,
@@ -84,14 +84,14 @@ const createCommentOperation = ({ clock }: Context) =>
     id: 'createComment',
     number: 25,
     summary: 'Comment on a vulnerability',
-    description: 'Adds a comment to a vulnerability.',
+    description: 'Adds a comment to the vulnerability.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
     params: VulnerabilityParamsSchema,
     body: NewCommentSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
-    responses: { 201: { description: 'The comment.', schema: CommentSchema } },
+    responses: { 201: { description: 'The created comment.', schema: CommentSchema } },
     versioned: true,
     idempotency: true,
     handler: ({ caller, params: { id }, body: { text, internal = false }, change }) =>
@@ -105,15 +105,15 @@ const updateCommentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'updateComment',
     number: 26,
-    summary: 'Edit a comment',
-    description: 'Changes a comment. For its author. What is absent stays as it is.',
+    summary: 'Update a comment',
+    description: 'Changes the comment. An absent property is unchanged. Requires its author.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
     params: CommentParamsSchema,
     body: UpdateCommentSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
-    responses: { 200: { description: 'The comment as it is now.', schema: CommentSchema } },
+    responses: { 200: { description: 'The updated comment.', schema: CommentSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body }) {
       const act = { actor: caller, now: clock() };
@@ -127,13 +127,13 @@ const deleteCommentOperation = ({ clock, db }: Context) =>
   operation({
     id: 'deleteComment',
     number: 26,
-    summary: 'Remove a comment',
-    description: 'Removes a comment. For its author and admins; the timeline keeps that there was one.',
+    summary: 'Delete a comment',
+    description: 'Deletes the comment. The timeline keeps a record of it. Requires its author or an admin.',
     method: 'DELETE',
     path,
     access: V1_ACCESS,
     params: CommentParamsSchema,
-    responses: { 204: { description: 'The comment is removed.' } },
+    responses: { 204: { description: 'The comment was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id, comment_id: commentId } }) =>
       db.write((tx) =>

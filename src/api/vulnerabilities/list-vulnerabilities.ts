@@ -12,32 +12,33 @@ import { DateSchema, toVulnerabilityBody, VulnerabilitySchema } from './vulnerab
 
 const collection = '/vulnerabilities';
 
-/** What is said of the filters wherever they may be chosen. */
+/** Descriptions of the filters, for every operation that has them. */
 export const VULNERABILITY_FILTER_DESCRIPTIONS = {
   search:
-    'A part of the title, the description, the name of a tag, or the uid or name of the assessment, without regard to case. One or two characters are not looked for in descriptions.',
-  statusId: 'Of these statuses.',
-  phase: 'Of the statuses of these phases.',
-  severity: 'Of these severities.',
-  tagId: 'With one of these tags, by id.',
-  tag: 'With one of these tags, by name.',
-  assessmentId: 'Of these assessments, by uid.',
-  assessmentGroupId: 'Of the assessments of these groups.',
-  assetUid: 'Of these assets.',
-  source: '`manual`, or the scanner that found it.',
-  cve: 'With one of these CVEs.',
-  importId: 'Made by these imports.',
-  gone: 'Whether the newest whole report of its scanner no longer had it, and none has seen it since.',
-  goneImportId: 'Gone by the reports of these imports, and not seen since.',
-  createdBy: 'Reported by these users.',
-  assigneeId: 'Assigned to these users.',
-  dueUntil: 'To be fixed before this day.',
-  retest: 'Whose last retest has one of these statuses.',
+    'Return only vulnerabilities whose title, description, tag name, assessment uid or assessment name contains this text, ignoring case. One or two characters are not searched for in descriptions.',
+  statusId: 'Return only vulnerabilities with one of these statuses.',
+  phase: 'Return only vulnerabilities whose status is in one of these phases.',
+  severity: 'Return only vulnerabilities with one of these severities.',
+  tagId: 'Return only vulnerabilities with one of these tags, by id.',
+  tag: 'Return only vulnerabilities with one of these tags, by name.',
+  assessmentId: 'Return only vulnerabilities of these assessments, by uid.',
+  assessmentGroupId: 'Return only vulnerabilities of assessments in these groups.',
+  assetUid: 'Return only vulnerabilities of these assets.',
+  source: 'Return only vulnerabilities from these sources: `manual`, or the name of a scanner.',
+  cve: 'Return only vulnerabilities with one of these CVEs.',
+  importId: 'Return only vulnerabilities created by these imports.',
+  gone: 'Return only vulnerabilities that the latest complete report of their scanner no longer contains and that were not seen since, or exclude them.',
+  goneImportId:
+    'Return only vulnerabilities that the reports of these imports no longer contain and that were not seen since.',
+  createdBy: 'Return only vulnerabilities reported by these users.',
+  assigneeId: 'Return only vulnerabilities assigned to these users.',
+  dueUntil: 'Return only vulnerabilities due before this date.',
+  retest: 'Return only vulnerabilities whose latest retest has one of these statuses.',
   id: 'These.',
-  updatedSince: 'Changed at this moment or later.',
-  updatedWithin: 'Changed in the last so many seconds.',
-  createdSince: 'Reported at this moment or later.',
-  createdUntil: 'Reported before this moment.',
+  updatedSince: 'Return only vulnerabilities updated at or after this time.',
+  updatedWithin: 'Return only vulnerabilities updated within this many seconds.',
+  createdSince: 'Return only vulnerabilities reported at or after this time.',
+  createdUntil: 'Return only vulnerabilities reported before this time.',
 };
 
 const listVulnerabilitiesOperation = (context: Context) =>
@@ -45,14 +46,14 @@ const listVulnerabilitiesOperation = (context: Context) =>
     id: 'listVulnerabilities',
     number: 15,
     summary: 'List vulnerabilities',
-    description: 'The vulnerabilities that you reach, in the order in which they were reported.',
+    description: 'Lists the vulnerabilities visible to the caller, in the order in which they were reported.',
     path: collection,
     access: V1_ACCESS,
     style: 'v1',
     list: vulnerabilityList,
     filters: {
       ...VULNERABILITY_FILTER_DESCRIPTIONS,
-      includeAttachments: 'False: `attachments` is empty. True unless told.',
+      includeAttachments: 'Include `attachments`. If false, the array is empty.',
     },
     sorts: ['resolvedAt', 'updatedAt', 'severity', 'cvssScore', 'statusId', 'title', 'dueOn'],
     defaultSort: { sort: 'resolvedAt' },
@@ -76,8 +77,8 @@ const SummarySchema = Type.Object(
     open_by_age: Type.Object(
       {
         days_7: countSchema('Reported in the last 7 days.'),
-        days_30: countSchema('Before that, in the last 30.'),
-        days_90: countSchema('Before that, in the last 90.'),
+        days_30: countSchema('Reported 8 to 30 days ago.'),
+        days_90: countSchema('Reported 31 to 90 days ago.'),
         older: countSchema(),
       },
       { title: 'Open vulnerabilities by age' },
@@ -87,7 +88,7 @@ const SummarySchema = Type.Object(
         { date: DateSchema, opened: countSchema(), closed: countSchema() },
         { title: 'Vulnerabilities of a day' },
       ),
-      { maxItems: 90, description: 'The last 90 days, the oldest first (UTC).' },
+      { maxItems: 90, description: 'The last 90 days (UTC), oldest first.' },
     ),
     retests_requested: countSchema(),
   },
@@ -97,20 +98,20 @@ const SummarySchema = Type.Object(
 const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
   const parameters = filterParameters(PAGINATION_STYLES.v1, vulnerabilityList.filters, {
     ...VULNERABILITY_FILTER_DESCRIPTIONS,
-    organizationUid: 'Of these organizations; for staff, who reach several.',
+    organizationUid: 'Return only vulnerabilities of these organizations. For staff.',
   });
   return operation({
     id: 'summarizeVulnerabilities',
     number: 83,
     summary: 'Summarize vulnerabilities',
-    description: 'How many of the vulnerabilities that you reach there are, by what matters.',
+    description: 'Counts the vulnerabilities visible to the caller by severity, phase, age and day.',
     method: 'GET',
     path: `${collection}/summary`,
     access: V1_ACCESS,
     query: Type.Object(
       Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
     ),
-    responses: { 200: { description: 'The counts of all that match.', schema: SummarySchema } },
+    responses: { 200: { description: 'The counts of all matching vulnerabilities.', schema: SummarySchema } },
     async handler({ caller, query }) {
       const chosen = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
       const summary = await summarizeVulnerabilities({ db: db.readLong, caller, now: clock() }, chosen);

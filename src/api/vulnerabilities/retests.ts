@@ -21,10 +21,10 @@ import { markdownSchema } from '../common-schemas.ts';
 
 const collection = '/vulnerabilities/:vulnerability_id/patch_verifications';
 const path = `${collection}/:verification_id`;
-/** One that is open when the operations are tried in their order. */
+/** A vulnerability that is still open when the examples are run in their order. */
 const VULNERABILITY_PARAM = ['The id of a vulnerability.', 3] as const;
 const VulnerabilityParamsSchema = paramsSchema({ vulnerability_id: VULNERABILITY_PARAM });
-/** One whose retest waits, in the demo. */
+/** A vulnerability with a pending retest in the demo data. */
 const RetestParamsSchema = paramsSchema({
   vulnerability_id: [VULNERABILITY_PARAM[0], 4],
   verification_id: ['The id of a retest.', 1],
@@ -66,7 +66,7 @@ const listRetestsOperation = (context: Context) =>
     id: 'listRetests',
     number: 27,
     summary: 'List retests',
-    description: 'The retests of a vulnerability, oldest first.',
+    description: 'Lists the retests of a vulnerability, oldest first.',
     path: collection,
     access: V1_ACCESS,
     params: VulnerabilityParamsSchema,
@@ -85,16 +85,16 @@ const requestRetestOperation = ({ clock }: Context) =>
   operation({
     id: 'requestRetest',
     number: 28,
-    summary: 'Ask for a retest',
+    summary: 'Request a retest',
     description:
-      'Asks testers to see whether the fix holds, and moves the vulnerability to 4 Pending Verification. A 409 while one is asked for, and of a vulnerability that is closed.',
+      'Asks the testers to verify the fix, and moves the vulnerability to 4 Pending Verification. Returns 409 if a retest is already pending or the vulnerability is closed.',
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
     params: VulnerabilityParamsSchema,
     body: NewRetestSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
-    responses: { 201: { description: 'The retest.', schema: RetestSchema } },
+    responses: { 201: { description: 'The requested retest.', schema: RetestSchema } },
     versioned: true,
     idempotency: true,
     handler: ({ caller, params: { vulnerability_id: id }, body: { message }, change }) =>
@@ -108,16 +108,16 @@ const decideRetestOperation = ({ clock, db }: Context) =>
   operation({
     id: 'decideRetest',
     number: 29,
-    summary: 'Decide a retest',
+    summary: 'Record the result of a retest',
     description:
-      'Decides a retest that is asked for: `verified` moves the vulnerability to 5 Fixed, `failed` to 3 Fix In Progress, `blocked` and `cancelled` back to where it was; one that has left 4 Pending Verification stays. For staff, and users with access who entered a testing session on the assessment before; who asked for it and admins may cancel it.',
+      'Records the result of a pending retest: `verified` moves the vulnerability to 5 Fixed, `failed` to 3 Fix In Progress, and `blocked` and `cancelled` back to its previous status. A vulnerability that has left 4 Pending Verification keeps its status. Requires staff, or a user with access who had a testing session on the assessment before; the requester and admins can cancel a retest.',
     method: 'PATCH',
     path,
     access: V1_ACCESS,
     params: RetestParamsSchema,
     body: RetestDecisionSchema,
     bodyLimit: MEDIUM_BODY_LIMIT,
-    responses: { 200: { description: 'The retest as it is now.', schema: RetestSchema } },
+    responses: { 200: { description: 'The updated retest.', schema: RetestSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params, body }) {
       const act = { actor: caller, now: clock() };

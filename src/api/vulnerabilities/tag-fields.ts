@@ -6,7 +6,10 @@ const MAX_TAGS = 1_000;
 const TagIdSchema = Type.Integer({ minimum: -MAX_INTEGER, maximum: MAX_INTEGER, examples: [1] });
 const nameField = nameSchema('regression');
 
-/** Either form in one schema, whose faults are told once: of an object its type looks at the members, else at the value. */
+/**
+ * One schema for both forms, so that each error is reported once: an object is validated by its properties, anything
+ * else by its value.
+ */
 const TagByIdSchema = Type.Unsafe<number | { id: number }>({
   ...TagIdSchema,
   type: ['integer', 'object'],
@@ -22,26 +25,26 @@ const TagByNameSchema = Type.Unsafe<string | { name: string }>({
   title: 'Vulnerability tag by name',
 });
 
-/** The tags of a vulnerability as a companion takes them: also as they are told. */
+/** The tag fields of the companions, which also accept tags as returned. */
 export const TAG_FIELDS = {
   tags: Type.Optional(
     Type.Array(TagByIdSchema, {
       maxItems: MAX_TAGS,
       description:
-        'Ids of tags, or tags as they are told. Together with `tag_list` the tags to be; `[]` clears them.',
+        'Tag ids, or tags as returned by the API. Together with `tag_list`, replaces the tags; `[]` removes all of them.',
     }),
   ),
   tag_list: Type.Optional(
     Type.Array(TagByNameSchema, {
       maxItems: MAX_TAGS,
-      description: 'Names of tags, or tags as they are told; they are created where they are new.',
+      description: 'Tag names, or tags as returned by the API. Tags that do not exist are created.',
     }),
   ),
 };
 
 const TagFieldsSchema = Type.Object(TAG_FIELDS);
 
-/** @returns what a body says of tags, as the rules take it */
+/** Maps the tag fields to the input of the domain. */
 export function toTagsInput({ tags, tag_list: list }: Static<typeof TagFieldsSchema>): {
   tagIds: number[] | undefined;
   tagNames: string[] | undefined;

@@ -14,16 +14,21 @@ const stateSchema = (description: string) =>
 
 const TimelineEntrySchema = Type.Object(
   {
-    id: Type.Integer({ description: 'Of one vulnerability; 0 is its creation.' }),
+    id: Type.Integer({
+      description: 'Sequence number within the vulnerability, starting at 0 for its creation.',
+    }),
     at: DateTimeSchema,
     kind: Type.Unsafe<TimelineKind>({ type: 'string', enum: [...TIMELINE_KINDS] }),
     user: NullableUserRefSchema,
-    before: stateSchema('What changed, as it was.'),
-    after: stateSchema('What changed, as it is since.'),
+    before: stateSchema('The changed properties before the change.'),
+    after: stateSchema('The changed properties after the change.'),
     comment: nullable(
       Type.Object(
         { id: Type.Integer(), text: nullableTextSchema('The fix is on the test system.') },
-        { title: 'Comment of a timeline', description: '`text` is as it is now, `null` once removed.' },
+        {
+          title: 'Comment of a timeline',
+          description: '`text` is the current text; `null` if the comment was deleted.',
+        },
       ),
     ),
   },
@@ -34,9 +39,9 @@ const listTimelineOperation = (context: Context) =>
   listOperation(context, {
     id: 'listTimeline',
     number: 31,
-    summary: 'Read the timeline of a vulnerability',
+    summary: 'List the timeline of a vulnerability',
     description:
-      'What was done to a vulnerability, oldest first, as long as it lives. Internal comments are told to staff alone.',
+      'Lists the changes to a vulnerability, oldest first, for as long as it exists. Only staff get internal comments.',
     path: '/vulnerabilities/:id/timeline',
     access: V1_ACCESS,
     params: idParams('The id of a vulnerability.', 1),

@@ -41,16 +41,19 @@ const AssessmentUidSchema = Type.String({
   description: 'The uid of an assessment.',
   examples: ['acme-web-2026'],
 });
-const UserIdSchema = Type.Integer({ description: 'Of a user with access to the assessment.', examples: [1] });
+const UserIdSchema = Type.Integer({
+  description: 'The id of a user with access to the assessment.',
+  examples: [1],
+});
 
-const SIZE_DESCRIPTION = `At most ${MAX_VULNERABILITY_BYTES / 1024} KiB in all.`;
+const SIZE_DESCRIPTION = `The request can have at most ${MAX_VULNERABILITY_BYTES / 1024} KiB.`;
 
 const getVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'getVulnerability',
     number: 16,
     summary: 'Get a vulnerability',
-    description: 'The vulnerability with all that is known of it.',
+    description: 'Returns the vulnerability with all of its properties.',
     method: 'GET',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
@@ -70,7 +73,7 @@ const VulnerabilityStatusSchema = Type.Object(
     description: textSchema('It is real and has to be fixed.'),
     phase: Type.Enum([...PHASES], { type: 'string' }),
     flow_type: Type.Integer({ description: '0 new, 1 open, 2 closed.' }),
-    flow_position: Type.Integer({ description: 'Its place in the catalogue, from 0.' }),
+    flow_position: Type.Integer({ description: 'The position in the workflow, starting at 0.' }),
   },
   { title: 'Status of the catalogue' },
 );
@@ -80,13 +83,14 @@ const listVulnerabilityStatusesOperation = () =>
     id: 'listVulnerabilityStatuses',
     number: 17,
     summary: 'List the statuses of vulnerabilities',
-    description: 'The catalogue behind `status_id`. Any move is allowed.',
+    description:
+      'Lists the statuses that `status_id` can have. A vulnerability can move from any status to any other.',
     method: 'GET',
     path: '/vulnerability_statuses',
     access: V1_ACCESS,
     responses: {
       200: {
-        description: 'The catalogue.',
+        description: 'The statuses.',
         schema: Type.Array(VulnerabilityStatusSchema, { maxItems: 100 }),
       },
     },
@@ -108,7 +112,7 @@ const createVulnerabilityOperation = (context: Context) => {
     id: 'createVulnerability',
     number: 18,
     summary: 'Create a vulnerability',
-    description: `Reports a vulnerability of an assessment that you have access to. ${SIZE_DESCRIPTION}`,
+    description: `Creates a vulnerability in an assessment that the caller has access to. ${SIZE_DESCRIPTION}`,
     method: 'POST',
     path: collection,
     access: V1_ACCESS,
@@ -126,7 +130,13 @@ const createVulnerabilityOperation = (context: Context) => {
       201: {
         description: 'The vulnerability.',
         schema: VulnerabilitySchema,
-        headers: { Location: { type: 'string', maxLength: 4_096, description: 'Where it can be read.' } },
+        headers: {
+          Location: {
+            type: 'string',
+            maxLength: 4_096,
+            description: 'The URL of the created vulnerability.',
+          },
+        },
       },
     },
     inputs: VULNERABILITY_FIELD_NAMES,
@@ -156,8 +166,8 @@ const replaceVulnerabilityOperation = (context: Context) =>
   operation({
     id: 'replaceVulnerability',
     number: 19,
-    summary: 'Edit a vulnerability',
-    description: `Replaces what is said of it. What is absent gets its default; status, tags, assignee, \`due_on\` and assessment stay. ${SIZE_DESCRIPTION}`,
+    summary: 'Replace a vulnerability',
+    description: `Replaces the content of the vulnerability. An absent property gets its default; status, tags, assignee, \`due_on\` and assessment are unchanged if absent. ${SIZE_DESCRIPTION}`,
     method: 'PUT',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
@@ -172,7 +182,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
       },
       { title: 'Vulnerability replacement' },
     ),
-    responses: { 200: { description: 'The vulnerability as it is now.', schema: VulnerabilitySchema } },
+    responses: { 200: { description: 'The updated vulnerability.', schema: VulnerabilitySchema } },
     inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body }) {
@@ -195,12 +205,12 @@ const deleteVulnerabilityOperation = ({ clock, db }: Context) =>
     number: 20,
     summary: 'Delete a vulnerability',
     description:
-      'Deletes it with its comments, retests, attachments and timeline. For admins. The audit log keeps its last state.',
+      'Deletes the vulnerability with its comments, retests, attachments and timeline. The audit log keeps its last state. Requires an admin.',
     method: 'DELETE',
     path: VULNERABILITY_PATH,
     access: V1_ACCESS,
     params: idParams('The id of a vulnerability.', 12),
-    responses: { 204: { description: 'The vulnerability is deleted.' } },
+    responses: { 204: { description: 'The vulnerability was deleted.' } },
     versioned: true,
     handler: ({ caller, ifMatch, params: { id } }) =>
       db.write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, ifMatch)),

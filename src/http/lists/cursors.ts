@@ -3,7 +3,7 @@ import type { RowPosition } from '../../domain/lists/keyset.ts';
 import type { SortColumn, ListRequest } from '../../domain/lists/define-list.ts';
 import { Problem } from '../problems.ts';
 
-/** A cursor is good for the list, the filters and the order that it was made for. */
+/** A cursor is valid only for the list, filters and sort order it was made for. */
 interface CursorScope {
   list: string;
   selection: ListRequest;
@@ -11,15 +11,13 @@ interface CursorScope {
   idType: 'integer' | 'text';
 }
 
-/** @returns the place as an opaque text */
 export function encodeCursor(of: CursorScope, { value, id }: RowPosition): string {
   return Buffer.from(JSON.stringify([fingerprint(of), value, id])).toString('base64url');
 }
 
 /**
- * @param source the parameter that the cursor came in
- * @returns the place that a cursor stands for
- * @throws Problem `invalid-request` for one that is none, or that was made for something else
+ * @param source the parameter with the cursor
+ * @throws Problem `invalid-request` for an invalid cursor, and for one of another list, filter or sort order
  */
 export function decodeCursor(of: CursorScope, cursor: string, source: string): RowPosition {
   const place = parseCursor(cursor);
@@ -31,7 +29,7 @@ export function decodeCursor(of: CursorScope, cursor: string, source: string): R
   )
     throw new Problem(
       'invalid-request',
-      `${source} is not a cursor of this list with these filters and this order. Begin anew with an empty one.`,
+      `${source} is not a cursor of this list with these filters and this sort order. Start again with an empty cursor.`,
       { source, fieldErrors: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
     );
   return { value: place.value as RowPosition['value'], id: place.id as RowPosition['id'] };

@@ -2,20 +2,19 @@ import Negotiator from 'negotiator';
 import type { Context } from '../../runtime/context.ts';
 import { Problem } from '../problems.ts';
 
-/** What a list that streams can be had as; the first is what it is when nothing else is asked for. */
+/** Media types of lists that can be downloaded, the default first. */
 export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
 export type ListMediaType = (typeof LIST_MEDIA_TYPES)[number];
 
-/** Downloads that an account may have at once in a process (docs/companions.md, section 1). */
+/** Concurrent downloads per account and process (docs/companions.md, section 1). */
 const MAX_CONCURRENT_DOWNLOADS = 4;
 const RETRY_AFTER_SECONDS = 5;
 
-/** @returns a media type as answers name it; a request may ask for that as well */
 export function withCharset(type: ListMediaType): string {
   return `${type}; charset=utf-8`;
 }
 
-/** @returns the media type that a request wants: JSON unless it asks for another one that there is */
+/** @returns JSON unless the request prefers another type */
 export function negotiateMediaType(accept: string | undefined): ListMediaType {
   const wanted = new Negotiator({ headers: { accept } }).mediaType(LIST_MEDIA_TYPES.map(withCharset));
   return LIST_MEDIA_TYPES.find((type) => withCharset(type) === wanted) ?? 'application/json';
@@ -25,9 +24,8 @@ const downloadCounts = new WeakMap<Context, Map<string, number>>();
 
 /**
  * Counts a download.
- * @param account whose it is
- * @returns what to call when it has ended
- * @throws Problem `rate-limited` when the account has as many as it may
+ * @returns a function to call when it has ended
+ * @throws Problem `rate-limited` at the limit of the account
  */
 export function acquireDownloadSlot(context: Context, account: string): () => void {
   const counts = downloadCounts.get(context) ?? new Map<string, number>();
@@ -36,7 +34,7 @@ export function acquireDownloadSlot(context: Context, account: string): () => vo
   if (count >= MAX_CONCURRENT_DOWNLOADS) {
     throw new Problem(
       'rate-limited',
-      `${MAX_CONCURRENT_DOWNLOADS} downloads of this account run already. Wait for one to end.`,
+      `This account already has ${MAX_CONCURRENT_DOWNLOADS} downloads running. Wait for one to finish.`,
       { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
     );
   }
@@ -51,7 +49,7 @@ export function acquireDownloadSlot(context: Context, account: string): () => vo
   };
 }
 
-/** @returns a line of RFC 4180 with its end */
+/** One line of RFC 4180, with its line break. */
 export function toCsvLine(values: readonly unknown[]): string {
   let line = '';
   for (let column = 0; column < values.length; column += 1)
@@ -59,7 +57,7 @@ export function toCsvLine(values: readonly unknown[]): string {
   return `${line}\r\n`;
 }
 
-/** A spreadsheet takes what begins with one of these for a formula. Either of both needs a closer look. */
+/** Spreadsheets treat values that begin with one of these as formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NEEDS_ESCAPING = /[",\r\n]|^[=+\-@\t]/;
 const NEEDS_QUOTES = /[",\r\n]/;
@@ -78,11 +76,11 @@ function toCsvCell(value: unknown): string {
   return NEEDS_QUOTES.test(guarded) ? `"${guarded.replace(QUOTES, '""')}"` : guarded;
 }
 
-/** Characters that JSON escapes; half of a surrogate pair is one of them. */
+/** Characters that JSON escapes, including lone surrogates. */
 // eslint-disable-next-line no-control-regex -- those are the characters
 const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** JSON of plain values as `JSON.stringify` has it, with each quote doubled: doubling them afterwards costs more. */
+/** Serializes as `JSON.stringify` does, with each quote doubled: doubling them afterwards is slower. */
 function toQuotedJson(value: unknown): string {
   if (typeof value === 'string')
     return ESCAPED.test(value) ? JSON.stringify(value).replace(QUOTES, '""') : `""${value}""`;
@@ -101,7 +99,7 @@ function toQuotedJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Names of members, as `quotedJson` writes them with their colon: they are those of the schemas, and come again and again. */
+/** Property names as `toQuotedJson` writes them, with their colon. They are those of the schemas, and repeat. */
 const quotedNames = new Map<string, string>();
 const MAX_CACHED_NAMES = 1_000;
 

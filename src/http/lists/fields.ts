@@ -1,19 +1,19 @@
 import { type TSchema, Type } from 'typebox';
 import { Problem } from '../problems.ts';
 
-/** @returns the parameter `fields` of a list */
+/** Schema of the parameter `fields`. */
 export function fieldsParameter(columns: readonly string[], always: string): TSchema {
   return Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: `The fields of each row, by commas; ${always} is always there. One of: ${columns.join(', ')}.`,
+      description: `The fields of each row, separated by commas. ${always} is always included. One of: ${columns.join(', ')}.`,
     }),
   );
 }
 
 /**
- * @returns the fields that were chosen, in the order of the document; `undefined` for all of them
- * @throws Problem `invalid-request` for one that there is not
+ * @returns the selected fields in the order of the schema; `undefined` for all
+ * @throws Problem `invalid-request` for an unknown field
  */
 export function parseFields(
   value: unknown,
@@ -25,7 +25,7 @@ export function parseFields(
   names.delete('');
   const unknown = [...names].find((name) => !columns.includes(name));
   if (unknown !== undefined) {
-    const message = `must be of these: ${columns.join(', ')}`;
+    const message = `must be one of: ${columns.join(', ')}`;
     throw new Problem('invalid-request', `fields ${message}.`, {
       source: 'fields',
       fieldErrors: [{ property: 'fields', message, value: unknown }],
@@ -34,7 +34,6 @@ export function parseFields(
   return columns.filter((name) => name === always || names.has(name));
 }
 
-/** @returns the row with those fields alone, or all of it */
 export function pickFields(row: object, names: readonly string[] | undefined): object {
   if (names === undefined) return row;
   const values = row as Readonly<Record<string, unknown>>;

@@ -39,39 +39,37 @@ interface ListOptions<
   number: number;
   summary: string;
   description: string;
-  /** Below the prefix of the area. */
+  /** Relative to the prefix of the area. */
   path: string;
   access: OperationAccess;
   params?: P;
-  /** How the area writes pages, filters and orders. */
   style: keyof typeof PAGINATION_STYLES;
   list: List<Item, F, O>;
-  /** The filters that the query has, each with what the description says of it. That of the organization need not be told. */
+  /** The filters of the query with their descriptions. That of the organization is added by default. */
   filters?: { readonly [N in keyof F]?: FilterDescription };
-  /** The orders that the query may choose; none unless told. */
+  /** The sort columns that the query may choose. Defaults to none. */
   sorts?: readonly O[];
   defaultSort: { sort: O; descending?: boolean };
-  /** What narrows the list beside the query: what the path names. It throws when that is out of reach. */
+  /** Filters that follow from the path. Throws if the caller cannot see its object. */
   scope?(
     reading: ListContext,
     params: P extends TSchema ? Static<P> : undefined,
   ): Promise<FilterInput<F>> | FilterInput<F>;
-  /** Of one row of the answer. */
+  /** Schema of one row. */
   schema: S;
-  /** @returns the row as the answer tells it */
   toRow(item: Item, reading: ListContext): Static<S>;
-  /** The fields that `fields` may choose from are those of the row; this one is always there. */
+  /** Allows `fields`. This field is always included. */
   fields?: { always: string };
-  /** The action of the audit event where the list can be had as CSV and NDJSON; absent, it cannot. */
+  /** Allows CSV and NDJSON, and names the action of their audit event. */
   download?: { action: ExportAction; filename: string; sort?: { sort: O; descending?: boolean } };
-  /** Whether it is a log, which is read by cursor alone. */
+  /** Whether the list can be read by cursor only, as a log. */
   cursorOnly?: boolean;
 }
 
 const MAX_ROWS = 5_000;
 const MAX_CURSOR_LENGTH = 8_192;
 
-/** Declares an operation that lists: its parameters, its pages and its description follow from the list. */
+/** Declares an operation that lists: its parameters, pages and description follow from the list. */
 export function listOperation<
   Item,
   F extends Filters,
@@ -84,9 +82,9 @@ export function listOperation<
   const columns = Object.keys((declared.schema as { properties?: object }).properties ?? {});
   const parameters = filterParameters(style, list.filters, {
     ...declared.filters,
-    // An organization is named by the path or the caller where the list has no word for it.
+    // Elsewhere the path or the caller determines the organization.
     ...(declared.style === 'v1' && !('organizationUid' in (declared.filters ?? {}))
-      ? { organizationUid: 'Of these organizations; for staff, who reach several.' }
+      ? { organizationUid: 'Return only rows of these organizations. For staff.' }
       : {}),
   });
   const query = Type.Object({
@@ -97,7 +95,7 @@ export function listOperation<
   });
 
   const names = Object.keys(query.properties);
-  // A list may be named without its last brackets; a log has no page numbers, and may be asked for one.
+  // The brackets of a list parameter may be omitted; the page parameter is ignored where there are only cursors.
   const known = new Set([...names, ...names.map((name) => name.replace(/\[\]$/, '')), style.page]);
 
   return operation({
@@ -107,7 +105,7 @@ export function listOperation<
     query,
     responses: {
       200: {
-        description: 'A page of the list; one past the end is empty.',
+        description: 'A page of the list. A page past the last one is empty.',
         schema: Type.Array(declared.schema, { maxItems: MAX_ROWS }),
         headers: { ...pageHeaders(declared.style, cursorOnly), [IGNORED_HEADER]: IgnoredParametersHeader },
         ...(download === undefined ? {} : { otherTypes: LIST_MEDIA_TYPES.slice(1) }),
@@ -173,7 +171,7 @@ export function listOperation<
       reply.headers(window.headers).type(withCharset('application/json'));
       const pieces = readBatches(list, reading, selection, window.start, window.limit);
       const first = await pieces.next();
-      // Most pages are of one piece.
+      // Most pages are read in one batch.
       if (first.done === true || window.limit <= list.batchSize || !first.value.more) {
         const next = first.done === true ? undefined : await window.next?.(first.value);
         if (next !== undefined) reply.header('link', next);
@@ -243,12 +241,12 @@ export function listOperation<
   });
 }
 
-/** Where a page is read, and what its headers say. */
+/** Where a page starts, and its headers. */
 interface PageWindow<Item> {
   start: RowPosition | number;
   limit: number;
   headers: Record<string, string>;
-  /** @returns the link to what comes next, when there is something; of a page of one piece it is told that */
+  /** @returns the `Link` header to the next page, if any; `batch` is the last one if the page has only one */
   next?(piece?: RowBatch<Item>): Promise<string | undefined>;
 }
 
@@ -263,41 +261,47 @@ function pageParameters(name: keyof typeof PAGINATION_STYLES, log: boolean): Rec
             Type.Integer({
               minimum: 1,
               default: 1,
-              description: 'Counted from 1. One past the end is an empty list.',
+              description: 'Page number, starting at 1. A page past the last one is empty.',
             }),
           ),
         }),
     [style.size]: Type.Optional(
       style.cuts
-        ? Type.Integer({ minimum: 1, default: usual, description: `More than ${largest} is ${largest}.` })
+        ? Type.Integer({
+            minimum: 1,
+            default: usual,
+            description: `Values above ${largest} are treated as ${largest}.`,
+          })
         : Type.Integer({ minimum: 1, maximum: largest, default: usual }),
     ),
     [style.after]: Type.Optional(
       Type.String({
         maxLength: MAX_CURSOR_LENGTH,
         description: log
-          ? 'The cursor that the link to the next page has.'
-          : 'Empty, or the cursor that the link to the next page has: such pages cost the same at any depth, and nothing is counted.',
+          ? 'The cursor from the link to the next page.'
+          : 'An empty value, or the cursor from the link to the next page. Reading by cursor costs the same at any depth and does not count the rows.',
       }),
     ),
   };
 }
 
 const countHeader = (description: string) => ({ description, type: 'integer' });
-const LINK_HEADER = { description: 'RFC 8288.', type: 'string', maxLength: 81_920 };
+const LINK_HEADER = { description: 'Links to other pages (RFC 8288).', type: 'string', maxLength: 81_920 };
 
 function pageHeaders(style: keyof typeof PAGINATION_STYLES, log: boolean): Record<string, object> {
   if (log) return { Link: LINK_HEADER };
   if (style === 'v1') {
     const description =
-      'A JSON object of current_page, per_page, total_pages and total_entries; absent of pages by cursor.';
+      'A JSON object with current_page, per_page, total_pages and total_entries. Absent when reading by cursor.';
     return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK_HEADER };
   }
   return {
-    'Pagination-Limit': countHeader('The most rows of a page.'),
-    'Pagination-Current-Page': countHeader('Absent of pages by cursor, as the next two.'),
-    'Pagination-Total-Pages': countHeader('At least 1.'),
-    'Pagination-Total-Count': countHeader('How many rows there are in all.'),
+    'Pagination-Limit': countHeader('The page size.'),
+    'Pagination-Current-Page': countHeader(
+      'The page number. Absent when reading by cursor, like the next two.',
+    ),
+    'Pagination-Total-Pages': countHeader('The number of pages, at least 1.'),
+    'Pagination-Total-Count': countHeader('The number of rows over all pages.'),
     Link: LINK_HEADER,
   };
 }

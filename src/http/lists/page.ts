@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 
-/** The address of a page: as long as a request line can be. */
+/** As long as a request line can be. */
 export const PageLinkSchema = Type.String({
   maxLength: 20_480,
-  description: 'An absolute address that keeps the query.',
+  description: 'An absolute URL with the query of the request.',
 });
 
-/** The addresses of a page and of those around it; `prev` and `next` are absent at the ends. */
+/** URLs of a page and its neighbours. `prev` and `next` are absent at the ends. */
 export interface PageLinks {
   self: string;
   first: string;
@@ -16,11 +16,11 @@ export interface PageLinks {
 }
 
 /**
- * The links of a page. They keep the query of the request and change only its `page`.
- * @param base what stands before the path: the area's public address
- * @param url the path and the query of the request
- * @param page the one that is answered, counted from 1; one past the end leads back to the last
- * @param parameter what the area calls it
+ * Returns the links of a page, which keep the query of the request except its page.
+ * @param base base URL of the area
+ * @param url path and query of the request
+ * @param page number of the page, starting at 1; one past the end links back to the last
+ * @param parameter name of the page parameter
  */
 export function pageLinks(
   base: string,
@@ -32,7 +32,7 @@ export function pageLinks(
   const start = linkWithout(base, url, parameter);
   const last = Math.max(1, totalPages);
   return {
-    // A number that is too large to be exact is still written out in digits.
+    // BigInt writes numbers beyond exact integers in digits.
     self: start + BigInt(page),
     first: `${start}1`,
     last: start + last,
@@ -41,7 +41,7 @@ export function pageLinks(
   };
 }
 
-/** @returns the address of the request with all of its query but this parameter, up to the value that it gets anew */
+/** Returns the URL of the request without this parameter, ending in `parameter=`. */
 export function linkWithout(base: string, url: string, parameter: string): string {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
@@ -50,19 +50,18 @@ export function linkWithout(base: string, url: string, parameter: string): strin
   return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
 }
 
-/** A name may be written with escapes, as `p%61ge`. */
+/** A name may be percent-encoded, as in `p%61ge`. */
 function isParameter(parameter: string, part: string): boolean {
   return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
 }
 
-/** @returns what `Link` says of the pages around one (RFC 8288) */
+/** RFC 8288. */
 export function formatLinkHeader(links: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(links)
     .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
     .join(', ');
 }
 
-/** @returns how many pages of this size that many rows fill */
 export function pageCount(total: number, perPage: number): number {
   return Math.ceil(total / perPage);
 }

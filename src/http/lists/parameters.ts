@@ -4,19 +4,17 @@ import { isCalendarDate, parseTimestamp } from '../../domain/shared/time.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { Problem } from '../problems.ts';
 
-/** How an area writes the query of a list. */
+/** How an area names the query parameters of its lists. */
 export interface PaginationStyle {
-  /** @returns the name of a filter's parameter */
   filter(name: string, many: boolean): string;
-  /** @returns the name of a field or an order */
   field(name: string): string;
   page: string;
   size: string;
   after: string;
   sizes: { usual: number; largest: number };
-  /** Whether a larger size is cut to the largest, and not refused. */
+  /** Whether a size above the maximum is reduced to it instead of rejected. */
   cuts: boolean;
-  /** Whether a direction has a parameter of its own, and no hyphen before the order. */
+  /** Whether the sort direction has a parameter of its own, in place of a hyphen. */
   direction: boolean;
 }
 
@@ -46,19 +44,19 @@ export const PAGINATION_STYLES = {
   },
 } as const satisfies Record<string, PaginationStyle>;
 
-/** What the description says of a filter, and its parameter where that has a name of its own. */
+/** A description, with the parameter if its name does not follow from the filter. */
 export type FilterDescription = string | { description: string; parameter: string };
 
 interface FilterParameter {
   filter: string;
   schema: TSchema;
-  /** What the filter's value is where the query has none. */
+  /** The value of the filter without the parameter. */
   default: unknown;
-  /** @returns the filter's value, from what the schema let in */
+  /** Converts a validated parameter to the value of the filter. */
   parse(value: unknown, source: string): unknown;
 }
 
-/** The parameters of a list's filters, by their names in the query. */
+/** By parameter name. */
 export type FilterParameters = ReadonlyMap<string, FilterParameter>;
 
 export function filterParameters(
@@ -109,7 +107,7 @@ interface ParameterKind {
 const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => ParameterKind } = {
   integers: () => ({
     schema: Type.Integer(),
-    // What no row can have matches nothing, and neither database is asked for it.
+    // Unsafe integers match no row, so the database is not queried for them.
     parse: (values) => (values as FilterValues['integers']).filter((value) => Number.isSafeInteger(value)),
   }),
   texts: ({ oneOf, pattern, custom }) => ({
@@ -149,16 +147,16 @@ const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => Paramet
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-/** @returns milliseconds since 1970, of a moment that the source names */
+/** @returns milliseconds since 1970 */
 function parseTimestampParameter(text: string, source: string): number {
   const moment = parseTimestamp(text);
   if (moment !== undefined) return moment;
-  throw invalidParameter(source, 'must be a date and time such as 2026-11-21T10:30:00Z', text);
+  throw invalidParameter(source, 'must be a date and time, for example 2026-11-21T10:30:00Z', text);
 }
 
 function parseDateParameter(text: string, source: string): string {
   if (isCalendarDate(text)) return text;
-  throw invalidParameter(source, 'must be a date such as 2026-11-21', text);
+  throw invalidParameter(source, 'must be a date, for example 2026-11-21', text);
 }
 
 function invalidParameter(source: string, message: string, value: unknown): Problem {
@@ -168,7 +166,6 @@ function invalidParameter(source: string, message: string, value: unknown): Prob
   });
 }
 
-/** @returns the filters that a query has chosen */
 export function parseFilters(
   parameters: FilterParameters,
   query: Readonly<Record<string, unknown>>,
@@ -181,20 +178,20 @@ export function parseFilters(
   return chosen as FilterInput<Filters>;
 }
 
-/** The filters of a list as members of a body. */
+/** The filters of a list as properties of a body. */
 export interface FilterBody<F extends Filters> {
   schema: Type.TUnsafe<Readonly<Record<string, unknown>>>;
   /**
-   * @param property at which they stand
-   * @throws Problem `validation-failed` for a value of the right type and a wrong form
+   * @param property path of the filters in the body
+   * @throws Problem `validation-failed` for a value of the right type in a wrong format
    */
   parse(body: Readonly<Record<string, unknown>>, property: string): FilterInput<F>;
 }
 
 /**
- * The same filters for a body that changes what they find: by the names of the parameters in a style with brackets, but
- * without these. Nothing may be unknown, empty or `null`, so that no slip finds more than was meant; what only says how
- * rows are told is none of them.
+ * Filters for a body that selects what to change, named as the bracketed parameters without brackets. Rejects
+ * unknown, empty and `null` properties, so that a mistake cannot select more than intended. Excludes filters that
+ * only affect how rows are presented.
  */
 export function filterBodySchema<F extends Filters>(
   filters: F,
@@ -239,7 +236,6 @@ function requireNonEmpty(schema: TSchema): TSchema {
   return type === 'string' ? Type.Unsafe({ minLength: 1, ...schema }) : schema;
 }
 
-/** @returns the parameters that choose an order */
 export function sortParameters<O extends string>(
   style: PaginationStyle,
   usual: { sort: O; descending?: boolean },
@@ -247,7 +243,7 @@ export function sortParameters<O extends string>(
 ): Record<string, TSchema> {
   if (sortable.length === 0) return {};
   const names = sortable.map((order) => style.field(order));
-  const ties = 'Ties are broken by id, ascending; what is unknown comes last in both directions.';
+  const ties = 'Ties are broken by id, ascending; null values come last in both directions.';
   if (style.direction) {
     return {
       sort: Type.Optional(
@@ -263,13 +259,12 @@ export function sortParameters<O extends string>(
       Type.Enum([...names, ...names.map((name) => `-${name}`)], {
         type: 'string',
         default: `${usual.descending === true ? '-' : ''}${style.field(usual.sort)}`,
-        description: `A hyphen before it descends. ${ties}`,
+        description: `A leading hyphen sorts in descending order. ${ties}`,
       }),
     ),
   };
 }
 
-/** @returns the order that a query has chosen, or the usual one */
 export function parseSort<O extends string>(
   style: PaginationStyle,
   usual: { sort: O; descending?: boolean },

@@ -4,10 +4,10 @@ import { yieldToEventLoop } from '../streams.ts';
 
 type RowBatches<Item> = AsyncIterable<RowBatch<Item>>;
 
-/** Characters of rows that are written at once: where rows are large, others go between them. */
+/** Characters of rows to write before yielding to the event loop, as rows may be large. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Writes rows, some at a time; each is followed by its end. */
+/** Serializes rows in chunks. */
 async function* writeLines<Item>(items: readonly Item[], line: (item: Item) => string) {
   let text = '';
   for (const item of items) {
@@ -22,7 +22,7 @@ async function* writeLines<Item>(items: readonly Item[], line: (item: Item) => s
   await yieldToEventLoop();
 }
 
-/** @returns a page as JSON */
+/** Serializes a page as a JSON array. */
 export async function toJsonArray<Item>(
   items: readonly Item[],
   row: (item: Item) => object,
@@ -38,7 +38,7 @@ export async function toJsonArray<Item>(
   return `${text}]`;
 }
 
-/** A page as JSON, written as it is read. */
+/** Streams a page as a JSON array. */
 export async function* streamJson<Item>(
   first: RowBatch<Item>,
   others: RowBatches<Item>,
@@ -55,12 +55,12 @@ export async function* streamJson<Item>(
   yield ']';
 }
 
-/** A list, a line of JSON a row. */
+/** Streams a list as NDJSON. */
 export async function* streamNdjson<Item>(pieces: RowBatches<Item>, row: (item: Item) => object) {
   for await (const { items } of pieces) yield* writeLines(items, (item) => `${JSON.stringify(row(item))}\n`);
 }
 
-/** A list as RFC 4180, with a header row. */
+/** Streams a list as CSV (RFC 4180) with a header row. */
 export async function* streamCsv<Item>(
   pieces: RowBatches<Item>,
   row: (item: Item) => object,

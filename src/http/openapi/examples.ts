@@ -1,4 +1,4 @@
-/** A JSON Schema as it stands in the API description. */
+/** A JSON Schema of the API description. */
 export interface DescribedSchema {
   $ref?: string;
   title?: string;
@@ -17,10 +17,10 @@ export interface DescribedSchema {
   oneOf?: DescribedSchema[];
 }
 
-/** A text whose schema gives no example; the test of the description finds it. */
+/** Used for strings without an example. A test reports them. */
 export const FALLBACK_EXAMPLE = 'text';
 
-/** @returns a value that the schema allows, made of the examples that it and its parts carry */
+/** Returns an example value, built from the examples of the schema and its parts. */
 export function exampleOf(schema: DescribedSchema): unknown {
   const given = [...(schema.examples ?? []), schema.const, schema.default, ...(schema.enum ?? [])];
   const first = given.find((value) => value !== undefined);

@@ -27,10 +27,10 @@ interface DocumentedOperation {
   responses: Record<string, DocumentedResponse>;
 }
 
-/** What validation reads in a schema, and no one else needs to. */
+/** Keywords for validation only. */
 const INTERNAL_KEYWORDS: ReadonlySet<string> = new Set(['x-batch', LENIENT_ID]);
 
-/** The parts of an OpenAPI document that are completed here. */
+/** The parts of an OpenAPI document that this module completes. */
 export interface OpenApiDocument {
   openapi: string;
   info: object;
@@ -44,25 +44,25 @@ export interface OpenApiDocument {
   };
 }
 
-/** What a caller can authenticate with. @param implicitFlow whether this deployment has it */
+/** @param implicitFlow whether this deployment supports it */
 export function securitySchemes({ authUrl, clientBaseUrl }: Addresses, implicitFlow: boolean) {
   return {
     bearerAuth: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'A JWT access token, or a personal access token.',
+      description: 'A JWT access token or a personal access token.',
     },
     basicAuth: {
       type: 'http',
       scheme: 'basic',
-      description: 'The e-mail address as user name, a personal access token as password.',
+      description: 'The email address as user name and a personal access token as password.',
     },
     apiKeyAuth: { type: 'apiKey', in: 'header', name: 'X-Auth', description: 'A personal access token.' },
     oauth2: {
       type: 'oauth2',
       description:
-        'The access token travels as a bearer token. Any one of the listed scopes is enough. Prefer the authorization code with PKCE (S256) where you can choose.',
+        'Send the access token as a bearer token. Any one of the listed scopes is sufficient. Prefer the authorization code flow with PKCE (S256).',
       flows: {
         ...(implicitFlow ? { implicit: { authorizationUrl: authUrl, scopes: SCOPES } } : {}),
         authorizationCode: {
@@ -75,7 +75,7 @@ export function securitySchemes({ authUrl, clientBaseUrl }: Addresses, implicitF
   } as const;
 }
 
-/** @returns the security requirements that say what a route's access rule checks: any one of them is enough */
+/** Describes the access rule of a route: any one of the requirements is sufficient. */
 export function securityRequirements(access: Access): Record<string, string[]>[] {
   if (typeof access === 'string') return [];
   const oauth2 = access.scopes.map((scope) => ({ oauth2: [scope as string] }));
@@ -83,7 +83,7 @@ export function securityRequirements(access: Access): Record<string, string[]>[]
   return [...oauth2, { bearerAuth: [] }];
 }
 
-/** Fills in what no route knows of: addresses, headers, examples; and names what would be repeated. */
+/** Adds servers, headers and examples, and extracts repeated schemas and responses. */
 export function completeDocument(
   described: OpenApiDocument,
   addresses: Addresses,
@@ -95,7 +95,7 @@ export function completeDocument(
   const { baseUrl, baseUrlFedramp, clientBaseUrl, errorTypeBase } = addresses;
   const commercial = { url: baseUrl, description: 'V1, commercial deployment' };
   const fedramp = { url: baseUrlFedramp, description: 'V1, government-cloud deployment' };
-  // Whoever tries an operation out calls the first, which is the deployment that describes itself.
+  // The documentation page calls the first server by default, which is the deployment itself.
   const v1 = deployment === 'fedramp' ? [fedramp, commercial] : [commercial, fedramp];
   const client = { url: clientBaseUrl, description: 'Every other area' };
   const { components } = document;
@@ -142,20 +142,20 @@ const secondsHeader = (description: string, example: number) => ({
 });
 
 const SHARED_HEADERS = {
-  RequestId: textHeader('The id of the request, as in the log.', '0f8d1c7e-5b0e-4a53-9a55-0c3f6f0f6f10'),
-  RateLimit: textHeader(
-    'What is left of the limit, and the seconds until it is whole again.',
-    '"default";r=2999;t=60',
+  RequestId: textHeader(
+    'The id of the request, which is also in the log.',
+    '0f8d1c7e-5b0e-4a53-9a55-0c3f6f0f6f10',
   ),
-  RateLimitPolicy: textHeader('The limit: requests in a window of seconds.', '"default";q=3000;w=60'),
-  RetryAfter: secondsHeader('The seconds to wait before the next try.', 2),
+  RateLimit: textHeader('The remaining quota, and the seconds until it resets.', '"default";r=2999;t=60'),
+  RateLimitPolicy: textHeader('The quota, as requests per window in seconds.', '"default";q=3000;w=60'),
+  RetryAfter: secondsHeader('Seconds to wait before retrying.', 2),
   Challenge: textHeader(
-    'RFC 6750: what was wrong with the credential, or which scopes would do.',
+    'The error of the credential, or the required scopes (RFC 6750).',
     'Bearer realm="assay", error="invalid_token"',
   ),
 };
 
-/** The headers that the server adds to a response of any operation. Without a rate limit, those of it are absent. */
+/** Headers of every response. Those of the rate limit are absent if there is none. */
 function responseHeaders(status: number): Record<string, object> {
   const ref = (name: keyof typeof SHARED_HEADERS) => ({ $ref: `#/components/headers/${name}` });
   return {
@@ -172,7 +172,7 @@ function addExample(media: MediaType): void {
   if (media.example === undefined && media.examples === undefined) media.example = exampleOf(media.schema);
 }
 
-/** The body that the server would send for the status, made by the code that sends it. */
+/** Builds the error body by the code that sends it. */
 function errorExample(area: Area, status: number, errorTypeBase: string): object {
   const kinds = Object.keys(PROBLEM_TYPES) as ProblemTypeName[];
   const fitting = kinds.filter((kind) => PROBLEM_TYPES[kind].status === status);
@@ -186,7 +186,7 @@ function errorExample(area: Area, status: number, errorTypeBase: string): object
 }
 
 /**
- * A schema with a title, and every such one in it, becomes a component of that name.
+ * Turns each schema with a title into a component of that name.
  * @throws Error when two schemas have one title
  */
 function extractComponents(
@@ -203,7 +203,7 @@ function extractComponents(
   }) as DescribedSchema;
 }
 
-/** An error response becomes a component of its area; one that differs from the area's usual stays where it is. */
+/** Turns an error response into a component of its area, unless it differs from the default of the area. */
 function extractResponse(
   area: Area,
   status: string,

@@ -18,7 +18,7 @@ import {
 } from './openapi-document.ts';
 
 const DOCS_PATH = '/docs';
-/** The page's own, which works under its policy; `swagger-initializer.js` would have another address for it. */
+/** Replaces the page of the plugin, whose inline script its policy would block. */
 const REDIRECT_PAGE = `<!doctype html>
 <html lang="en">
   <head>
@@ -30,7 +30,7 @@ const REDIRECT_PAGE = `<!doctype html>
   </body>
 </html>
 `;
-/** Runs between the initializer and the moment when that reads its configuration. Numbers stand before the summaries. */
+/** Runs before the initializer of the page reads its configuration. Sorts operations by the number in their summaries. */
 const SWAGGER_UI_SCRIPT = `const numberOf = (entry) => parseInt(entry.getIn(['operation', 'summary']), 10);
 const byNumber = (one, other) => numberOf(one) - numberOf(other);
 const build = window.SwaggerUIBundle;
@@ -44,7 +44,7 @@ window.SwaggerUIBundle = Object.assign(
   build,
 );
 `;
-/** On a phone, what stands beside a heading or an address would have a column one letter wide. */
+/** On a phone, headings and addresses would get columns one letter wide. */
 const MOBILE_STYLE = `@media (max-width: 640px) {
   .swagger-ui .opblock-tag { flex-wrap: wrap; }
   .swagger-ui .opblock-tag small { order: 1; flex: 1 0 100%; padding: 0; }
@@ -53,27 +53,27 @@ const MOBILE_STYLE = `@media (max-width: 640px) {
 `;
 const TITLE = 'Assay API';
 
-const DESCRIPTION = `Assay is an open, self-hosted security-testing platform: it organizes assessments, their vulnerabilities, tags, members, assets and ports.
+const DESCRIPTION = `Assay is an open, self-hosted security-testing platform for assessments and their vulnerabilities, tags, members, assets and ports.
 
-Every operation wants a token: send it as \`Authorization: Bearer <token>\`. Make one [in your account](/account/tokens), or with \`assay token create\`. Each area has one shape for its errors; the \`type\` of a problem is an address that explains it, and [/problems](/problems) lists them all. Every response carries \`X-Request-Id\`, which is also in the log.
+Every operation requires a token. Send it as \`Authorization: Bearer <token>\`. Create one [in your account](/account/tokens) or with \`assay token create\`. All errors of an area have the same format. The \`type\` of a problem is a URL that explains it; [/problems](/problems) lists all of them. Every response has an \`X-Request-Id\`, which is also in the log.
 
-The version above is that of the API. The software that serves it has a version of its own, which \`assay --version\` tells.`;
+The version above is that of the API. \`assay --version\` prints the version of the server.`;
 
 /** In the order of the specification. */
 const AREA_ORDER: readonly AreaName[] = ['v1', 'tagging', 'asset', 'assessment', 'streaming'];
 
 const TAG_DESCRIPTIONS: Readonly<Record<AreaName, string>> = {
-  v1: 'Vulnerabilities and their tags, assessment tags, users, testing hours.',
+  v1: 'Vulnerabilities and their tags, assessments and their tags, imports, users, organizations and testing sessions.',
   tagging: 'Tags on assets.',
   assessment: 'Members of assessment groups.',
-  asset: 'Assets, and the listings that they belong to.',
-  streaming: 'Open and closed ports of host assets.',
+  asset: 'Assets, and the listings they belong to.',
+  streaming: 'Open and closed ports of hosts.',
 };
 
 const COMPANION_NOTE =
-  'Operations with a number of 15 or more are companions (`x-companion`): this software adds them to what the specification has.';
+  'Operations numbered 15 and above are extensions of the specification (`x-companion`).';
 
-/** Scripts, styles and pictures of the server itself, and requests to where the API is; nothing inline, nothing outside. */
+/** Allows scripts, styles and images of this server, and requests to the API. */
 const contentSecurityPolicy = (origins: readonly string[]): string =>
   [
     "default-src 'none'",
@@ -87,10 +87,7 @@ const contentSecurityPolicy = (origins: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/**
- * Describes every route that is registered after it, from the schemas that validate: `/openapi.json`, and a page to
- * browse it at `/docs`.
- */
+/** Describes every route registered after it: `/openapi.json`, and a page to browse it at `/docs`. */
 export async function registerOpenApi(app: FastifyInstance, { addresses, config }: Context): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -98,7 +95,7 @@ export async function registerOpenApi(app: FastifyInstance, { addresses, config 
       info: {
         title: TITLE,
         version: '2.0.0',
-        summary: 'The programmatic interface of a security-testing platform.',
+        summary: 'The API of a security-testing platform.',
         description: DESCRIPTION,
         license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
       },
@@ -159,7 +156,7 @@ export async function registerOpenApi(app: FastifyInstance, { addresses, config 
   });
 }
 
-/** Everyone may read the documentation; its plugin does not say so itself. */
+/** Allows everyone to read the documentation, whose plugin sets no access rule. */
 export function allowDocumentation(route: RouteOptions): void {
   if (route.url === DOCS_PATH || route.url.startsWith(`${DOCS_PATH}/`)) {
     route.config = { operation: 'documentation', access: 'open', ...route.config };
@@ -171,12 +168,12 @@ function renderDocument(app: FastifyInstance): { text: string; etag: string } {
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
 }
 
-/** Adds what the route's own configuration says: its area, and who may call it. */
+/** Adds the area and the access rule of the route. */
 function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): FastifySchema {
   const access = route.config?.access;
   if (schema === undefined || schema.hide === true || access === undefined) return { hide: true };
   const scope =
-    typeof access === 'object' && access.scopes.includes('api') ? ' The token needs the scope `api`.' : '';
+    typeof access === 'object' && access.scopes.includes('api') ? ' Requires the scope `api`.' : '';
   const headers = requestHeaders(route);
   return {
     ...schema,
@@ -187,7 +184,7 @@ function describeRoute(schema: FastifySchema | undefined, route: RouteOptions): 
   };
 }
 
-/** The headers of a request that an operation looks at. They are described here, as no schema refuses them. */
+/** The request headers of an operation. Described here, as no schema validates them. */
 function requestHeaders({ method, config }: RouteOptions): object | undefined {
   const { 'If-Match': ifMatch, 'If-None-Match': ifNoneMatch } = CONDITIONAL_HEADERS;
   const properties = {

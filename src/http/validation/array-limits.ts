@@ -1,33 +1,33 @@
 import type { JsonSchema } from './map-schema.ts';
 import { Problem } from '../problems.ts';
 
-/** A body of the right JSON types of which nothing else is known: anything may be missing. */
+/** A body whose JSON types are valid but whose properties may all be missing. */
 type PartiallyTyped<B> = B extends readonly (infer Item)[]
   ? readonly PartiallyTyped<Item>[]
   : B extends object
     ? { readonly [Name in keyof B]?: PartiallyTyped<B[Name]> }
     : B;
 
-/** How many of something a body may name in all, beside what each of its arrays may hold. */
+/** A limit on the total number of items in a body, in addition to those of its arrays. */
 export interface TotalLimit<B> {
   max: number;
   /** What is counted, in the plural. */
   unit: string;
-  /** The property at fault. */
+  /** The property to report. */
   source: string;
   count(body: PartiallyTyped<B>): number;
 }
 
-/** An array whose length has an answer of its own. */
+/** An array whose maximum length has an error of its own (413). */
 export interface ArrayLimit {
-  /** From the root of the body; `*` stands for every item. */
+  /** From the root of the body; `*` matches every item. */
   path: readonly string[];
   max: number;
 }
 
 /**
- * The arrays of a body that are batches: itself, those on its first level, and deeper ones that say so with `x-batch`.
- * The limit of any other array is like that of a text.
+ * Returns the arrays that are batches: the body itself, those on its first level, and deeper ones marked `x-batch`.
+ * Other arrays that are too long are invalid values.
  */
 export function arrayLimitsOf(schema: JsonSchema): ArrayLimit[] {
   const { items, maxItems: max } = schema as { items?: JsonSchema; maxItems?: number };
@@ -48,7 +48,7 @@ function arrayLimitsBelow(schema: JsonSchema, path: readonly string[]): ArrayLim
   });
 }
 
-/** @returns the first array at the path, dotted, that is longer than the limit; the body has the right types */
+/** Returns the dotted path and length of the first array over the limit. The JSON types of the body must be valid. */
 export function findOverLimit(
   value: unknown,
   { path, max }: ArrayLimit,
@@ -76,13 +76,13 @@ export function findOverLimit(
     : findOverLimit(next, { path: rest, max }, dotted === '' ? name : `${dotted}.${name}`);
 }
 
-/** @returns what is wrong when a body, which has the right types, names more than it may in all */
+/** Returns the error if a body exceeds its total limit. The JSON types of the body must be valid. */
 export function findOverTotal(
   body: unknown,
   { max, unit, source, count }: TotalLimit<unknown>,
 ): Problem | undefined {
   const size = count(body);
   if (size <= max) return undefined;
-  const message = `The request has ${size} ${unit}; at most ${max} are taken at once.`;
+  const message = `The request has ${size} ${unit}; the maximum is ${max}.`;
   return new Problem('batch-too-large', message, { batch: { max, size }, source });
 }

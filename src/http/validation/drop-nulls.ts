@@ -3,15 +3,14 @@ import type { JsonSchema } from './map-schema.ts';
 type NullDropper = (value: unknown) => void;
 
 /**
- * For a body in which `null` is as good as absent (docs/companions.md, section 1): a member that is `null` goes, at any
- * depth, unless its schema has a meaning for that.
- * @returns a function that takes them out of a body; it does nothing to what is of another form
+ * Drops `null` properties at any depth from bodies in which `null` counts as absent, unless the schema allows `null`
+ * (docs/companions.md, section 1). Leaves values of other types alone.
  */
 export function createNullDropper(schema: JsonSchema): NullDropper {
   return buildNullDropper(schema) ?? (() => {});
 }
 
-/** On an object whose members are never `null`: one that is has a wrong value, and is not as good as absent. */
+/** On an object whose properties must not be `null`: there `null` is invalid and does not count as absent. */
 export const NULL_NOT_ALLOWED = 'x-null-is-wrong';
 
 function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
@@ -48,7 +47,7 @@ function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
   };
 }
 
-/** The schema, and what it may be instead. */
+/** The schema and its alternatives. */
 function schemaAlternatives(schema: JsonSchema): JsonSchema[] {
   const { anyOf, oneOf } = schema as { anyOf?: JsonSchema[]; oneOf?: JsonSchema[] };
   return [schema, ...(anyOf ?? oneOf ?? []).flatMap(schemaAlternatives)];

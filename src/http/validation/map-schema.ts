@@ -1,7 +1,6 @@
-/** A JSON Schema, as TypeBox makes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose value says something of the schema that they stand in. */
+/** Keywords with a plain value. */
 const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
   [
     '$ref type enum const default required format pattern',
@@ -10,14 +9,14 @@ const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
     'title description examples deprecated x-batch x-unknown-id x-null-is-wrong',
   ].flatMap((names) => names.split(' ')),
 );
-/** Keywords whose value is a schema, is several of them by name, or is a list of them. */
+/** Keywords whose value is a schema, a map of schemas, or a list of schemas. */
 const SCHEMA_KEYWORDS: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not']);
 const SCHEMA_MAP_KEYWORDS: ReadonlySet<string> = new Set(['properties', 'patternProperties']);
 const SCHEMA_LIST_KEYWORDS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf']);
 
 /**
- * Changes a schema and every schema in it, the inner ones first.
- * @throws Error for a keyword that nobody here knows, which whatever reads schemas would pass over in silence
+ * Maps a schema and its subschemas, the inner ones first.
+ * @throws Error for an unknown keyword, which would otherwise be ignored silently
  */
 export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const inner = (value: unknown) =>
@@ -31,7 +30,7 @@ export function mapSchema(schema: JsonSchema, change: (schema: JsonSchema) => Js
       mapped[keyword] = Object.fromEntries(
         Object.entries(value as object).map(([name, property]) => [name, inner(property)]),
       );
-    } else throw new Error(`A schema has the keyword ${keyword}, which mapSchema does not know.`);
+    } else throw new Error(`mapSchema does not know the schema keyword ${keyword}.`);
   }
   return change(mapped);
 }

@@ -1,12 +1,12 @@
 const MAX_CHARACTERS = 100;
 
 /**
- * @returns the value as people and parsers can read it, as text or JSON and cut at 100 characters. No more of it is
- *   looked at than that: a hostile one may be megabytes long, or nested deeper than `JSON.stringify` can follow.
+ * Returns the value as text or JSON, truncated to 100 characters. Reads no more than that: a hostile value may be
+ * megabytes long, or nested too deep for `JSON.stringify`.
  */
 export function formatRejectedValue(value: unknown): string {
   let text = '';
-  // A character may be two units long.
+  // A character may take two code units.
   for (const part of typeof value === 'string' ? [value] : serializeInChunks(value)) {
     text += part.slice(0, 2 * MAX_CHARACTERS);
     if (text.length >= 2 * MAX_CHARACTERS) break;
@@ -14,7 +14,7 @@ export function formatRejectedValue(value: unknown): string {
   return Array.from(text).slice(0, MAX_CHARACTERS).join('').toWellFormed();
 }
 
-/** What `JSON.stringify` gives for a parsed JSON value, bit by bit. */
+/** Yields what `JSON.stringify` returns for a parsed JSON value. */
 function* serializeInChunks(value: unknown): Generator<string> {
   if (Array.isArray(value)) {
     yield '[';
@@ -26,7 +26,7 @@ function* serializeInChunks(value: unknown): Generator<string> {
   } else if (typeof value === 'object' && value !== null) {
     yield '{';
     let separator = '';
-    // Not Object.entries, which would copy all of a large one.
+    // Object.entries would copy a large object.
     for (const key in value) {
       yield `${separator}${JSON.stringify(key)}:`;
       separator = ',';

@@ -1,9 +1,9 @@
 import type { TSchema } from 'typebox';
 
-/** Names what of a body was ignored, where nothing in it was known. */
+/** Response header that names the ignored properties when none was known. */
 export const IGNORED_HEADER = 'Assay-Ignored';
 
-/** RFC 9110, section 5.6.2: no other name can break out of a header, and none is longer than people write. */
+/** RFC 9110, section 5.6.2: a token cannot break out of a header. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 const PARAMETER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z[\]]{1,64}$/;
 const MAX_NAMES_LISTED = 10;
@@ -11,15 +11,14 @@ const MAX_NAMES_LISTED = 10;
 export const IgnoredPropertiesHeader = {
   type: 'string',
   description:
-    'The properties of the body that were ignored, when it had none that this operation knows: at most ten, and none that is longer than 64 characters or no token of RFC 9110.',
+    'The ignored properties, if the operation knows none of the properties of the body. At most ten names; names that are longer than 64 characters or not a token of RFC 9110 are left out.',
   maxLength: 658,
 };
 
 /**
- * For an operation whose body may be empty: one that has only properties that it does not know is accepted and changes
- * nothing, which whoever misspelt them should be told (docs/decided.md, section 3).
- * @param schema of a body
- * @returns a function from a body to what the header says, or nothing; absent for a body that has to have something
+ * For operations whose body may be empty: a body with only unknown properties is accepted and changes nothing, so the
+ * response names them, as they may be misspelt (docs/decided.md, section 3).
+ * @returns a function from a body to the value of the header; `undefined` if the body has required properties
  */
 export function createUnknownPropertyLister(schema: TSchema): ((body: object) => string) | undefined {
   const { properties = {}, required = [] } = schema as {
@@ -41,11 +40,11 @@ export function createUnknownPropertyLister(schema: TSchema): ((body: object) =>
 export const IgnoredParametersHeader = {
   type: 'string',
   description:
-    'The parameters of the query that this list does not know, and ignored: at most ten, none longer than 64 characters.',
+    'The query parameters that this list does not know and ignored. At most ten names of at most 64 characters.',
   maxLength: 658,
 };
 
-/** @returns what the header says of a query: a filter that is misspelt is ignored, and the list holds more than was meant */
+/** Names the query parameters that were ignored: a misspelt filter returns more rows than intended. */
 export function listUnknownParameters(known: ReadonlySet<string>, query: object): string {
   return Object.keys(query)
     .filter((name) => !known.has(name) && PARAMETER.test(name))

@@ -2,24 +2,24 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { FieldError } from '../../domain/shared/errors.ts';
 import { NAME_PATTERN, validateName } from '../../domain/shared/names.ts';
 
-/** Characters of a name that nobody here knows. */
+/** Characters of an unknown property name to show. */
 const MAX_NAME_SHOWN = 100;
 
-/** @returns what was wrong with the value that was validated last */
+/** Returns the errors of the last validation. */
 export function toFieldErrors({ errors }: ValidateFunction): FieldError[] {
   const faults = selectMatchingAlternative(errors ?? []);
   const otherwise = new Set(
     faults.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
   );
-  // A name that no text may be like is told that alone.
+  // A name that matches no other rule gets the error of the pattern only.
   return faults
     .filter((error) => !isNamePatternError(error) || !otherwise.has(error.instancePath))
     .map(toFieldError);
 }
 
 /**
- * Of what may be one of several things, what is wrong with the one that it was meant to be: a choice of another type is
- * not, and that none fits says nothing beside it.
+ * Reports only the errors of the alternative that the value was meant to be: drops those of alternatives of another
+ * type, and that no alternative matches.
  */
 function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
@@ -47,7 +47,10 @@ function toFieldError(error: ErrorObject): FieldError {
   }
   if (error.keyword === 'additionalProperties') {
     const { additionalProperty: name } = error.params as { additionalProperty: string };
-    return { property: [...path, name.slice(0, MAX_NAME_SHOWN)].join('.'), message: 'is not known here' };
+    return {
+      property: [...path, name.slice(0, MAX_NAME_SHOWN)].join('.'),
+      message: 'is not a known property',
+    };
   }
   const property = path.join('.');
   const ofName = isNamePatternError(error) ? validateName(property, error.data as string) : undefined;
@@ -59,11 +62,11 @@ function formatMessage(error: ErrorObject): string {
     case 'enum':
       return `must be one of ${(error.params as { allowedValues: (string | number | null)[] }).allowedValues.filter((value) => value !== null).join(', ')}`;
     case 'minProperties':
-      return 'must have at least one member';
+      return 'must have at least one property';
     case 'minItems':
       return 'must have at least one item';
     case 'uniqueItems':
-      return 'must not have the same item twice';
+      return 'must not contain the same item twice';
     case 'minLength':
       return 'must not be empty';
     case 'maxLength':
@@ -74,7 +77,7 @@ function formatMessage(error: ErrorObject): string {
       return `must be at most ${(error.params as { limit: number }).limit}`;
     case 'anyOf':
     case 'oneOf':
-      return 'has none of the forms that it may have';
+      return 'must match one of the allowed forms';
     case 'type':
       return `must be ${[(error.params as { type: string | string[] }).type].flat().map(formatType).join(' or ')}`;
     case 'pattern':
@@ -95,16 +98,16 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 
 const formatType = (type: string) => TYPE_NAMES[type] ?? type;
 
-/** Our patterns are a number of characters out of a few; one that is more is told by an example where it is declared. */
+/** Our patterns are a number of characters from a class. Any other pattern has a description where it is declared. */
 const CHARACTER_CLASS = /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|\+)\$?$/;
 
 function formatPatternError({ pattern }: { pattern: string }): string {
   const [, characters, least, most = least] = CHARACTER_CLASS.exec(pattern) ?? [];
-  if (characters === undefined) return 'does not have the form that it must have';
+  if (characters === undefined) return 'has an invalid format';
   const named = [...characters.matchAll(/.-.|./g)].map(([one]) => one);
   const last = named.pop();
   const listed = named.length === 0 ? last : `${named.join(', ')} and ${last}`;
-  if (least === undefined) return `must have no characters but ${listed}`;
+  if (least === undefined) return `must contain only the characters ${listed}`;
   return `must be ${least === most ? least : `${least} to ${most}`} characters of ${listed}`;
 }
 

@@ -10,12 +10,12 @@ import { toFieldErrors } from './validation-errors.ts';
 
 type Validated = { value: unknown } | { error: Problem };
 
-/** Beyond this many array items, only the first fault is looked for: a hostile body may have a million. */
+/** With more array items, only the first error is searched for: a hostile body may have a million. */
 const MAX_ITEMS_SEARCHED = 20_000;
 
 /**
- * For an id in a path that may be of any form: what stands for one that cannot be an id, and that no row has. It is then
- * answered as every unknown id, in the same order among the errors.
+ * Marks a path id of any form. Its value replaces an invalid id and matches no row, so that the id is answered as an
+ * unknown one, in the same order among the errors.
  */
 export const LENIENT_ID = 'x-unknown-id';
 
@@ -23,7 +23,7 @@ const firstErrorAjv = newAjv({ allErrors: false });
 const allErrorsAjv = newAjv({ allErrors: true });
 
 function newAjv(options: { allErrors: boolean }): Ajv {
-  // Schemas are ours and tested; to check them against their own schema costs a start more than to compile them.
+  // Our schemas are tested; validating them costs more of the start than compiling them.
   const ajv = new Ajv({
     strict: false,
     verbose: true,
@@ -43,25 +43,22 @@ function newAjv(options: { allErrors: boolean }): Ajv {
 }
 
 /**
- * Fastify's validator compiler. Path and query values become numbers only where they are written as plain integers,
- * booleans where they are `true`, `false`, `1` or `0`, and lists where a list is due;
- * bodies are never converted and lose nothing. A failure is a `Problem` that tells malformed from invalid
- * (docs/decided.md, section 4).
+ * Fastify's validator compiler. Converts parameters to numbers where they are plain integers, to booleans where they
+ * are `true`, `false`, `1` or `0`, and to arrays where the schema has one. Never changes bodies. Fails with a
+ * `Problem` that distinguishes malformed from invalid (docs/decided.md, section 4).
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : parameterValidator(schema);
 
-/** What a route says of its bodies beside their schema. */
+/** Options of a route's body in addition to its schema. */
 export interface BodyOptions {
-  /** A limit in all. */
   total?: TotalLimit<unknown> | undefined;
-  /** Whether a member that is `null` is as good as an absent one, unless its schema has a meaning for that. */
+  /** Whether `null` counts as absent, unless the schema allows it. */
   nullIsAbsent?: boolean;
-  /** Whether it is no JSON, and the handler reads it. */
+  /** Whether the body is not JSON and the handler reads it. */
   isMultipart?: boolean;
 }
 
-/** The same for a route that has such rules. */
 export const createValidatorCompiler =
   (rules: BodyOptions): FastifySchemaCompiler<TSchema> =>
   (route) => {
@@ -83,7 +80,7 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   const lists = Object.keys(properties).filter((name) => name.endsWith('[]'));
   return (input) => {
     const values = { ...(input as Record<string, unknown>) };
-    // A list may be named without its last brackets.
+    // The brackets of a list parameter may be omitted.
     for (const name of lists) {
       const bare = values[name.slice(0, -2)];
       if (bare !== undefined) values[name] = [values[name] ?? [], bare].flat();
@@ -109,7 +106,7 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
   };
 }
 
-/** @returns a parameter as the request names it: without the place in a list, and without brackets that it lacks */
+/** Returns the parameter as the request names it, without an index, and without brackets it lacks. */
 function toSentName(property: string, sent: Readonly<Record<string, unknown>>): string {
   const name = property.replace(/\.\d+$/, '');
   const bare = name.replace(/\[\]$/, '');
@@ -123,7 +120,7 @@ const BOOLEANS: ReadonlyMap<unknown, boolean> = new Map([
   ['0', false],
 ]);
 
-/** @returns the value that a parameter writes; what cannot be one stays a text, which validation then refuses */
+/** Converts the text of a parameter. A text that cannot be converted stays as it is, and fails validation. */
 function coerceText(value: unknown, schema: JsonSchema): unknown {
   const types = typesOf(schema);
   if (types.includes('array')) {
@@ -136,7 +133,7 @@ function coerceText(value: unknown, schema: JsonSchema): unknown {
   return types.includes('boolean') ? (BOOLEANS.get(value) ?? value) : value;
 }
 
-/** A body that may be one thing or an array of them is held to the one that it is. */
+/** Validates a body that may be one object or an array against the one that it is. */
 function bodyValidator(schema: TSchema, rules: BodyOptions = {}): (input: unknown) => Validated {
   const { anyOf = [] } = schema as { anyOf?: TSchema[] };
   const list = anyOf.find((choice) => typesOf(choice as JsonSchema).includes('array'));
@@ -186,7 +183,7 @@ function shapeValidator(
       if (oversized === undefined) continue;
       const [source, size] = oversized;
       const { max } = batch;
-      const message = `${source || 'The body'} has ${size} items; at most ${max} are taken at once.`;
+      const message = `${source || 'The body'} has ${size} items; the maximum is ${max}.`;
       return { error: new Problem('batch-too-large', message, { batch: { max, size }, source }) };
     }
     const tooMany = total && findOverTotal(body, total);
@@ -204,15 +201,15 @@ function shapeValidator(
 }
 
 /**
- * Compiles at the first use, a few milliseconds: for all operations at once it is half of a start. Ajv compiles a schema
- * that it knows only once, so apps of one process share its validator.
+ * Compiles at the first use, which takes a few milliseconds: for all operations it would be half of the start. Ajv
+ * compiles a known schema only once, so the apps of one process share validators.
  */
 function lazyCompile(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
   return () => (validate ??= ajv.compile(schema));
 }
 
-/** Makes one of the same schema once: apps of one process have the same ones. */
+/** Memoizes by schema, as the apps of one process share them. */
 function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
   const made = new WeakMap<JsonSchema, JsonSchema>();
   return (schema) => {
@@ -222,17 +219,17 @@ function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: Jso
   };
 }
 
-/** The schema with any value where an id may be of any form. */
+/** Accepts any value for a lenient id. */
 const withoutLenientIds = memoizeSchema((schema) =>
   mapSchema(schema, (part) => (LENIENT_ID in part ? {} : part)),
 );
 
-/** The schema with a demand on every text that both databases can keep it as it is. */
+/** Requires every text to be storable in both databases. */
 const withStorableText = memoizeSchema((schema) =>
   mapSchema(schema, (part) => (typesOf(part).includes('string') ? { ...part, storable: true } : part)),
 );
 
-/** The schema with nothing but its JSON types. */
+/** Keeps only the JSON types of a schema. */
 const typesOnly = memoizeSchema((schema) =>
   mapSchema(schema, (part) => {
     const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
@@ -241,9 +238,9 @@ const typesOnly = memoizeSchema((schema) =>
       type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
       items,
       properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
-      // Whether other properties may be there at all is a question of values.
+      // Whether other properties are allowed depends on values.
       additionalProperties: typeof additionalProperties === 'boolean' ? undefined : additionalProperties,
-      // Several choices may have one type.
+      // Several alternatives may have one type.
       anyOf: anyOf ?? oneOf,
       allOf,
     };
@@ -256,12 +253,12 @@ const allowNull = (properties: Record<string, JsonSchema>) =>
     Object.entries(properties).map(([name, one]) => [name, { ...one, type: [...typesOf(one), 'null'] }]),
   );
 
-/** An integer is a JSON number: 1.5 has the right type and the wrong value. */
+/** An integer is a JSON number: 1.5 has the right type but the wrong value. */
 const toNumberType = (type: string) => (type === 'integer' ? 'number' : type);
 
 const typesOf = ({ type }: JsonSchema): unknown[] => [type].flat();
 
-/** Whether a body has more array items, at any depth, than are searched for every fault. */
+/** Whether a body has more array items, at any depth, than are searched for every error. */
 function hasManyItems(body: object): boolean {
   let count = 0;
   const open: object[] = [body];
