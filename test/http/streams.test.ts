@@ -206,7 +206,7 @@ describe('A stream', () => {
     expect([stream.destroyed, looks]).toEqual([false, 3]);
     live = false;
     await vi.advanceTimersByTimeAsync(15_000);
-    expect(await end).toBe('The credential has ended.');
+    expect(await end).toBe('The credential is no longer valid.');
     expect([stream.destroyed, onEnd.mock.calls.length]).toEqual([true, 1]);
     const before = looks;
     await vi.advanceTimersByTimeAsync(60_000);
@@ -224,7 +224,7 @@ describe('A stream', () => {
     expect(stream.destroyed).toBe(false);
     while (stream.readableLength < stream.readableHighWaterMark) await yieldToEventLoop();
     await vi.advanceTimersByTimeAsync(32_000);
-    expect(await end).toBe('Nobody reads the answer.');
+    expect(await end).toBe('The client stopped reading the response.');
   });
 });
 

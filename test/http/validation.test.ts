@@ -401,7 +401,7 @@ it('What may be one of two things is told what is wrong with the one that it was
     'tags.1.name must not be empty',
     'tags.2.name is required',
   ]);
-  expect(told(['x', 1])).toEqual(['tags.1 has none of the forms that it may have']);
+  expect(told(['x', 1])).toEqual(['tags.1 must match one of the allowed forms']);
 });
 
 it('Faults are told in words, without a regular expression, as one sentence', () => {
@@ -421,7 +421,7 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
   expect(messages({ uid: 'A', asset: 'a', user: '1', count: 1.5 })).toEqual([
     'must be 1 to 50 characters of -, _, 0-9 and a-z',
     'must be 24 characters of 0-9 and a-f',
-    'must have no characters but a-z',
+    'must contain only the characters a-z',
     'must be a whole number',
   ]);
   expect(messages({ uid: 1, count: [], name: {} })).toEqual([
