@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
@@ -107,11 +108,11 @@ interface OperationOptions<P, Q, B, A extends SuccessResponses, R> {
   versioned?: true;
   /** Enables `Idempotency-Key`. */
   idempotency?: R;
-  /** @returns the body of the response, or the result of `versionedResult`, `withHeaders` or `write` */
+  /** @returns the body of the response, a stream of it, or the result of `versionedResult`, `withHeaders` or `write` */
   handler(
     request: OperationRequest<P, Q, B, A, R>,
     reply: FastifyReply,
-  ): Promise<BodyOf<A> | OperationResult<BodyOf<A>>>;
+  ): Promise<BodyOf<A> | Readable | OperationResult<BodyOf<A>>>;
 }
 
 type Schema = TSchema | undefined;

@@ -127,7 +127,7 @@ describe('Credentials', () => {
     for (const area of AREAS) {
       const { status, body } = await probe(area, { authorization: `Token ${staff.token}` });
       expect([area, status]).toEqual([area, 401]);
-      expect(JSON.stringify(body)).toContain('is to be \\"Bearer\\"');
+      expect(JSON.stringify(body)).toContain('must use the Bearer');
       expect(JSON.stringify(body)).not.toContain(staff.token);
     }
   });

@@ -16,7 +16,7 @@ import { formatTimestamp } from '../../domain/shared/time.ts';
 import { AREAS } from '../../http/areas.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
-import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page.ts';
+import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page-links.ts';
 import { DateTimeSchema, MAX_TEXT } from '../../http/schemas.ts';
 import {
   toMemberResults,

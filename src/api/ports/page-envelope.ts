@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page.ts';
+import { PageLinkSchema, pageLinks, pageCount } from '../../http/lists/page-links.ts';
 
 export const DEFAULT_PER_PAGE = 100;
 export const MAX_PER_PAGE = 1_000;

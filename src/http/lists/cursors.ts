@@ -6,41 +6,41 @@ import { Problem } from '../problems.ts';
 /** A cursor is valid only for the list, filters and sort order it was made for. */
 interface CursorScope {
   list: string;
-  selection: ListRequest;
-  order: SortColumn;
+  listRequest: ListRequest;
+  column: SortColumn;
   idType: 'integer' | 'text';
 }
 
-export function encodeCursor(of: CursorScope, { value, id }: RowPosition): string {
-  return Buffer.from(JSON.stringify([fingerprint(of), value, id])).toString('base64url');
+export function encodeCursor(scope: CursorScope, { value, id }: RowPosition): string {
+  return Buffer.from(JSON.stringify([fingerprint(scope), value, id])).toString('base64url');
 }
 
 /**
  * @param source the parameter with the cursor
  * @throws Problem `invalid-request` for an invalid cursor, and for one of another list, filter or sort order
  */
-export function decodeCursor(of: CursorScope, cursor: string, source: string): RowPosition {
-  const place = parseCursor(cursor);
+export function decodeCursor(scope: CursorScope, cursor: string, source: string): RowPosition {
+  const position = parseCursor(cursor);
   if (
-    place === undefined ||
-    place.print !== fingerprint(of) ||
-    !hasType(place.value, of.order) ||
-    !hasType(place.id, { type: of.idType })
+    position === undefined ||
+    position.digest !== fingerprint(scope) ||
+    !hasType(position.value, scope.column) ||
+    !hasType(position.id, { type: scope.idType })
   )
     throw new Problem(
       'invalid-request',
       `${source} is not a cursor of this list with these filters and this sort order. Start again with an empty cursor.`,
       { source, fieldErrors: [{ property: source, message: 'is not a cursor of this list', value: cursor }] },
     );
-  return { value: place.value as RowPosition['value'], id: place.id as RowPosition['id'] };
+  return { value: position.value as RowPosition['value'], id: position.id as RowPosition['id'] };
 }
 
-function parseCursor(cursor: string): { print: unknown; value: unknown; id: unknown } | undefined {
+function parseCursor(cursor: string): { digest: unknown; value: unknown; id: unknown } | undefined {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (!Array.isArray(parts) || parts.length !== 3) return undefined;
-    const [print, value, id] = parts as [unknown, unknown, unknown];
-    return { print, value, id };
+    const [digest, value, id] = parts as [unknown, unknown, unknown];
+    return { digest, value, id };
   } catch {
     return undefined;
   }
@@ -53,10 +53,10 @@ function hasType(value: unknown, { type, nullable = false }: Pick<SortColumn, 't
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
-function fingerprint({ list, selection: { filters, sort: order, descending } }: CursorScope): string {
+function fingerprint({ list, listRequest: { filters, sort, descending } }: CursorScope): string {
   const chosen = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const text = JSON.stringify([list, chosen, order, descending]);
+  const text = JSON.stringify([list, chosen, sort, descending]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

@@ -1,6 +1,16 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
+import type { Caller } from '../../auth/callers.ts';
+import type { ExportAction } from '../../domain/audit/actions.ts';
+import { recordExport } from '../../domain/audit/record-event.ts';
+import type { List, ListRequest } from '../../domain/lists/define-list.ts';
+import type { Filters, ListContext } from '../../domain/lists/filters.ts';
+import { readBatches } from '../../domain/lists/read-batches.ts';
 import type { Context } from '../../runtime/context.ts';
 import { Problem } from '../problems.ts';
+import { streamResponse } from '../streams.ts';
+import { streamCsv, streamNdjson } from './row-serializers.ts';
 
 /** Media types of lists that can be downloaded, the default first. */
 export const LIST_MEDIA_TYPES = ['application/json', 'text/csv', 'application/x-ndjson'] as const;
@@ -49,64 +59,57 @@ export function acquireDownloadSlot(context: Context, account: string): () => vo
   };
 }
 
-/** One line of RFC 4180, with its line break. */
-export function toCsvLine(values: readonly unknown[]): string {
-  let line = '';
-  for (let column = 0; column < values.length; column += 1)
-    line += column === 0 ? toCsvCell(values[column]) : `,${toCsvCell(values[column])}`;
-  return `${line}\r\n`;
+interface DownloadRequest<Item, F extends Filters, O extends string> {
+  list: List<Item, F, O>;
+  listContext: ListContext;
+  listRequest: ListRequest<F, O>;
+  toRow(item: Item): object;
+  type: ListMediaType;
+  columns: readonly string[];
+  /** Without its extension. */
+  filename: string;
+  /** Replaces the sort of the request. */
+  sort?: { sort: O; descending?: boolean };
+  /** Action and filters of the audit event. */
+  action: ExportAction;
+  filters: object;
 }
 
-/** Spreadsheets treat values that begin with one of these as formulas. */
-const FORMULA = /^[=+\-@\t\r]/;
-const NEEDS_ESCAPING = /[",\r\n]|^[=+\-@\t]/;
-const NEEDS_QUOTES = /[",\r\n]/;
-const QUOTES = /"/g;
-
-function toCsvCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number' && value >= 0) return String(value);
-  if (typeof value === 'object') {
-    const text = toQuotedJson(value);
-    return text === '[]' || text === '{}' ? text : `"${text}"`;
+/**
+ * Streams a whole list as CSV or NDJSON, and records the export in the audit log.
+ * @throws Problem `rate-limited` at the limit of the account
+ */
+export async function sendDownload<Item, F extends Filters, O extends string>(
+  context: Context,
+  { method, caller, isLive }: Pick<FastifyRequest, 'isLive' | 'method'> & { caller: Caller },
+  reply: FastifyReply,
+  download: DownloadRequest<Item, F, O>,
+): Promise<Readable> {
+  const { list, listContext, listRequest, toRow, type, columns, filename, action, filters } = download;
+  const { sort, descending = false } = download.sort ?? listRequest;
+  const extension = type === 'text/csv' ? 'csv' : 'ndjson';
+  const sendFile = (file: Readable): Readable => {
+    reply
+      .type(withCharset(type))
+      .header('content-disposition', `attachment; filename="${filename}.${extension}"`);
+    return file;
+  };
+  if (method === 'HEAD') return sendFile(Readable.from([]));
+  const onEnd = acquireDownloadSlot(context, String(caller.userId));
+  try {
+    const by = { actor: caller, now: listContext.now };
+    await context.db.write((tx) => recordExport(tx, by, action, { type, filters }));
+    const batches = readBatches(
+      list,
+      { ...listContext, db: context.db.readLong },
+      { ...listRequest, sort, descending },
+      0,
+      Infinity,
+    );
+    const lines = type === 'text/csv' ? streamCsv(batches, toRow, columns) : streamNdjson(batches, toRow);
+    return sendFile(streamResponse(lines, { timeout: context.config.requestTimeout, isLive, onEnd }));
+  } catch (error) {
+    onEnd();
+    throw error;
   }
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (!NEEDS_ESCAPING.test(text)) return text;
-  const guarded = FORMULA.test(text) ? `'${text}` : text;
-  return NEEDS_QUOTES.test(guarded) ? `"${guarded.replace(QUOTES, '""')}"` : guarded;
-}
-
-/** Characters that JSON escapes, including lone surrogates. */
-// eslint-disable-next-line no-control-regex -- those are the characters
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
-
-/** Serializes as `JSON.stringify` does, with each quote doubled: doubling them afterwards is slower. */
-function toQuotedJson(value: unknown): string {
-  if (typeof value === 'string')
-    return ESCAPED.test(value) ? JSON.stringify(value).replace(QUOTES, '""') : `""${value}""`;
-  if (typeof value === 'number' && Number.isInteger(value)) return String(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  let text = '';
-  if (Array.isArray(value)) {
-    for (const item of value) text += text === '' ? toQuotedJson(item) : `,${toQuotedJson(item)}`;
-    return `[${text}]`;
-  }
-  const members = value as Readonly<Record<string, unknown>>;
-  for (const name in members) {
-    const member = members[name];
-    if (member !== undefined) text += (text === '' ? '' : ',') + toQuotedName(name) + toQuotedJson(member);
-  }
-  return `{${text}}`;
-}
-
-/** Property names as `toQuotedJson` writes them, with their colon. They are those of the schemas, and repeat. */
-const quotedNames = new Map<string, string>();
-const MAX_CACHED_NAMES = 1_000;
-
-function toQuotedName(name: string): string {
-  const known = quotedNames.get(name);
-  if (known !== undefined) return known;
-  const text = `${toQuotedJson(name)}:`;
-  if (quotedNames.size < MAX_CACHED_NAMES) quotedNames.set(name, text);
-  return text;
 }

@@ -1,67 +1,186 @@
-import { Type } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { type TSchema, Type } from 'typebox';
+import type { List, ListRequest, RowBatch } from '../../domain/lists/define-list.ts';
+import type { Filters, ListContext } from '../../domain/lists/filters.ts';
+import type { RowPosition } from '../../domain/lists/keyset.ts';
+import { readBatches } from '../../domain/lists/read-batches.ts';
+import type { Context } from '../../runtime/context.ts';
+import { OperationResult } from '../operation-result.ts';
+import { streamResponse } from '../streams.ts';
+import { decodeCursor, encodeCursor } from './cursors.ts';
+import type { PaginationStyle } from './parameters.ts';
+import { formatLinkHeader, linkWithout, pageCount, pageLinks } from './page-links.ts';
+import { streamJson, toJsonArray } from './row-serializers.ts';
 
-/** As long as a request line can be. */
-export const PageLinkSchema = Type.String({
-  maxLength: 20_480,
-  description: 'An absolute URL with the query of the request.',
-});
+const MAX_CURSOR_LENGTH = 8_192;
 
-/** URLs of a page and its neighbours. `prev` and `next` are absent at the ends. */
-export interface PageLinks {
-  self: string;
-  first: string;
-  last: string;
-  prev?: string;
-  next?: string;
-}
-
-/**
- * Returns the links of a page, which keep the query of the request except its page.
- * @param base base URL of the area
- * @param url path and query of the request
- * @param page number of the page, starting at 1; one past the end links back to the last
- * @param parameter name of the page parameter
- */
-export function pageLinks(
-  base: string,
-  url: string,
-  page: number,
-  totalPages: number,
-  parameter = 'page',
-): PageLinks {
-  const start = linkWithout(base, url, parameter);
-  const last = Math.max(1, totalPages);
+/** Schemas of the query parameters that choose a page. */
+export function pageParameters(style: PaginationStyle, cursorOnly: boolean): Record<string, TSchema> {
+  const { default: defaultSize, max } = style.pageSize;
   return {
-    // BigInt writes numbers beyond exact integers in digits.
-    self: start + BigInt(page),
-    first: `${start}1`,
-    last: start + last,
-    ...(page > 1 ? { prev: start + Math.min(page - 1, last) } : {}),
-    ...(page < totalPages ? { next: start + (page + 1) } : {}),
+    ...(cursorOnly
+      ? {}
+      : {
+          [style.pageParameter]: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              default: 1,
+              description: 'Page number, starting at 1. A page past the last one is empty.',
+            }),
+          ),
+        }),
+    [style.sizeParameter]: Type.Optional(
+      style.clampsPageSize
+        ? Type.Integer({
+            minimum: 1,
+            default: defaultSize,
+            description: `Values above ${max} are treated as ${max}.`,
+          })
+        : Type.Integer({ minimum: 1, maximum: max, default: defaultSize }),
+    ),
+    [style.cursorParameter]: Type.Optional(
+      Type.String({
+        maxLength: MAX_CURSOR_LENGTH,
+        description: cursorOnly
+          ? 'The cursor from the link to the next page.'
+          : 'An empty value, or the cursor from the link to the next page. Reading by cursor costs the same at any depth and does not count the rows.',
+      }),
+    ),
   };
 }
 
-/** Returns the URL of the request without this parameter, ending in `parameter=`. */
-export function linkWithout(base: string, url: string, parameter: string): string {
-  const mark = url.indexOf('?');
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const kept = mark < 0 ? [] : url.slice(mark + 1).split('&');
-  const others = kept.filter((part) => part !== '' && !isParameter(parameter, part));
-  return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
+const countHeader = (description: string) => ({ description, type: 'integer' });
+const LINK_HEADER = { description: 'Links to other pages (RFC 8288).', type: 'string', maxLength: 81_920 };
+
+/** Describes the response headers of a page. */
+export function pageHeaders(style: PaginationStyle, cursorOnly: boolean): Record<string, object> {
+  if (cursorOnly) return { Link: LINK_HEADER };
+  if (style.combinesHeaders) {
+    const description =
+      'A JSON object with current_page, per_page, total_pages and total_entries. Absent when reading by cursor.';
+    return { 'X-Pagination': { description, type: 'string', maxLength: 256 }, Link: LINK_HEADER };
+  }
+  return {
+    'Pagination-Limit': countHeader('The page size.'),
+    'Pagination-Current-Page': countHeader(
+      'The page number. Absent when reading by cursor, like the next two.',
+    ),
+    'Pagination-Total-Pages': countHeader('The number of pages, at least 1.'),
+    'Pagination-Total-Count': countHeader('The number of rows over all pages.'),
+    Link: LINK_HEADER,
+  };
 }
 
-/** A name may be percent-encoded, as in `p%61ge`. */
-function isParameter(parameter: string, part: string): boolean {
-  return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
+interface PageRequest<Item, F extends Filters, O extends string> {
+  style: PaginationStyle;
+  list: List<Item, F, O>;
+  listContext: ListContext;
+  listRequest: ListRequest<F, O>;
+  /** The validated query. */
+  values: Readonly<Record<string, unknown>>;
+  cursorOnly: boolean;
+  toRow(item: Item): object;
 }
 
-/** RFC 8288. */
-export function formatLinkHeader(links: Readonly<Record<string, string | undefined>>): string {
-  return Object.entries(links)
-    .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
-    .join(', ');
+/** Where a page starts, and its headers. */
+interface PageWindow<Item> {
+  start: RowPosition | number;
+  limit: number;
+  headers: Record<string, string>;
+  /** @returns the `Link` header to the next page, if any; `batch` is the last one if the page has only one */
+  nextLink?(batch?: RowBatch<Item>): Promise<string | undefined>;
 }
 
-export function pageCount(total: number, perPage: number): number {
-  return Math.ceil(total / perPage);
+/** Reads a page by number or by cursor. A page of several batches is streamed. */
+export async function sendPage<Item, F extends Filters, O extends string>(
+  { addresses, config }: Context,
+  { url, isLive }: Pick<FastifyRequest, 'isLive' | 'url'>,
+  reply: FastifyReply,
+  page: PageRequest<Item, F, O>,
+): Promise<OperationResult<never> | Readable> {
+  const { style, list, listContext, listRequest, values, cursorOnly, toRow } = page;
+  const base = addresses.clientBaseUrl;
+  const window =
+    cursorOnly || values[style.cursorParameter] !== undefined
+      ? cursorWindow(page, base, url)
+      : await numberedWindow(page, base, url);
+  reply.headers(window.headers).type('application/json; charset=utf-8');
+  const batches = readBatches(list, listContext, listRequest, window.start, window.limit);
+  const first = await batches.next();
+  // Most pages are read in one batch.
+  const isComplete = first.done === true || window.limit <= list.batchSize || !first.value.more;
+  const next =
+    first.done === true ? undefined : await window.nextLink?.(isComplete ? first.value : undefined);
+  if (next !== undefined) reply.header('link', next);
+  if (isComplete) {
+    const text = await toJsonArray(first.done === true ? [] : first.value.items, toRow);
+    return new OperationResult<never>(undefined, null, {}, { text });
+  }
+  return streamResponse(streamJson(first.value, batches, toRow), { timeout: config.requestTimeout, isLive });
+}
+
+function pageSize(
+  { pageSize: { default: defaultSize, max }, sizeParameter }: PaginationStyle,
+  values: object,
+) {
+  const size = (values as Readonly<Record<string, number | undefined>>)[sizeParameter];
+  return Math.min(size ?? defaultSize, max);
+}
+
+async function numberedWindow<Item, F extends Filters, O extends string>(
+  { style, list, listContext, listRequest, values }: PageRequest<Item, F, O>,
+  base: string,
+  url: string,
+): Promise<PageWindow<Item>> {
+  const page = (values[style.pageParameter] as number | undefined) ?? 1;
+  const size = pageSize(style, values);
+  const total = await list.count(listContext, listRequest.filters);
+  const pages = pageCount(total, size);
+  const { prev, next, first, last } = pageLinks(base, url, page, pages, style.pageParameter);
+  const start = (page - 1) * size;
+  return {
+    start,
+    limit: start >= total ? 0 : size,
+    headers: {
+      ...(style.combinesHeaders
+        ? {
+            'x-pagination': `{"current_page":${BigInt(page)},"per_page":${size},"total_pages":${Math.max(1, pages)},"total_entries":${total}}`,
+          }
+        : {
+            'pagination-limit': String(size),
+            'pagination-current-page': String(BigInt(page)),
+            'pagination-total-pages': String(Math.max(1, pages)),
+            'pagination-total-count': String(total),
+          }),
+      link: formatLinkHeader({ first, prev, next, last }),
+    },
+  };
+}
+
+function cursorWindow<Item, F extends Filters, O extends string>(
+  { style, list, listContext, listRequest, values }: PageRequest<Item, F, O>,
+  base: string,
+  url: string,
+): PageWindow<Item> {
+  const { name, sorts, idType } = list;
+  const limit = pageSize(style, values);
+  const scope = { list: name, listRequest, column: sorts[listRequest.sort], idType };
+  const cursor = (values[style.cursorParameter] as string | undefined) ?? '';
+  const start = cursor === '' ? 0 : decodeCursor(scope, cursor, style.cursorParameter);
+  return {
+    start,
+    limit,
+    headers: style.combinesHeaders ? {} : { 'pagination-limit': String(limit) },
+    async nextLink(batch) {
+      const [last, more] =
+        batch === undefined
+          ? await list.positions(listContext, listRequest, start, limit - 1, 2)
+          : [batch.last, batch.more];
+      if (last === undefined || !more) return undefined;
+      return formatLinkHeader({
+        next: linkWithout(base, url, style.cursorParameter) + encodeCursor(scope, last),
+      });
+    },
+  };
 }

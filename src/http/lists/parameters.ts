@@ -6,16 +6,18 @@ import { Problem } from '../problems.ts';
 
 /** How an area names the query parameters of its lists. */
 export interface PaginationStyle {
-  filter(name: string, many: boolean): string;
-  field(name: string): string;
-  page: string;
-  size: string;
-  after: string;
-  sizes: { usual: number; largest: number };
+  filterParameter(name: string, many: boolean): string;
+  fieldName(name: string): string;
+  pageParameter: string;
+  sizeParameter: string;
+  cursorParameter: string;
+  pageSize: { default: number; max: number };
   /** Whether a size above the maximum is reduced to it instead of rejected. */
-  cuts: boolean;
+  clampsPageSize: boolean;
   /** Whether the sort direction has a parameter of its own, in place of a hyphen. */
-  direction: boolean;
+  hasSortDirection: boolean;
+  /** Whether one header describes the page, X-Pagination, in place of several. */
+  combinesHeaders: boolean;
 }
 
 const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -23,24 +25,26 @@ const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${let
 /** docs/companions.md, section 1. */
 export const PAGINATION_STYLES = {
   v1: {
-    filter: (name, many) => `filter[${toSnakeCase(name)}]${many ? '[]' : ''}`,
-    field: toSnakeCase,
-    page: 'page[number]',
-    size: 'page[size]',
-    after: 'page[after]',
-    sizes: { usual: 50, largest: 200 },
-    cuts: true,
-    direction: false,
+    filterParameter: (name, many) => `filter[${toSnakeCase(name)}]${many ? '[]' : ''}`,
+    fieldName: toSnakeCase,
+    pageParameter: 'page[number]',
+    sizeParameter: 'page[size]',
+    cursorParameter: 'page[after]',
+    pageSize: { default: 50, max: 200 },
+    clampsPageSize: true,
+    hasSortDirection: false,
+    combinesHeaders: true,
   },
   flat: {
-    filter: (name, many) => name + (many ? '[]' : ''),
-    field: (name) => name,
-    page: 'page',
-    size: 'perPage',
-    after: 'page[after]',
-    sizes: { usual: 100, largest: 5_000 },
-    cuts: false,
-    direction: true,
+    filterParameter: (name, many) => name + (many ? '[]' : ''),
+    fieldName: (name) => name,
+    pageParameter: 'page',
+    sizeParameter: 'perPage',
+    cursorParameter: 'page[after]',
+    pageSize: { default: 100, max: 5_000 },
+    clampsPageSize: false,
+    hasSortDirection: true,
+    combinesHeaders: false,
   },
 } as const satisfies Record<string, PaginationStyle>;
 
@@ -62,24 +66,26 @@ export type FilterParameters = ReadonlyMap<string, FilterParameter>;
 export function filterParameters(
   style: PaginationStyle,
   filters: Filters,
-  words: Readonly<Record<string, FilterDescription | undefined>>,
+  descriptions: Readonly<Record<string, FilterDescription | undefined>>,
 ): FilterParameters {
-  const named = Object.entries(words).flatMap(([name, word]): [string, FilterParameter][] => {
+  const entries = Object.entries(descriptions).flatMap(([name, described]): [string, FilterParameter][] => {
     const filter = filters[name] as Filter | undefined;
-    if (filter === undefined || word === undefined) return [];
+    if (filter === undefined || described === undefined) return [];
     const many = filter.kind === 'integers' || filter.kind === 'texts';
     const { description, parameter } =
-      typeof word === 'string' ? { description: word, parameter: style.filter(name, many) } : word;
-    const one = PARAMETER_KINDS[filter.kind](filter);
-    const listed = many && parameter.endsWith('[]');
-    const schema = listed
-      ? Type.Array(Type.Unsafe(one.schema), { maxItems: MAX_FILTER_VALUES, description })
+      typeof described === 'string'
+        ? { description: described, parameter: style.filterParameter(name, many) }
+        : described;
+    const kind = PARAMETER_KINDS[filter.kind](filter);
+    const isList = many && parameter.endsWith('[]');
+    const schema = isList
+      ? Type.Array(Type.Unsafe(kind.schema), { maxItems: MAX_FILTER_VALUES, description })
       : Type.Unsafe({
-          ...one.schema,
+          ...kind.schema,
           ...(filter.default === undefined ? {} : { default: filter.default }),
           description,
         });
-    const read = one.parse ?? ((value: unknown) => value);
+    const parse = kind.parse ?? ((value: unknown) => value);
     return [
       [
         parameter,
@@ -87,12 +93,12 @@ export function filterParameters(
           filter: name,
           schema,
           default: filter.default,
-          parse: (value, source) => read(many ? [value].flat() : value, source),
+          parse: (value, source) => parse(many ? [value].flat() : value, source),
         },
       ],
     ];
   });
-  return new Map(named);
+  return new Map(entries);
 }
 
 const MAX_FILTER_VALUES = 1_000;
@@ -121,8 +127,8 @@ const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => Paramet
         : Type.Enum([...oneOf], { type: 'string' }),
     parse(values, source) {
       const texts = values as FilterValues['texts'];
-      const wrong = custom && texts.find((text) => !custom.isOne(text));
-      if (wrong !== undefined) throw invalidParameter(source, custom?.message ?? '', wrong);
+      const invalid = custom && texts.find((text) => !custom.isOne(text));
+      if (invalid !== undefined) throw invalidParameter(source, custom?.message ?? '', invalid);
       return texts.filter(isStorable);
     },
   }),
@@ -149,8 +155,8 @@ const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
 
 /** @returns milliseconds since 1970 */
 function parseTimestampParameter(text: string, source: string): number {
-  const moment = parseTimestamp(text);
-  if (moment !== undefined) return moment;
+  const time = parseTimestamp(text);
+  if (time !== undefined) return time;
   throw invalidParameter(source, 'must be a date and time, for example 2026-11-21T10:30:00Z', text);
 }
 
@@ -171,9 +177,9 @@ export function parseFilters(
   query: Readonly<Record<string, unknown>>,
 ): FilterInput<Filters> {
   const chosen: Record<string, unknown> = {};
-  for (const [name, { filter, default: usual, parse }] of parameters) {
+  for (const [name, { filter, default: defaultValue, parse }] of parameters) {
     if (query[name] !== undefined) chosen[filter] = parse(query[name], name);
-    else if (usual !== undefined) chosen[filter] = usual;
+    else if (defaultValue !== undefined) chosen[filter] = defaultValue;
   }
   return chosen as FilterInput<Filters>;
 }
@@ -195,11 +201,13 @@ export interface FilterBody<F extends Filters> {
  */
 export function filterBodySchema<F extends Filters>(
   filters: F,
-  words: Readonly<Record<string, FilterDescription | undefined>>,
+  descriptions: Readonly<Record<string, FilterDescription | undefined>>,
   options: { title: string },
 ): FilterBody<F> {
   const narrowing = Object.fromEntries(
-    Object.entries(words).filter(([name]) => (filters[name] as Filter | undefined)?.where !== undefined),
+    Object.entries(descriptions).filter(
+      ([name]) => (filters[name] as Filter | undefined)?.where !== undefined,
+    ),
   );
   const parameters = [...filterParameters(PAGINATION_STYLES.v1, filters, narrowing)].map(
     ([parameter, rest]) => [/^filter\[(\w+)\]/.exec(parameter)?.[1] ?? parameter, rest] as const,
@@ -238,19 +246,22 @@ function requireNonEmpty(schema: TSchema): TSchema {
 
 export function sortParameters<O extends string>(
   style: PaginationStyle,
-  usual: { sort: O; descending?: boolean },
-  sortable: readonly O[],
+  defaultSort: { sort: O; descending?: boolean },
+  sorts: readonly O[],
 ): Record<string, TSchema> {
-  if (sortable.length === 0) return {};
-  const names = sortable.map((order) => style.field(order));
+  if (sorts.length === 0) return {};
+  const names = sorts.map((sort) => style.fieldName(sort));
   const ties = 'Ties are broken by id, ascending; null values come last in both directions.';
-  if (style.direction) {
+  if (style.hasSortDirection) {
     return {
       sort: Type.Optional(
-        Type.Enum(names, { type: 'string', default: style.field(usual.sort), description: ties }),
+        Type.Enum(names, { type: 'string', default: style.fieldName(defaultSort.sort), description: ties }),
       ),
       sortDir: Type.Optional(
-        Type.Enum(['asc', 'desc'], { type: 'string', default: usual.descending === true ? 'desc' : 'asc' }),
+        Type.Enum(['asc', 'desc'], {
+          type: 'string',
+          default: defaultSort.descending === true ? 'desc' : 'asc',
+        }),
       ),
     };
   }
@@ -258,7 +269,7 @@ export function sortParameters<O extends string>(
     sort: Type.Optional(
       Type.Enum([...names, ...names.map((name) => `-${name}`)], {
         type: 'string',
-        default: `${usual.descending === true ? '-' : ''}${style.field(usual.sort)}`,
+        default: `${defaultSort.descending === true ? '-' : ''}${style.fieldName(defaultSort.sort)}`,
         description: `A leading hyphen sorts in descending order. ${ties}`,
       }),
     ),
@@ -267,15 +278,54 @@ export function sortParameters<O extends string>(
 
 export function parseSort<O extends string>(
   style: PaginationStyle,
-  usual: { sort: O; descending?: boolean },
-  sortable: readonly O[],
+  defaultSort: { sort: O; descending?: boolean },
+  sorts: readonly O[],
   query: Readonly<Record<string, unknown>>,
 ): { sort: O; descending: boolean } {
-  const { sort: usualSort, descending: usuallyDescends = false } = usual;
+  const { descending: isDescending = false } = defaultSort;
   const { sort: text, sortDir } = query as { sort?: string; sortDir?: string };
   const name = text?.replace(/^-/, '');
-  const sort = sortable.find((one) => style.field(one) === name) ?? usualSort;
-  if (style.direction)
-    return { sort, descending: sortDir === undefined ? usuallyDescends : sortDir === 'desc' };
-  return { sort, descending: text === undefined ? usuallyDescends : text.startsWith('-') };
+  const sort = sorts.find((one) => style.fieldName(one) === name) ?? defaultSort.sort;
+  if (style.hasSortDirection)
+    return { sort, descending: sortDir === undefined ? isDescending : sortDir === 'desc' };
+  return { sort, descending: text === undefined ? isDescending : text.startsWith('-') };
+}
+
+/** Schema of the parameter `fields`. */
+export function fieldsParameter(columns: readonly string[], always: string): TSchema {
+  return Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description: `The fields of each row, separated by commas. ${always} is always included. One of: ${columns.join(', ')}.`,
+    }),
+  );
+}
+
+/**
+ * @returns the selected fields in the order of the schema; `undefined` for all
+ * @throws Problem `invalid-request` for an unknown field
+ */
+export function parseFields(
+  value: unknown,
+  columns: readonly string[],
+  always: string | undefined,
+): readonly string[] | undefined {
+  if (typeof value !== 'string' || always === undefined) return undefined;
+  const names = new Set(value.split(',').map((name) => name.trim()));
+  names.delete('');
+  const unknown = [...names].find((name) => !columns.includes(name));
+  if (unknown !== undefined) {
+    const message = `must be one of: ${columns.join(', ')}`;
+    throw new Problem('invalid-request', `fields ${message}.`, {
+      source: 'fields',
+      fieldErrors: [{ property: 'fields', message, value: unknown }],
+    });
+  }
+  return columns.filter((name) => name === always || names.has(name));
+}
+
+export function pickFields(row: object, names: readonly string[] | undefined): object {
+  if (names === undefined) return row;
+  const values = row as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(names.map((name) => [name, values[name]]));
 }

@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+
+/** As long as a request line can be. */
+export const PageLinkSchema = Type.String({
+  maxLength: 20_480,
+  description: 'An absolute URL with the query of the request.',
+});
+
+/** URLs of a page and its neighbours. `prev` and `next` are absent at the ends. */
+export interface PageLinks {
+  self: string;
+  first: string;
+  last: string;
+  prev?: string;
+  next?: string;
+}
+
+/**
+ * Returns the links of a page, which keep the query of the request except its page.
+ * @param base base URL of the area
+ * @param url path and query of the request
+ * @param page number of the page, starting at 1; one past the end links back to the last
+ * @param parameter name of the page parameter
+ */
+export function pageLinks(
+  base: string,
+  url: string,
+  page: number,
+  totalPages: number,
+  parameter = 'page',
+): PageLinks {
+  const start = linkWithout(base, url, parameter);
+  const last = Math.max(1, totalPages);
+  return {
+    // BigInt writes numbers beyond exact integers in digits.
+    self: start + BigInt(page),
+    first: `${start}1`,
+    last: start + last,
+    ...(page > 1 ? { prev: start + Math.min(page - 1, last) } : {}),
+    ...(page < totalPages ? { next: start + (page + 1) } : {}),
+  };
+}
+
+/** Returns the URL of the request without this parameter, ending in `parameter=`. */
+export function linkWithout(base: string, url: string, parameter: string): string {
+  const mark = url.indexOf('?');
+  const path = mark < 0 ? url : url.slice(0, mark);
+  const parameters = mark < 0 ? [] : url.slice(mark + 1).split('&');
+  const others = parameters.filter((part) => part !== '' && !isParameter(parameter, part));
+  return `${base}${path}?${others.map((part) => `${part}&`).join('')}${encodeURIComponent(parameter)}=`;
+}
+
+/** A name may be percent-encoded, as in `p%61ge`. */
+function isParameter(parameter: string, part: string): boolean {
+  return part.startsWith(`${parameter}=`) || (part.includes('%') && new URLSearchParams(part).has(parameter));
+}
+
+/** RFC 8288. */
+export function formatLinkHeader(links: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(links)
+    .flatMap(([relation, address]) => (address === undefined ? [] : [`<${address}>; rel="${relation}"`]))
+    .join(', ');
+}
+
+export function pageCount(total: number, perPage: number): number {
+  return Math.ceil(total / perPage);
+}
