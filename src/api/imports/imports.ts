@@ -84,14 +84,14 @@ const followImportOperation = (context: Context) => {
       const lastEventId = headers['last-event-id'];
       if (lastEventId === END_EVENT_ID) {
         reply.code(204);
-        return undefined as never;
+        return undefined;
       }
       reply
         .type(EVENT_STREAM)
         .header('cache-control', 'no-store')
         // Keeps proxies from buffering the stream.
         .header('x-accel-buffering', 'no');
-      if (method === 'HEAD') return Readable.from([]) as never;
+      if (method === 'HEAD') return Readable.from([]);
       const onEnd = acquireDownloadSlot(context, String(caller.userId));
       const { closing } = reply.server;
       const events = streamImportEvents({
@@ -100,7 +100,7 @@ const followImportOperation = (context: Context) => {
         isClosing: () => closing?.aborted === true,
       });
       const rules = { timeout: config.requestTimeout, isLive, onEnd, isQuiet: true };
-      return streamResponse(events, rules) as never;
+      return streamResponse(events, rules);
     },
   });
 };

@@ -213,7 +213,7 @@ const downloadAttachmentOperation = (context: Context) => {
       reply.header('etag', tag).header('cache-control', 'private, no-cache');
       if (matchesEtag(headers['if-none-match'], tag)) {
         reply.code(304);
-        return undefined as never;
+        return undefined;
       }
       const isSame = headers['if-range'] === undefined || headers['if-range'] === tag;
       const range = isSame ? parseRange(headers.range, size) : undefined;
@@ -230,8 +230,8 @@ const downloadAttachmentOperation = (context: Context) => {
         .header('content-disposition', formatContentDisposition(filename))
         .header('content-security-policy', 'sandbox')
         .header('x-content-type-options', 'nosniff');
-      if (method === 'HEAD' || size === 0) return Readable.from([]) as never;
-      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive }) as never;
+      if (method === 'HEAD' || size === 0) return Readable.from([]);
+      return streamResponse(files.read(key, start, end), { timeout: config.requestTimeout, isLive });
     },
   });
 };
