@@ -176,7 +176,7 @@ describeInBrowser('The imports of the console', () => {
         ),
       },
     ]);
-    await card(page, 'notes.txt').getByText('is no report that is known here').waitFor();
+    await card(page, 'notes.txt').getByText('has an unrecognised format').waitFor();
     const broken = card(page, 'broken.xml');
     await broken.getByText(/The report is wrong, first at (line|byte) \d+/).waitFor();
     await expectAccessible(page);

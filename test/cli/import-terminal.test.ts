@@ -250,7 +250,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     writeFileSync(join(watched, 'a-bad.txt'), 'hello');
     symlinkSync('/nowhere/at/all', join(watched, 'b-dangling.json'));
     const running = assayProcess('import', watched, '--watch', '--assessment', uid, '--json', ...where.place);
-    await running.says(/a-bad\.txt: it is no report that is known here/);
+    await running.says(/a-bad\.txt: it has an unrecognised format/);
 
     const growing = join(watched, 'growing.jsonl');
     const [first, second] = [report('one'), report('two')] as const;

@@ -53,7 +53,7 @@ describe('assay import, on the data folder', () => {
     const packed = file('packed.bin', gzipSync(nuclei(['a', 'b'], '2026-11-01T10:00:00Z')));
     const { code, stdout, stderr } = await assay.run(['import', ZAP, bad, packed, '--assessment', uid]);
     expect(code).toBe(1);
-    expect(stderr).toContain('bad.txt: it is no report that is known here');
+    expect(stderr).toContain('bad.txt: it has an unrecognised format');
     expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported whole\.$/m);
     const rows = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
     expect(rows[0]).toEqual([

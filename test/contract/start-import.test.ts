@@ -188,7 +188,7 @@ describe('Operation 65: import a report', () => {
   it.each<[string, readonly FormPart[], string, RegExp]>([
     ['without a file', [['format', 'nmap']], 'file', /required/],
     ['of nothing at all', [], 'file', /required/],
-    ['with an unknown field', [['formt', 'nmap']], 'formt', /no field/],
+    ['with an unknown field', [['formt', 'nmap']], 'formt', /not a field/],
     ['of an unknown format', [['format', 'word']], 'format', /one of auto, /],
     ['with a bad choice', [['when_gone', 'delete']], 'when_gone', /keep, fix/],
     [

@@ -153,7 +153,7 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
     (fields.get(name) ?? []).filter((text) => text !== '');
   const one = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
-    if (second !== undefined) fault(name, 'must be sent only once', second);
+    if (second !== undefined) fault(name, 'must not be sent twice', second);
     return text;
   };
   const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
