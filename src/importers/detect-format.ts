@@ -19,7 +19,7 @@ export async function detectFormat(source: ByteSource): Promise<ReportFormat | u
   return others.length === 0 ? format : undefined;
 }
 
-/** @returns every format that takes the sample for its own */
+/** @returns every format that matches the sample */
 export function matchingFormats(sample: ReportSample): ReportFormat[] {
   return REPORT_FORMATS.filter((format) => format.detect(sample));
 }
@@ -45,7 +45,7 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   return /^[[{]/.test(start) ? { text, ...jsonOf(start) } : { text, lines: false };
 }
 
-/** @returns the root element, its name without prefix */
+/** @returns the root element, without namespace prefix */
 function rootOf(text: string): ReportSample['root'] {
   let root: ReportSample['root'];
   const parser = new SaxesParser();
@@ -64,12 +64,12 @@ function jsonOf(text: string): Pick<ReportSample, 'json' | 'lines'> {
 }
 
 /**
- * Reads the first array or object of a text. One that does not end within it is closed behind the last member that did.
- * @returns where it ends, if it does; the value is `undefined` for what is no JSON
+ * Parses the first array or object of a text. If it is truncated, closes it after the last complete member.
+ * @returns the value, and its end if the text contains it
  */
 function firstJson(text: string): { end?: number; json?: unknown } {
   const closers: string[] = [];
-  /** Behind the last value that ended, or the last bracket that opened. */
+  /** After the last complete value or opening bracket. */
   let safe = 0;
   for (let at = 0; at < text.length && closers.length <= MAX_DEPTH; at += 1) {
     const character = text[at];
@@ -93,7 +93,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // A comma may stand before an end where a tool leaves one.
+    // Some tools leave a comma before the end.
     try {
       return JSON.parse(text.slice(0, 16 * 1024).replace(/,(\s*[\]}])/g, '$1')) as unknown;
     } catch {

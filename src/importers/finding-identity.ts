@@ -2,13 +2,12 @@ import { hash } from 'node:crypto';
 import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { ReportedFinding, ReportedLocation, ScanTarget } from './report.ts';
 
-/** What names an asset within its organization. */
 export interface TargetAsset {
   type: 'host' | 'webapp';
   location: string;
 }
 
-/** @returns the asset of a target: a web application at its origin, or a host; `undefined` where there is none */
+/** @returns the asset of a target: a host, or a web application at its origin; `undefined` if there is none */
 export function resolveAsset(target: ScanTarget | undefined): TargetAsset | undefined {
   if (target === undefined || 'artifact' in target) return undefined;
   if ('host' in target) return parseHost(target.host);
@@ -17,15 +16,15 @@ export function resolveAsset(target: ScanTarget | undefined): TargetAsset | unde
 }
 
 function parseHost(text: string): TargetAsset | undefined {
-  // A zone names a network card of the machine that scanned.
+  // A zone names a network interface of the scanning machine.
   const found = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
   return 'location' in found ? { type: 'host', location: found.location } : undefined;
 }
 
-/** @returns `https://host:8443/`, without a default port; `undefined` for what is no URL of http or https */
+/** @returns the origin as `https://host:8443/`, without a default port; `undefined` if the URL is not http or https */
 export function webOriginOf(url: string): string | undefined {
   const text = url.trim();
-  // Reports name the same few sites again and again, and nothing behind the host changes the origin.
+  // Reports repeat few sites, and nothing after the host changes the origin.
   const site = /^https?:\/\/[\w.:-]{1,255}(?=[/?#]|$)/.exec(text)?.[0];
   if (site === undefined) return parseOrigin(text);
   const known = origins.get(site);
@@ -47,8 +46,8 @@ function parseOrigin(text: string): string | undefined {
 }
 
 /**
- * @returns what tells a finding from others of the same rule and asset: port and protocol on a host, path and package in
- *   an artifact, nothing more on a site; the format's own word wins
+ * @returns what distinguishes findings of the same rule and asset: port and protocol on a host, path and package in an
+ *   artifact, nothing on a site. A key from the format takes precedence.
  */
 export function locationKeyOf({
   locationKey,
@@ -61,10 +60,11 @@ export function locationKeyOf({
 }
 
 /**
- * Identities of one asset begin alike, so that what is written in their order lies together.
- * @param source the format, or the tool that a finding names
- * @param asset of its target
- * @returns what is the same for instances of one finding, and in every report of it: 22 characters of base64url
+ * Computes the identity that all instances of a finding share, in every report. Identities of one asset share a prefix,
+ * so that writes in their order touch neighbouring pages.
+ * @param source the format, or the tool that the finding names
+ * @param asset of the finding's target
+ * @returns 22 characters of base64url
  */
 export function identityOf(
   finding: ReportedFinding,
@@ -81,21 +81,20 @@ export function identityOf(
 
 const sha256 = (text: string): string => hash('sha256', text, 'base64url');
 
-/** What stands for an asset where a target names none that is one: `localhost:8080`, `ftp://host/`. */
+/** Stands in for the asset of a target that has none: `localhost:8080`, `ftp://host/`. */
 function locationWithoutAsset(target: ScanTarget | undefined): string {
   if (target === undefined || 'artifact' in target) return '';
   return 'url' in target ? canonicalUrl(target.url) : target.host.trim().toLowerCase();
 }
 
-/** What a report covers, by which what it no longer has is gone. */
 export interface TargetCoverage {
-  /** `site:https://host/`, `host:192.0.2.1`, `artifact:name`; empty for what is covered by nothing. */
+  /** `site:https://host/`, `host:192.0.2.1`, `artifact:name`; empty if nothing covers it. */
   coverKey: string;
-  /** The address or the name of the host, of a site as well; empty where there is none. */
+  /** Host of a site or a host target; empty if there is none. */
   coverHost: string;
 }
 
-/** @returns what of coverage a finding of this target, or a target that is covered, stands for */
+/** @returns what a report must cover to cover this target */
 export function targetCoverageOf(target: ScanTarget | undefined): TargetCoverage {
   if (target === undefined) return { coverKey: '', coverHost: '' };
   if ('artifact' in target) return { coverKey: `artifact:${target.artifact}`, coverHost: '' };
@@ -106,7 +105,7 @@ export function targetCoverageOf(target: ScanTarget | undefined): TargetCoverage
   return { coverKey: `site:${asset.location}`, coverHost: host };
 }
 
-/** @returns the target that a person means: a URL, else an address or a host name; `undefined` for what is none */
+/** @returns the target that a user names: a URL, an address or a host name; `undefined` if it is none of these */
 export function parseTarget(text: string): ScanTarget | undefined {
   const trimmed = text.trim();
   if (/^https?:\/\//i.test(trimmed)) return webOriginOf(trimmed) === undefined ? undefined : { url: trimmed };
@@ -114,7 +113,7 @@ export function parseTarget(text: string): ScanTarget | undefined {
   return asset === undefined ? undefined : { host: asset.location };
 }
 
-/** @returns where a finding was seen when its report names no more than a target */
+/** @returns the location of a finding whose report names only a target */
 export function locationOfTarget(target: ScanTarget): ReportedLocation {
   if ('url' in target) return { type: 'url', value: target.url };
   if ('artifact' in target) {
@@ -133,7 +132,9 @@ export function locationOfTarget(target: ScanTarget): ReportedLocation {
   };
 }
 
-/** Names of parameters that are another in every session, or against forgery; compared without regard to case, `-` and `_`. */
+/**
+ * Session and anti-forgery parameters, whose values change with every scan. Compared without case, `-`, `_` and `.`.
+ */
 const VOLATILE_PARAMETERS = new Set(
   (
     'jsessionid phpsessid aspsessionid aspnetsessionid cfid cftoken sid sessid session sessionid sessiontoken nonce ' +
@@ -143,9 +144,9 @@ const VOLATILE_PARAMETERS = new Set(
 );
 
 /**
- * A URL as it is the same in every scan: without fragment, user, default port, session and nonce; its parameters in the
- * order of their names.
- * @returns what is no URL as it is
+ * Reduces a URL to what is the same in every scan: without fragment, user, default port, session ids and nonces, with
+ * sorted parameters.
+ * @returns the text unchanged if it is not a URL
  */
 export function canonicalUrl(url: string): string {
   const text = url.trim();
@@ -154,7 +155,7 @@ export function canonicalUrl(url: string): string {
   parsed.hash = '';
   parsed.username = '';
   parsed.password = '';
-  // Servers of Java write the session into the path.
+  // Java servers put the session into the path.
   parsed.pathname = parsed.pathname.replace(/;(?:jsessionid|phpsessid|sid)=[^;/]*/gi, '');
   const kept = [...parsed.searchParams].filter(([name]) => !isVolatile(name));
   kept.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

@@ -15,16 +15,16 @@ import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { locationOfTarget } from './finding-identity.ts';
 import type { ReportedFinding } from './report.ts';
 
-/** The most characters of a text, and the most locations and pieces of evidence that are kept. */
+/** Characters per text; locations and evidence per finding. */
 const MAX_TEXT = 65_536;
 export const MAX_STORED_LOCATIONS = 1_000;
 export const MAX_EVIDENCE = 20;
-/** The most ids and references of a finding. */
+/** Ids and references per finding. */
 const MAX_IDS = 1_000;
-/** A place is no text. */
+/** Characters per location value. */
 const MAX_VALUE = 2_048;
 
-/** An instance of a finding in the form in which it is kept. */
+/** A reported finding within the limits and in the form that is stored. */
 export interface NormalizedFinding {
   title: string;
   severity: Severity;
@@ -39,15 +39,15 @@ export interface NormalizedFinding {
   referenceUrls: string[];
   evidence: string[];
   locations: ExploitableLocation[];
-  /** How many the report has, kept or not. */
+  /** Number of reported locations, including those not stored. */
   locationCount: number;
-  /** Whether a part of it was left out as it is over a limit. */
+  /** Whether a limit cut something off. */
   isTruncated: boolean;
 }
 
 /**
- * Brings a finding of a report into the form in which it is kept (docs/companions.md, section 7): NUL and halves of
- * surrogate pairs become U+FFFD, texts over their limit are cut, and what is no CVE, CWE or web address is dropped.
+ * Normalizes a reported finding (docs/companions.md, section 7): replaces NUL and lone surrogates by U+FFFD, truncates
+ * texts, and drops invalid CVE and CWE ids and web addresses.
  */
 export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   let wasCut = false;
@@ -91,7 +91,7 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
 
-/** @returns at most so many units of a text, without half of a character at its end */
+/** @returns at most `most` UTF-16 units, never ending in half a surrogate pair */
 export function truncateText(text: string, most: number): string {
   return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -111,7 +111,7 @@ function uniqueIds(values: readonly string[], idOf: (value: string) => string | 
   return [...ids];
 }
 
-/** Reports tell the same few ids and addresses again and again. */
+/** Reports repeat few ids and addresses. */
 const CACHE_SIZE = 5_000;
 const MAX_CACHED_LENGTH = 256;
 
@@ -155,12 +155,12 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const faults: Parameters<typeof validateLocations>[1] = [];
   const [settled] = validateLocations([short], faults);
   if (settled !== undefined && faults.length === 0) return [settled];
-  // What is no address is told all the same.
+  // An invalid address is still shown as a location.
   const told = short.value?.trim() || short.address?.trim();
   return told ? [{ type: 'other', value: told, address: null, port: null, protocol: null }] : [];
 }
 
-/** What is said of a finding in more than one instance: the texts of the first, and of all what can be told together. */
+/** Merges two instances of a finding: texts of the first, ids, references and evidence of both. */
 export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
   const union = (one: string[], two: string[], most: number) => [...new Set([...one, ...two])].slice(0, most);
   return {

@@ -1,11 +1,11 @@
 import type { ImportJob } from '../domain/imports/import-types.ts';
 
-/** Before it no report has a time that is believed. */
+/** Milliseconds. Earlier times are wrong: no supported tool existed. */
 const EARLIEST_PLAUSIBLE = Date.UTC(1995, 0, 1);
 
 /**
- * The time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own, else what whoever imports says,
- * else that of its upload, and for bytes that were seen before the time that they had then.
+ * Determines the time of a report, in milliseconds since 1970 (docs/companions.md, section 7): its own time, else that
+ * of its first import if the same bytes were imported before, else the one in the import's options, else the upload.
  */
 export class ReportTime {
   readonly #job: ImportJob;
@@ -13,20 +13,20 @@ export class ReportTime {
   #own: number | undefined;
   #newestHost: number | undefined;
 
-  /** @param earlier which time the same bytes had at first */
+  /** @param earlier the time of the same bytes on their first import */
   constructor(job: ImportJob, earlier: number | undefined) {
     this.#job = job;
     this.#earlier = earlier;
   }
 
-  /** @returns a time that can be one of a scan: since 1995, and not after the upload */
+  /** @returns the time if a scan can have that time: since 1995 and not after the upload */
   plausible(at: number | undefined): number | undefined {
     return at !== undefined && at >= EARLIEST_PLAUSIBLE && at <= this.#job.createdAt
       ? Math.trunc(at)
       : undefined;
   }
 
-  /** Takes what the report says of itself; the last word counts. */
+  /** Sets the report's own time; the last one wins. */
   set(at: number | undefined): void {
     this.#own = this.plausible(at) ?? this.#own;
   }
@@ -39,7 +39,7 @@ export class ReportTime {
     return believed;
   }
 
-  /** @param newest of its findings, which tells the time of a report that does not */
+  /** @param newest time of the findings, used if the report has none */
   resolve(newest: number | null): number {
     return (
       this.#own ??

@@ -2,16 +2,18 @@ import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
 
-/** Bytes of a report from its start, unpacked; each call begins anew, so that a report can be read twice. */
+/** The decompressed bytes of a report. Each call starts from the beginning, so that a report can be read twice. */
 export type ByteSource = () => AsyncIterable<Uint8Array>;
 
-/** Where something stands in a report: a line from 1, or a byte from 0, whichever its format is told by. */
+/** A position in a report: a line from 1 or a byte from 0, depending on the format. */
 export interface SourceLocation {
   line?: number;
   offset?: number;
 }
 
-/** A report can be read no further; the message is a sentence for whoever sent it, and does not repeat the place. */
+/**
+ * The report cannot be read any further. The message is a sentence for the importer and does not repeat the location.
+ */
 export class ReportError extends Error {
   override name = 'ReportError';
   readonly location: SourceLocation;
@@ -22,15 +24,14 @@ export class ReportError extends Error {
   }
 }
 
-/** What a finding is about, and what a report covers. */
+/** What a finding is about, or a report covers. */
 export type ScanTarget =
   | { url: string }
-  /** An address or a host name. */
+  /** Address or host name. */
   | { host: string; port?: number | undefined; protocol?: 'tcp' | 'udp' | 'sctp' | undefined }
-  /** A file, an image, a repository or a package list: no asset. */
+  /** A file, image, repository or package list: not an asset. */
   | { artifact: string; path?: string | undefined; package?: string | undefined };
 
-/** As a vulnerability keeps it. */
 export interface ReportedLocation {
   type: 'url' | 'ip' | 'file' | 'app-location' | 'other';
   value: string;
@@ -39,53 +40,53 @@ export interface ReportedLocation {
   protocol?: string;
 }
 
-/** One finding, or one instance of it: instances of one identity become one vulnerability with many locations. */
+/** One instance of a finding. Instances with the same identity become one vulnerability with several locations. */
 export interface ReportedFinding {
-  /** What found it, within the tool: a template and its matcher, the id of a plug-in or a rule. */
+  /** The check that found it: a template with its matcher, the id of a plug-in or rule. */
   rule: string;
-  /** The format's own mark of identity, which then stands for rule, asset and place. */
+  /** The tool's own fingerprint; replaces rule, asset and location key. */
   fingerprint?: string | undefined;
-  /** What tells it from others of the same rule and asset where the target does not. */
+  /** Distinguishes findings of the same rule and asset that share a target. */
   locationKey?: string | undefined;
-  /** The tool, where one format is written by many; else the format. */
+  /** The tool, if several write this format; defaults to the format. */
   source?: string | undefined;
   title: string;
   severity: Severity;
-  /** Markdown, as the other texts. */
+  /** Markdown, like the other texts. */
   description?: string | undefined;
   impact?: string | undefined;
   recommendedFix?: string | undefined;
   category?: { parent: string; display: string } | undefined;
-  /** As the report writes them: what is none is dropped. */
+  /** As the report writes them; invalid ids are dropped. */
   cveIds?: readonly string[] | undefined;
   cweIds?: readonly string[] | undefined;
-  /** From 0 to 10; of several the best known, 4.0 before 3.1 before 3.0 before 2.0. */
+  /** 0 to 10. The best version wins: 4.0, 3.1, 3.0, 2.0. */
   cvssScore?: number | undefined;
-  /** Of CVSS 3.0, 3.1 or 4.0. */
+  /** CVSS 3.0, 3.1 or 4.0. */
   cvssVector?: string | undefined;
   referenceUrls?: readonly string[] | undefined;
-  /** Requests and answers as sent, what a scanner shows as evidence. */
+  /** Requests and responses as sent, and other evidence of the scanner. */
   evidence?: readonly string[] | undefined;
   target?: ScanTarget | undefined;
-  /** Of a host itself: what a scan has to look at to find it again, where that is less than all of the host. */
+  /** For a finding of the host itself: the ports that a scan must cover to find it again, if not all. */
   ports?: readonly PortRange[] | undefined;
-  /** Where it was seen; the target when absent. */
+  /** Defaults to the target. */
   locations?: readonly ReportedLocation[] | undefined;
-  /** Milliseconds since 1970; the report's time when absent. */
+  /** Milliseconds since 1970; defaults to the report's time. */
   seenAt?: number | undefined;
 }
 
-/** What a parser tells, in the order of the report. */
+/** What a parser yields, in the order of the report. */
 export type ReportRecord =
-  /** What the report says of itself; it may be told in parts, and the last word counts. Milliseconds since 1970. */
+  /** A fact about the report; may be repeated, the last one wins. Milliseconds since 1970. */
   | { kind: 'report'; scannedAt?: number | undefined }
-  /** Ports that the scan of the hosts behind it covers. */
+  /** The ports that the scan covered, for the hosts that follow. */
   | { kind: 'ports'; ranges: readonly PortRange[] }
   | { kind: 'host'; host: ScannedHost }
   | { kind: 'finding'; finding: ReportedFinding; at?: SourceLocation | undefined }
   /**
-   * That the report covers this whole, so that what it does not tell of it is gone: of a host with a port that port alone,
-   * and of one with ports those.
+   * The report covers this target completely, so that what it does not contain is gone. A host with a port, or with
+   * ports, is covered there only.
    */
   | {
       kind: 'covered';
@@ -93,38 +94,38 @@ export type ReportRecord =
       ports?: readonly PortRange[] | undefined;
       source?: string | undefined;
     }
-  /** What is not taken: a few words for whoever reads the counts (`passed`, `suppressed`, `no title`). */
+  /** A skipped record, with its reason in a few words (`passed`, `suppressed`, `no title`). */
   | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined };
 
-/** The first MiB of a report, and what can be told from it. */
+/** The first MiB of a report, parsed as far as possible. */
 export interface ReportSample {
-  /** Decoded, without a byte order mark; what is no UTF-8 is U+FFFD. */
+  /** Decoded, without byte order mark; invalid UTF-8 is U+FFFD. */
   text: string;
-  /** The root element of XML: its name and attributes. */
+  /** The root element of an XML report. */
   root?: { name: string; attributes: Readonly<Record<string, string>> };
-  /** The first JSON value: all of it if it ends within the sample, else what stands in it so far. */
+  /** The first JSON value. If it does not end within the sample, its members so far. */
   json?: unknown;
-  /** Whether more JSON values follow the first, a line each. */
+  /** Whether more JSON values follow the first, one per line. */
   lines: boolean;
 }
 
-/** Of a CSV report: our member by their column. */
+/** For CSV: the report's column by our field. */
 export type ColumnMapping = Readonly<Record<string, string>>;
 
-/** One format of reports. It knows no database, and asks nothing outside of the bytes. */
+/** A report format. Parsers are pure: they read bytes and nothing else. */
 export interface ReportFormat {
-  /** As the API and the command line call it; the `source` of its findings unless they name one. */
+  /** The name in the API and the command line; the `source` of findings that name none. */
   name: string;
-  /** What it is, for a person: `Nmap XML`. */
+  /** The name that people see: `Nmap XML`. */
   title: string;
-  /** Whether it tells of findings, which need an assessment. */
+  /** Whether it contains findings, which need an assessment. */
   hasFindings: boolean;
-  /** Whether a report without a byte is one without findings, as tools write that find nothing. */
+  /** Whether an empty file is a valid report without findings. */
   allowsEmpty?: boolean;
   detect(sample: ReportSample): boolean;
   /**
-   * Reads a report; it holds a bounded part of it.
-   * @throws ReportError where it can be read no further; what was yielded before stands
+   * Parses a report in bounded memory.
+   * @throws ReportError where it cannot be read any further; earlier records remain valid
    */
   read(source: ByteSource, options: { mapping?: ColumnMapping | undefined }): AsyncIterable<ReportRecord>;
 }

@@ -17,26 +17,25 @@ import { normalizeFinding } from './normalize-finding.ts';
 import { SkipCounter } from './skip-counter.ts';
 import { ReportSpool } from './spool/report-spool.ts';
 
-/** A run of an import. */
 export interface ImportRun {
   db: Database;
-  /** The bytes of the report, unpacked. */
+  /** The decompressed bytes of the report. */
   source: ByteSource;
   format: ReportFormat;
   job: ImportJob;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Ends the run at the next record or unit: what was applied stays. */
+  /** Stops the run at the next record or transaction; what was applied stays. */
   signal: AbortSignal;
-  /** Told often, and cheap to be told: whoever writes it does so at times. */
+  /** Called often; must be cheap. */
   onProgress?: (progress: RunProgress) => void;
 }
 
 /**
- * Runs an import: hosts are applied as they come, findings once the report was read, in units of work that leave others
- * room. Run again after a crash it ends the same.
- * @returns how it ended, also for a report that breaks off and for a run that was cancelled
- * @throws Unavailable when the database cannot take it now; what was applied stays, and it can be run again
+ * Runs an import: applies hosts while it reads the report, findings afterwards, in small transactions. A run that is
+ * repeated after a crash has the same result.
+ * @returns how the run ended, also for a truncated report and a cancelled run
+ * @throws DatabaseUnavailable; what was applied stays, and the run may be repeated
  */
 export async function runImport({
   db,
@@ -121,7 +120,6 @@ export async function runImport({
   }
 }
 
-/** What reading a report needs. */
 interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {
   skips: SkipCounter;
   spool: ReportSpool;
@@ -131,14 +129,14 @@ interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'sig
   hosts: HostApplier;
 }
 
-/** Takes the records of a report as they come; hosts that came before it breaks off are applied. */
+/** Handles the records of a report one by one. Applies the hosts that precede an error. */
 async function readRecords(reading: ReadContext): Promise<void> {
   const { format, source, job, signal, hosts } = reading;
   reading.spool.addSource(format.name);
   try {
     for await (const record of format.read(source, { mapping: job.options.mapping })) {
       signal.throwIfAborted();
-      // Most records wait for nothing, and a wait for nothing costs as much as a small one.
+      // Awaiting `undefined` for every record would be measurably slower.
       const waits = handleRecord(reading, record);
       if (waits !== undefined) await waits;
     }
@@ -147,7 +145,7 @@ async function readRecords(reading: ReadContext): Promise<void> {
   }
 }
 
-/** @returns what to wait for before the next record */
+/** @returns a promise to await before the next record, if any */
 function handleRecord(
   { format, job, skips, spool, progress, told, time, hosts }: ReadContext,
   record: ReportRecord,

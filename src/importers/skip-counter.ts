@@ -1,11 +1,11 @@
 import type { SkippedRecords } from '../domain/imports/import-types.ts';
 import type { SourceLocation } from './report.ts';
 
-/** The most reasons that are told apart; what comes after them counts together. */
+/** Distinct reasons; later ones are counted together. */
 const MAX_REASONS = 50;
 const OTHER_REASONS = 'other reasons';
 
-/** Counts what a report has and is not taken, by reason, with the place of the first. */
+/** Counts skipped records by reason, with the location of the first. */
 export class SkipCounter {
   readonly #skips = new Map<string, SkippedRecords>();
   #count = 0;
@@ -14,7 +14,7 @@ export class SkipCounter {
     return this.#count;
   }
 
-  /** @param counted whether a record was not taken; not so where only a part of it was cut off */
+  /** @param counted false if the record was imported and only cut */
   add(reason: string, at: SourceLocation = {}, counted = true): void {
     if (counted) this.#count += 1;
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;

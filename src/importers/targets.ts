@@ -4,7 +4,7 @@ import type { CoverageKey, AssetLocation } from '../domain/imports/sighting.ts';
 import { resolveAsset, targetCoverageOf } from './finding-identity.ts';
 import type { ScanTarget } from './report.ts';
 
-/** Reports name the same targets again and again. */
+/** Entries. Reports repeat few targets. */
 const CACHE_SIZE = 20_000;
 const MAX_CACHED_LENGTH = 256;
 
@@ -23,7 +23,7 @@ function memoizeByTarget<T>(find: (target: ScanTarget) => T): (target: ScanTarge
   };
 }
 
-/** @returns the asset of a target; `null` where there is none */
+/** @returns the asset of a target; `null` if there is none */
 export const assetOfTarget: (target: ScanTarget | undefined) => AssetLocation | null = memoizeByTarget(
   (target) => resolveAsset(target) ?? null,
 );
@@ -36,7 +36,7 @@ const cachedCoverageKey = memoizeByTarget((target): CoverageKey | null => {
   return { key, host: host === '' ? null : host, ports: port };
 });
 
-/** A report names the same ports of each of its hosts. */
+/** A report repeats the same port list for each of its hosts. */
 const portTexts = new WeakMap<readonly PortRange[], string>();
 
 function cachedPorts(ranges: readonly PortRange[]): string {
@@ -46,8 +46,8 @@ function cachedPorts(ranges: readonly PortRange[]): string {
 }
 
 /**
- * @param ports of a target that is a host, where it names no port
- * @returns what has to be covered for a finding of a target to be gone, or what a target covers; `null` for nothing
+ * @param ports limits a host target that names no port
+ * @returns what a report must cover for a missing finding of this target to be gone; `null` if nothing covers it
  */
 export function coverageKeyOf(
   target: ScanTarget | undefined,
@@ -57,13 +57,13 @@ export function coverageKeyOf(
   if (cover === null || ports === undefined || cover.ports !== '' || !cover.key.startsWith('host:'))
     return cover;
   const text = cachedPorts(ports);
-  // No ports at all are none that anything was found on.
+  // A finding without any port cannot be covered.
   return text === '' ? null : { ...cover, ports: text };
 }
 
 function cacheKeyOf(target: ScanTarget): string {
   if ('url' in target) {
-    // Nothing behind the site counts.
+    // Only the origin matters.
     const site = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/.exec(target.url)?.[0];
     return `url ${site ?? target.url}`;
   }

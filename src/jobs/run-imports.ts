@@ -22,16 +22,16 @@ import type { WorkerProgress } from '../importers/worker/import-worker.ts';
 import { undoImport } from '../domain/imports/undo/undo-import.ts';
 import type { JobHandler, JobRun } from './runner.ts';
 
-/** How often an import is begun that the server cannot bring to an end. */
+/** How often an import is started again after its process died. */
 const MAX_ATTEMPTS = 4;
-/** How often it is asked whether somebody has cancelled it, in ms. */
+/** Milliseconds between checks for a cancellation. */
 const CANCELLATION_POLL_INTERVAL = 500;
-/** In MiB: a run reads little that it has read before. */
+/** MiB. A run rarely reads a page twice. */
 const PAGE_CACHE_MIB = 16;
-/** What part of a run has to be done before the rest is estimated, and for how long, in ms. */
+/** The part of the run, and the milliseconds, after which the remaining time is estimated. */
 const [MIN_ESTIMATE_PART, MIN_ESTIMATE_TIME] = [0.02, 1_000];
 
-/** Runs imports, as many at once as there are processors, in all instances together. */
+/** Runs imports and their undos; all instances together run as many as this machine has processors. */
 export const importsJob = (context: Context): JobHandler => ({
   kind: IMPORT_JOB,
   concurrency: availableParallelism(),
@@ -68,7 +68,7 @@ async function runImportJob(context: Context, { job, signal }: JobRun, id: numbe
   if (begun.isCancelled) return end({ state: 'cancelled', error: null });
   const ended = await findLostPermission(db.read, begun);
   if (ended !== undefined) return end(failedRun(ended));
-  // Each of them ended its process.
+  // Every earlier attempt ended its process.
   if (job.attempts > MAX_ATTEMPTS)
     return end(failedRun('The server broke off at this report, again and again.'));
   try {
@@ -106,12 +106,12 @@ async function superviseImport(
     rightsEnded ??= await findLostPermission(db.read, job);
     if (isCancelled || rightsEnded !== undefined) cancelled.abort(new Error('The import is to end.'));
   };
-  // Where one look fails, the next will tell.
+  // If a check fails, the next one decides.
   const looking = setInterval(() => void look().catch(() => undefined), CANCELLATION_POLL_INTERVAL).unref();
   let writing: Promise<void> | undefined;
   const keep = (progress: WorkerProgress): void => {
     const kept = estimateProgress(job, progress, performance.now() - started);
-    // One that waits behind the last would tell what is old.
+    // Updates that arrive during a write are dropped; the next one is newer.
     writing ??= db
       .write((tx) => saveProgress(tx, job.id, kept))
       .catch((err: unknown) => log.warn({ err, import: job.id }, 'the progress of an import was not kept'))
@@ -147,7 +147,7 @@ function estimateProgress(
   elapsed: number,
 ): ImportProgress {
   const read = size === 0 ? 1 : bytesRead / size;
-  // Hosts are applied as they are read, findings after that, which takes about as long.
+  // Hosts are applied while the report is read. Findings are applied afterwards, which takes about as long.
   const part = findings === 0 ? read : (read + applied) / 2;
   const isKnown = part >= MIN_ESTIMATE_PART && elapsed >= MIN_ESTIMATE_TIME;
   return {

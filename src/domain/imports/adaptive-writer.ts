@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Engine, Transaction } from '../../db/engine.ts';
 import { analyzeGrownTables } from '../../db/postgres/analyze.ts';
 
-/** What a unit of work is to take, in milliseconds; on PostgreSQL only who wants the same rows waits for it. */
+/** Target duration of a transaction, in milliseconds. On PostgreSQL only writers of the same rows wait for it. */
 const TARGET_MILLISECONDS: Readonly<Record<Engine, number>> = { sqlite: 50, postgres: 100 };
-/** What others have between two. */
+/** Milliseconds between transactions, for other writers. */
 const PAUSE_BETWEEN = 4;
 
-/** What imports fill, and look up for each row that they write. */
+/** Tables that imports fill and query for each row. */
 const GROWING_TABLES = [
   'assets',
   'listing_assets',
@@ -19,10 +19,10 @@ const GROWING_TABLES = [
   'scanner_findings',
   'import_coverage',
 ];
-/** After so many things it is first seen whether those have grown, then each time that it is twice as many. */
+/** Rows until the first ANALYZE; the next one follows when their number has doubled. */
 const FIRST_ANALYZE = 500;
 
-/** Undoes a unit of work that tells what it would have done. */
+/** Rolls back a dry-run transaction and carries its result. */
 class DryRunRollback extends Error {
   readonly value: unknown;
   constructor(value: unknown) {
@@ -31,7 +31,7 @@ class DryRunRollback extends Error {
   }
 }
 
-/** Writes what an import applies in units that leave room for others: as many things a unit as take some 50 ms. */
+/** Writes in transactions that adapt their size to a duration of some 50 ms, so that other writers are not blocked. */
 export class AdaptiveWriter {
   readonly #db: Database;
   readonly #signal: AbortSignal;
@@ -40,10 +40,12 @@ export class AdaptiveWriter {
   #size: number;
   #written = 0;
   #look = FIRST_ANALYZE;
-  /** Others have the time until then. */
+  /** Ends when the next transaction may begin. */
   #pause: Promise<unknown> = Promise.resolve();
 
-  /** @param options `dryRun`: every unit is rolled back; `size`: how many things the first unit has; `most`: the largest */
+  /**
+   * @param options `dryRun`: roll every transaction back; `size`: rows in the first transaction; `most`: in the largest
+   */
   constructor(db: Database, signal: AbortSignal, options: { dryRun: boolean; size: number; most: number }) {
     this.#db = db;
     this.#signal = signal;
@@ -52,15 +54,15 @@ export class AdaptiveWriter {
     this.#most = options.most;
   }
 
-  /** How many things the next unit is to have. */
+  /** Rows for the next transaction. */
   get batchSize(): number {
     return this.#size;
   }
 
   /**
-   * Runs a unit of work, some time after the last one, which is for others.
-   * @param things how many it has
-   * @throws the reason of the signal once that is aborted
+   * Runs one transaction, after a pause since the last.
+   * @param things number of rows in it
+   * @throws the reason of the signal once it is aborted
    */
   async write<T>(things: number, unit: (tx: Transaction) => Promise<T>): Promise<T> {
     await this.#pause;

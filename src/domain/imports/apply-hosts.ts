@@ -6,26 +6,26 @@ import { upsertScannedHosts } from '../assets/scans/upsert-hosts.ts';
 import type { PortCoverage } from '../assets/scans/diff-ports.ts';
 import type { ImportJob } from './import-types.ts';
 
-/** What a unit of work did to hosts. */
+/** The result of one transaction. */
 export interface AppliedHosts {
-  /** Addresses of the assets that were made. */
+  /** Addresses of the created assets. */
   created: string[];
   updated: number;
   portsOpened: number;
   portsClosed: number;
-  /** Hosts that the caller may not change. */
+  /** Hosts that the importer may not change. */
   denied: number;
 }
 
-/** @returns whether only what the assessment lists may be changed */
+/** @returns whether the importer may change only assets that the assessment lists */
 export function isLimitedToListedAssets({ caller, organizationId, assessment }: ImportJob): boolean {
   return assessment !== null && !isAdminOf(caller, organizationId);
 }
 
 /**
- * Brings the hosts of an organization up to what a report says of them; those that it makes are listed by the assessment.
- * Hosts that whoever imports may not change are left alone.
- * @param hosts each address once
+ * Creates or updates the assets of reported hosts, and lists created ones in the assessment. Skips hosts that the
+ * importer may not change.
+ * @param hosts one per address
  * @param now milliseconds since 1970
  */
 export async function applyReportedHosts(

@@ -5,12 +5,15 @@ import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shar
 import type { FindingsJob } from './import-types.ts';
 import type { Sighting } from './sighting.ts';
 
-/** Accepted Risk, Not Valid and Out Of Scope: what Duplicate means is of one assessment. */
+/**
+ * Accepted Risk, Not Valid and Out Of Scope. Duplicate refers to a finding of the same assessment and is never carried
+ * over.
+ */
 const CARRIED_STATUSES = [6, 7, 9];
 
 /**
- * Finds what people decided on the same findings in other assessments of the organization that whoever imports reaches.
- * @returns statuses by identity, the latest of several
+ * Finds the decisions on the same findings in other assessments that the importer can see.
+ * @returns status ids by identity; the latest decision wins
  */
 export async function findCarriedDecisions(
   tx: Transaction,

@@ -6,13 +6,13 @@ import type { FindingsJob } from './import-types.ts';
 import { coversPorts, storePortSets, portSetKey, loadPortSets } from './port-sets.ts';
 import type { CoverageKey } from './sighting.ts';
 
-/** What a report covers of one tool. */
+/** What a report covers, for one source. */
 export interface ReportCoverage {
   source: string;
   keys: readonly CoverageKey[];
-  /** Which ports of the hosts among them it looked at, as `textOfPorts` has them; empty for all. */
+  /** Ports scanned on the hosts, as `formatPorts` writes them; empty for all. */
   ports: string;
-  /** Whether hosts among them cover their sites as well. */
+  /** Whether covered hosts include their web sites. */
   withSites: boolean;
 }
 
@@ -25,17 +25,17 @@ export interface CoverableFinding<Id> {
   seenAt: number;
 }
 
-/** A whole report that covered a finding. */
+/** A complete report that covered a finding. */
 export interface CoveringReport {
   importId: number;
-  /** Its time, in milliseconds since 1970. */
+  /** The report's time, in milliseconds since 1970. */
   coveredAt: number;
 }
 
 /**
- * Finds what newer reports covered whole: they no longer had it, as it would be known else.
- * @param importId of the report whose own coverage does not count
- * @returns the newest by the id of the finding
+ * Finds the newer reports that covered findings without containing them.
+ * @param importId the import whose own coverage is ignored
+ * @returns the newest such report by finding
  */
 export async function findNewerCoverage<Id>(
   tx: Transaction,
@@ -77,16 +77,15 @@ export async function findNewerCoverage<Id>(
   return covering;
 }
 
-/** A target that is a host covers its sites as well, and is remembered as such. */
+/** A host that was given as a target also covers its web sites; it is stored under a key of its own. */
 function coveringKeysOf(cover: CoverageKey | null): string[] {
   if (cover === null) return [];
   return cover.host === null ? [cover.key] : [cover.key, hostWithSitesKey(cover.host)];
 }
 
-/** What is remembered of a host that was covered with its sites. */
 const hostWithSitesKey = (host: string): string => `target:${host}`;
 
-/** A column of the first when what comes is newer than what stands, else of the other. */
+/** Picks a column of the first row if the new coverage is newer than the stored one, else of the other. */
 const whicheverIsNewer = (column: string, first: string, other: string) =>
   `case when excluded.covered_at > import_coverage.covered_at then ${first}.${column} else ${other}.${column} end`;
 
@@ -111,7 +110,7 @@ const insertCoverage = prepareInsert(
         or excluded.covered_at > import_coverage.prior_covered_at)`,
 );
 
-/** Remembers what a whole report covered, so that an older one brings back nothing that this one did not have. */
+/** Stores what a complete report covered, so that an older report imported later does not bring findings back. */
 export async function recordCoverage(
   tx: Transaction,
   job: FindingsJob,
@@ -138,7 +137,7 @@ export async function recordCoverage(
   );
 }
 
-/** Forgets what an import covered, in favour of the report before it. */
+/** Deletes the coverage of an import and restores that of the report before it. */
 export async function undoCoverage(
   tx: Transaction,
   { id, assessmentId }: { id: number; assessmentId: number | null },

@@ -4,18 +4,18 @@ import { inList } from '../../db/dialect-sql.ts';
 import type { ImportJob } from './import-types.ts';
 import type { ScannerColumns } from './sighting.ts';
 
-/** For how long, in milliseconds, it is known what an import overwrote: an undo gives it back until then. */
+/** Milliseconds. An undo restores overwritten values for this long. */
 export const SNAPSHOT_RETENTION = 30 * 86_400_000;
 
-/** What an import changed of a finding that stood, as it was before; what it did not change is absent. */
+/** The state of a finding before an import changed it. Unchanged values are absent. */
 export interface FindingSnapshot {
   columns?: Partial<ScannerColumns>;
-  /** The digest of what the scanner said. */
+  /** Hash of what the scanner reported. */
   content?: string;
-  /** When it was gone, in milliseconds since 1970, and by which import. */
+  /** When and by which import it was marked as gone; milliseconds since 1970. */
   gone?: readonly [at: number, importId: number | null];
   firstSeenAt?: number;
-  /** The id of the asset that the import linked it with. */
+  /** Id of the asset that the import linked. */
   linked?: number;
 }
 
@@ -25,7 +25,7 @@ const insertSnapshots = prepareInsert(
   'on conflict (import_id, vulnerability_id) do nothing',
 );
 
-/** What an import changes of findings, collected to be remembered in one statement. */
+/** Collects the snapshots of an import and writes them in one statement. */
 export class SnapshotRecorder {
   readonly #before = new Map<number, FindingSnapshot>();
 
@@ -42,15 +42,15 @@ export class SnapshotRecorder {
   }
 }
 
-/** What an import changed of a finding, as its row has it. */
 export interface StoredSnapshot {
   importId: number;
   before: FindingSnapshot;
 }
 
 /**
- * Reads what the next import after one changed of findings.
- * @param ids of vulnerabilities, by which the answer is
+ * Reads what the next later import changed about each finding.
+ * @param ids of vulnerabilities
+ * @returns by vulnerability
  */
 export async function nextSnapshots(
   tx: Transaction,

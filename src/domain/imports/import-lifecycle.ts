@@ -9,17 +9,17 @@ import { lockJobKind, type Job, type TakeJob } from '../shared/jobs.ts';
 import type { ImportJob, ImportOptions, ImportOutcome } from './import-types.ts';
 import type { ImportUndone, ImportProgress } from './import-list.ts';
 
-/** What imports and their undoing are called in the queue. */
+/** Job queue of imports and their undos. */
 export const IMPORT_JOB = 'import';
 
 const KEY_PREFIX = 'import:';
 
-/** Of an import there is one job at a time: it, or what undoes it. */
+/** An import has one job at a time: its run or its undo. */
 export function importJobKey(id: number): string {
   return KEY_PREFIX + String(id);
 }
 
-/** Who imports, as the row keeps it: with what they reached when they started it. */
+/** Stores the importer with their permissions at the start. */
 export function serializeCaller(caller: Caller): string {
   return JSON.stringify({ ...caller, scopes: [...caller.scopes] });
 }
@@ -29,7 +29,7 @@ export function deserializeCaller(text: string): Caller {
   return { ...kept, scopes: new Set(kept.scopes) };
 }
 
-/** @returns whether an import runs, in whichever instance */
+/** @returns whether any instance runs an import */
 export async function isImportRunning(read: ReadConnection): Promise<boolean> {
   const held = read
     .selectFrom('jobs')
@@ -39,13 +39,13 @@ export async function isImportRunning(read: ReadConnection): Promise<boolean> {
   return (await held.limit(1).execute()).length > 0;
 }
 
-/** The id of the import that a job is about. */
+/** The id of a job's import. */
 const importIdOf = (jobs: string) =>
   sql<number>`cast(substr(${sql.ref(`${jobs}.key`)}, ${sql.lit(KEY_PREFIX.length + 1)}) as bigint)`;
 
 /**
- * Takes the next import: at most so many run at once whatever the instance, one an assessment and without one on an
- * organization, and organizations take turns, the one that was served longest ago first.
+ * Claims the next queued import: at most `atOnce` run across all instances, and one per assessment (or per
+ * organization, for imports without one). The organization that was served longest ago goes first.
  */
 export const claimNextImport =
   (atOnce: number): TakeJob =>
@@ -87,19 +87,18 @@ export const claimNextImport =
       .executeTakeFirst();
   };
 
-/** An import that is to run, and where its file is. */
 export interface RunnableImport extends ImportJob {
   format: string;
-  /** Bytes of the file. */
+  /** Bytes of the uploaded file. */
   size: number;
-  /** In the store. */
+  /** Key in the file store. */
   contentKey: string;
   isCancelled: boolean;
 }
 
 /**
- * Says that an import runs.
- * @returns nothing when it has ended: a process may die between that and the end of its job
+ * Marks an import as running.
+ * @returns `undefined` if it has already ended: a process can die between ending an import and deleting its job
  */
 export async function startRun(
   tx: Transaction,
@@ -150,7 +149,7 @@ export async function startRun(
   };
 }
 
-/** Tells how far an import is that runs; whoever calls this does so at most twice a second. */
+/** Stores the progress of a running import. Called at most twice a second. */
 export async function saveProgress(tx: Transaction, id: number, progress: ImportProgress): Promise<void> {
   await tx
     .updateTable('imports')
@@ -160,7 +159,6 @@ export async function saveProgress(tx: Transaction, id: number, progress: Import
     .execute();
 }
 
-/** @returns whether somebody has asked for the end of an import */
 export async function isCancelRequested(db: ReadConnection, id: number): Promise<boolean> {
   const row = await db
     .selectFrom('imports')
@@ -170,13 +168,13 @@ export async function isCancelRequested(db: ReadConnection, id: number): Promise
   return row?.cancel_requested === 1;
 }
 
-/** How an import ended; what never began has counted nothing. */
+/** How an import ended. One that never ran has no counts. */
 export type FinishedRun = Pick<ImportOutcome, 'state' | 'error'> &
   Partial<Pick<ImportOutcome, 'result' | 'skips' | 'preview' | 'reportAt'>> & { progress?: ImportProgress };
 
 /**
- * Writes down how an import ended; its file is nobody's then, and its job is out of the queue.
- * @returns the content that nobody needs any more; nothing where it had ended before
+ * Stores how an import ended, releases its file and deletes its job.
+ * @returns the content keys that are no longer used; empty if it had already ended
  */
 export async function finishRun(
   tx: Transaction,
@@ -208,7 +206,7 @@ export async function finishRun(
     })
     .where('id', '=', id)
     .execute();
-  // Whoever reads that it has ended may undo it at once, by a job of the same key.
+  // A client that sees the end may request an undo at once, under the same job key.
   await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
   const unused = row.blob_key === null ? [] : [row.blob_key];
   await releaseContents(tx, unused);
@@ -226,7 +224,7 @@ export async function finishRun(
   return unused;
 }
 
-/** Writes down what an undo has done. */
+/** Stores the result of an undo. */
 export async function finishUndo(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,

@@ -29,21 +29,21 @@ export const IMPORT_STATES = [
   'cancelled',
 ] as const satisfies readonly ImportState[];
 
-/** How far a run is, as its row tells it. */
+/** Progress of an import, as stored and as the API returns it. */
 export interface ImportProgress {
-  /** Of the file as it was sent. */
+  /** Bytes of the uploaded file. */
   bytesRead: number;
   bytesTotal: number;
   hosts: number;
   ports: number;
   findings: number;
-  /** Records that were not taken. */
+  /** Skipped records. */
   skipped: number;
-  /** `null` where nobody can say yet, and once it has ended. */
+  /** `null` while unknown and once the import has ended. */
   secondsLeft: number | null;
 }
 
-/** What an undo took away and set back; `kept` is what others have touched since. */
+/** What an undo removed and restored; `kept` counts what others have changed since. */
 export interface ImportUndone {
   /** Milliseconds since 1970. */
   at: number;
@@ -53,25 +53,25 @@ export interface ImportUndone {
   kept: number;
 }
 
-/** An import, as those see it who reach it; times in milliseconds since 1970. */
+/** An import as the API returns it; times in milliseconds since 1970. */
 export interface ImportView {
   id: number;
   state: ImportState;
   format: string;
   filename: string;
-  /** Bytes, as it was sent. */
+  /** Bytes, as uploaded. */
   size: number;
-  /** Hex. */
+  /** In hexadecimal. */
   sha256: string;
   organizationId: number;
   organizationUid: string;
-  /** The uid; `null` of a report of hosts alone. */
+  /** Uid; `null` for a report of hosts only. */
   assessment: string | null;
   options: ImportOptions;
   progress: ImportProgress;
   skips: readonly SkippedRecords[];
   result: ImportResult | null;
-  /** Of a dry run. */
+  /** Set for dry runs. */
   preview: ImportPreview | null;
   error: ImportError | null;
   undone: ImportUndone | null;
@@ -81,7 +81,7 @@ export interface ImportView {
   finishedAt: number | null;
 }
 
-/** Whoever has access to its assessment reaches an import; one without an assessment is the admins'. */
+/** An import is visible to everyone with access to its assessment; one without an assessment only to admins. */
 const visibleImports = (db: ReadConnection, caller: Caller) => {
   const [reach, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
   return db
@@ -119,10 +119,10 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
 
 type ImportRow = Awaited<ReturnType<ReturnType<typeof visibleImports>['executeTakeFirstOrThrow']>>;
 
-/** By what is kept of the options: no text in them can hold this, as its quotes would be escaped. */
+/** Matches the stored JSON: a text in it cannot contain this, because its quotes are escaped. */
 const IS_DRY = containsSubstring(sql.ref<string>('imports.options'), '"dryRun":true');
 
-/** The imports that the caller reaches (operation 66). */
+/** The imports that the caller can see (operation 66). */
 export const importList = defineList({
   name: 'imports',
   rows: ({ db, caller }) => visibleImports(db, caller),
@@ -134,12 +134,12 @@ export const importList = defineList({
     dryRun: { kind: 'flag', where: (_reading, dryRun) => (dryRun ? IS_DRY : sql<SqlBool>`not (${IS_DRY})`) },
   },
   sorts: { createdAt: { column: 'imports.created_at', type: 'integer' } },
-  // What was skipped, and a preview, may be long.
+  // Small, because skipped records and previews can be long.
   batchSize: 50,
   hydrate: ({ db }, rows) => toViews(db, rows),
 });
 
-/** @throws Failure `missing` for an import that the caller does not reach */
+/** @throws DomainError `not-found` for an import that the caller cannot see */
 export async function readImport(db: ReadConnection, caller: Caller, id: number): Promise<ImportView> {
   const row = await visibleImports(db, caller).where('imports.id', '=', id).executeTakeFirst();
   const [view] = row === undefined ? [] : await toViews(db, [row]);

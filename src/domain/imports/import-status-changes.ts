@@ -5,13 +5,13 @@ import { statusSnapshot } from '../vulnerabilities/lock-vulnerability.ts';
 import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
 import type { ImportJob } from './import-types.ts';
 
-/** A status that an import sets. */
+/** A status change by an import. */
 export interface StatusChange {
-  /** Of the vulnerability. */
+  /** Id of the vulnerability. */
   id: number;
   before: number;
   after: number;
-  /** Of the vulnerability before that, in milliseconds since 1970. */
+  /** When the previous status was set, in milliseconds since 1970. */
   statusSetAt: number;
   closedAt: number | null;
 }
@@ -31,7 +31,7 @@ const insertRows = prepareInsert(
   'on conflict (import_id, vulnerability_id) do nothing',
 );
 
-/** Remembers statuses that an import sets, so that it can be undone. */
+/** Stores the status changes of an import for an undo. */
 export async function recordStatusChanges(
   tx: Transaction,
   job: ImportJob,
@@ -53,7 +53,7 @@ export async function recordStatusChanges(
   );
 }
 
-/** What an import does to a vulnerability is told without a person, with the import instead. */
+/** Names the import in place of a person. */
 export function statusTimelineEntry(
   of: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId'>,
   job: ImportJob,
@@ -68,7 +68,7 @@ export function statusTimelineEntry(
   };
 }
 
-/** @returns the act of an import as timelines have it: nobody decided it */
+/** Attributes timeline entries to no person. */
 export function systemAttribution({ caller }: ImportJob, now: number): Attribution {
   return { actor: { ...caller, userId: null }, now };
 }

@@ -1,65 +1,67 @@
 import type { Caller } from '../../auth/callers.ts';
 import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
 
-/** What whoever starts an import may choose (operation 65); what is absent there has its default here. */
+/** The options of an import (operation 65) with their defaults applied. */
 export interface ImportOptions {
   whenGone: 'keep' | 'fix';
-  /** Addresses, host names or URLs that were scanned, where the report does not say. */
+  /** Scanned addresses, host names or URLs, for reports that do not say what they covered. */
   targets: readonly string[];
-  /** Milliseconds since 1970; the time of a report that tells none. */
+  /** Milliseconds since 1970; used if the report has no time of its own. */
   scannedAt: number | null;
-  /** What is below is not made. */
+  /** Findings below it are not created. */
   minimumSeverity: Severity | null;
-  /** Names, put on what is made. */
+  /** Names of tags for created findings. */
   tags: readonly string[];
-  /** Whether decisions on the same finding of other assessments are taken over. */
+  /** Whether to carry over decisions on the same finding from other assessments. */
   carry: boolean;
-  /** Of CSV: our member by their column. */
+  /** For CSV: the report's column by our field. */
   mapping?: Readonly<Record<string, string>> | undefined;
   dryRun: boolean;
 }
 
-/** An import as the one who runs it needs it. */
+/** What a run needs to know about its import. */
 export interface ImportJob {
   id: number;
   organizationId: number;
-  /** `null` of a report of hosts alone. */
+  /** `null` for a report of hosts only. */
   assessment: { id: number; uid: string } | null;
-  /** Who started it, with what they reach: an admin of the organization may change every asset, others those of the assessment. */
+  /**
+   * The importer with their permissions at the start: admins may change every asset of the organization, others those
+   * that the assessment lists.
+   */
   caller: Caller;
-  /** Whether the credential had a scope that writes assets: without one nothing is made or written of them. */
+  /** Whether the credential has a scope that writes assets. Without one, no asset is created or changed. */
   canWriteAssets: boolean;
   options: ImportOptions;
-  /** SHA-256 of the file as it was sent, in hexadecimal. */
+  /** SHA-256 of the uploaded file, in hexadecimal. */
   sha256: string;
-  /** When it was uploaded, in milliseconds since 1970. */
+  /** Time of the upload, in milliseconds since 1970. */
   createdAt: number;
 }
 
-/** An import of a report of findings, whose assessment is known. */
+/** An import of findings: its assessment is known. */
 export type FindingsJob = ImportJob & { assessment: { id: number; uid: string } };
 
-/** How far a run is. */
+/** Progress of a run within its worker. */
 export interface RunProgress {
   hosts: number;
   ports: number;
-  /** Each once, as far as the report was read. */
+  /** Distinct findings read so far. */
   findings: number;
-  /** Records that were not taken. */
+  /** Skipped records. */
   skipped: number;
-  /** Of what was read, the part that is applied, from 0 to 1: findings come after all that was read. */
+  /** Part of the findings that is applied, from 0 to 1. Findings are applied after the whole report is read. */
   applied: number;
 }
 
 export interface SkippedRecords {
   reason: string;
   count: number;
-  /** Where the first stands: a line from 1 or a byte from 0. */
+  /** Position of the first: a line from 1 or a byte from 0. */
   line?: number;
   offset?: number;
 }
 
-/** Counts of findings, assets and ports. */
 export interface ImportResult {
   assets_created: number;
   assets_updated: number;
@@ -82,19 +84,19 @@ export const EMPTY_RESULT: Readonly<ImportResult> = {
   findings_gone: 0,
 };
 
-/** What a dry run shows of a finding. */
+/** A finding in the preview of a dry run. */
 export interface PreviewedFinding {
   title: string;
-  /** The location of its asset. */
+  /** Location of its asset. */
   asset?: string;
 }
 
 export const PREVIEW_KINDS = ['new', 'again', 'reopened', 'gone'] as const;
 
-/** The first of each kind. */
+/** The first findings of each kind. */
 export type ImportPreview = Record<(typeof PREVIEW_KINDS)[number], PreviewedFinding[]>;
 
-/** The most that a preview has of a kind. */
+/** The most findings per kind. */
 export const MAX_PREVIEWED = 20;
 
 export interface ImportError {
@@ -103,16 +105,16 @@ export interface ImportError {
   offset?: number;
 }
 
-/** How a run ended. What was applied stays, whatever the state. */
+/** How a run ended. What it applied stays, whatever the state. */
 export interface ImportOutcome {
   state: 'succeeded' | 'failed' | 'cancelled';
   result: ImportResult;
   skips: SkippedRecords[];
-  /** Of a dry run. */
+  /** Set for dry runs. */
   preview: ImportPreview | null;
-  /** Of a run that failed. */
+  /** Set for failed runs. */
   error: ImportError | null;
   progress: RunProgress;
-  /** The time of the report, in milliseconds since 1970; `null` of a dry run, which has seen nothing. */
+  /** The report's time, in milliseconds since 1970; `null` for dry runs. */
   reportAt: number | null;
 }

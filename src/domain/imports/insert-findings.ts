@@ -15,14 +15,14 @@ import type { FindingsJob } from './import-types.ts';
 import { storePortSets, portSetKey } from './port-sets.ts';
 import type { Sighting, ScannerColumns } from './sighting.ts';
 
-/** A finding that an import makes. */
+/** A finding to create. */
 export interface NewFinding {
   sighting: Sighting;
-  /** The id of its asset. */
+  /** Id of its asset. */
   asset: number | undefined;
-  /** 1, unless a decision is carried over or a newer report no longer had it. */
+  /** 1 (New), unless a decision is carried over or a newer report no longer contains it. */
   statusId: number;
-  /** When it was closed, where that is not now; milliseconds since 1970. */
+  /** When it was closed, if not now; milliseconds since 1970. */
   closedAt?: number | undefined;
   /** The newer report that covered its target without it. */
   gone: CoveringReport | null;
@@ -46,11 +46,11 @@ const insertFindings = prepareInsert('scanner_findings', {
 });
 
 /**
- * Writes findings that are new, with their tags and assets: no event and no entry of a timeline for one, as their rows tell
- * when and by which import they were made.
+ * Inserts new findings with their tags and assets. They get neither audit event nor timeline entry: their rows name the
+ * import and the time.
  * @param tags ids
- * @param sums what is counted
- * @returns their ids, in their order
+ * @param sums collects the counter changes
+ * @returns the ids, in the order of the findings
  */
 export async function insertNewFindings(
   tx: Transaction,
@@ -127,7 +127,7 @@ export async function insertNewFindings(
   return ids;
 }
 
-/** What a finding is searched by: its title and its description. */
+/** @returns the search texts of a finding */
 export function normalizedTextsOf({
   title,
   description,

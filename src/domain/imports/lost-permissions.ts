@@ -6,9 +6,9 @@ import { findAccountRights } from '../tokens/active-tokens.ts';
 import type { ImportJob } from './import-types.ts';
 
 /**
- * An import has the rights that its starter's credential had, and ends with the account: when that is banned, or is kept from
- * the place that it imports into. The end of the credential alone, as of a token of an hour, changes nothing.
- * @returns why it is to end, as a sentence; nothing while it may go on
+ * Checks whether an import may go on. It keeps the permissions that its credential had at the start, even after that
+ * expires, but ends when the account is banned or loses access to the assessment or organization.
+ * @returns the reason as a sentence; `undefined` if it may go on
  */
 export async function findLostPermission(
   db: ReadConnection,

@@ -11,22 +11,22 @@ import { systemAttribution } from './import-status-changes.ts';
 import { coversPorts, loadPortSets } from './port-sets.ts';
 import { changeFindingStatuses } from './set-statuses.ts';
 
-/** A finding of what is covered that the report may no longer have. */
+/** A finding that the report covers and may no longer contain. */
 export interface GoneCandidate {
-  /** Of the vulnerability. */
+  /** Id of the vulnerability. */
   id: number;
   identity: string;
-  /** Whether this import said so before, in a run that broke off. */
+  /** Whether an interrupted run of this import has already marked it. */
   isGone: boolean;
 }
 
-/** Findings, or targets, that are looked at together. */
+/** Findings, or coverage keys, per query. */
 const PAGE_SIZE = 500;
 
 /**
- * Finds what earlier reports said of what this one covers, and what it did not move, some at a time; what is done to those
- * that were told changes nothing of the others.
- * @param reportAt milliseconds since 1970: what was seen then or later stays
+ * Finds the findings that this report covers and that it has not updated, page by page. The caller may change the
+ * findings of a page before it reads the next.
+ * @param reportAt milliseconds since 1970; findings seen then or later are not candidates
  */
 export async function* findGoneCandidates(
   db: ReadConnection,
@@ -41,7 +41,7 @@ export async function* findGoneCandidates(
     yield* goneCandidatesOf(db, job, covered, reportAt, keys.slice(start, start + PAGE_SIZE));
 }
 
-/** @returns the sites of the hosts that are covered with theirs */
+/** @returns the keys of sites on covered hosts */
 async function coveredSites(
   db: ReadConnection,
   job: FindingsJob,
@@ -49,7 +49,7 @@ async function coveredSites(
 ): Promise<string[]> {
   const hosts = covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []));
   if (!withSites || hosts.length === 0) return [];
-  // It looks at all of the assessment, once: an index would cost each finding of each import more.
+  // Scans the assessment once. An index would cost more: every import would maintain it for every finding.
   const rows = await db
     .selectFrom('scanner_findings')
     .select('cover_key')
@@ -78,7 +78,7 @@ async function* goneCandidatesOf(
       after,
     );
     if (next !== null && keys.length > 1) {
-      // Of several keys each page would look at all that is left; of one the index has them in their order.
+      // With several keys every page would rescan the rest; with one key the index returns them in order.
       const half = keys.length >> 1;
       yield* goneCandidatesOf(db, job, covered, reportAt, keys.slice(0, half));
       yield* goneCandidatesOf(db, job, covered, reportAt, keys.slice(half));
@@ -89,7 +89,7 @@ async function* goneCandidatesOf(
   }
 }
 
-/** Candidates of a page, and the id behind which the next are; `null` at the end. */
+/** `next` is the id to continue after; `null` at the end. */
 interface GoneCandidatePage {
   candidates: GoneCandidate[];
   next: number | null;
@@ -136,7 +136,7 @@ async function goneCandidatesAfter(
   };
 }
 
-/** What an earlier report no longer had, that was kept then, and that nobody has opened again since it was fixed. */
+/** A finding that an earlier report marked as gone but left open, and that nobody has reopened since it was fixed. */
 const isStillOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
     where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.status_id < ${FIXED})
   and not exists (select 1 from import_statuses as status
@@ -144,10 +144,10 @@ const isStillOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
       and status.import_id >= scanner_findings.gone_import_id)`;
 
 /**
- * Says of findings that a whole report no longer has them, and sets them to Fixed where that is wanted, unless they are
- * closed already; also those of which an earlier report said so, when they were kept: they are gone by this one then.
- * @param reportAt its time, in milliseconds since 1970
- * @returns how many were not gone before, or are fixed only now
+ * Marks findings as gone and, with `whenGone: 'fix'`, sets open ones to Fixed. Findings that an earlier report marked
+ * as gone but left open are taken over by this import.
+ * @param reportAt the report's time, in milliseconds since 1970
+ * @returns how many findings became gone or Fixed
  */
 export async function markGone(
   tx: Transaction,
@@ -191,7 +191,7 @@ export async function markGone(
     ])
     .where((eb) => inList(tx, eb.ref('id'), ids))
     .where('status_id', '<', FIXED)
-    // Another report may have seen it since it was looked for.
+    // Another report may have seen it in the meantime.
     .where('gone_at', 'is not', null)
     .orderBy('id')
     .modifyEnd(forNoKeyUpdate(tx, 'vulnerabilities'))
@@ -204,7 +204,7 @@ export async function markGone(
   return new Set([...gone, ...open.map(({ id }) => id)]).size;
 }
 
-/** Has what an earlier report left open be gone by this one, for as long as that is not undone. */
+/** Attributes findings that an earlier report left open to this import, until it is undone. */
 async function takeOverGone(
   tx: Transaction,
   job: FindingsJob,
@@ -223,7 +223,7 @@ async function takeOverGone(
     .execute();
 }
 
-/** @returns the titles and the assets of findings, for a preview */
+/** @returns titles and assets, for the preview of a dry run */
 export async function previewFindings(
   db: ReadConnection,
   ids: readonly number[],

@@ -3,12 +3,12 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import type { PortRange } from '../assets/scans/diff-ports.ts';
 
-/** Longer texts of ports are kept once for an organization, under the digest that stands for them. */
+/** Characters. Longer port lists are stored once per organization, under their hash. */
 const MAX_INLINE_LENGTH = 40;
 
 /**
- * Ports in the one text that stands for them: `tcp/1-1000 udp/53`.
- * @returns empty for none
+ * Writes ports in canonical form: `tcp/1-1000 udp/53`.
+ * @returns an empty text for no ports
  */
 export function formatPorts(ranges: readonly PortRange[]): string {
   const sorted = ranges
@@ -26,14 +26,14 @@ export function formatPorts(ranges: readonly PortRange[]): string {
     .join(' ');
 }
 
-/** @returns what a text of ports is kept as in other tables: itself, or a digest when it is long */
+/** @returns what other tables store for a port list: the text itself, or its hash if it is long */
 export function portSetKey(text: string): string {
   return text.length <= MAX_INLINE_LENGTH
     ? text
     : `#${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
 }
 
-/** Remembers the texts of ports that are long. */
+/** Stores long port lists under their hashes. */
 export async function storePortSets(
   tx: Transaction,
   organizationId: number,
@@ -50,7 +50,7 @@ export async function storePortSets(
     .execute();
 }
 
-/** @returns the texts of ports by the names that stand for them */
+/** @returns port lists by the keys that stand for them */
 export async function loadPortSets(
   db: ReadConnection,
   organizationId: number,
@@ -74,16 +74,17 @@ export async function loadPortSets(
 }
 
 /**
- * Whether a scan of some ports would have found what was found on others.
- * @param scanned a text of ports; empty for a scan of the whole host
- * @param needed those of a finding; empty for one of the host itself, which only a scan of the whole host covers
+ * Checks whether a scan of some ports would have found what was found on others.
+ * @param scanned a port list; empty for a scan of the whole host
+ * @param needed the ports of a finding; empty for a finding of the host itself, which only a scan of the whole host
+ *   covers
  */
 export function coversPorts(scanned: string, needed: string): boolean {
   if (scanned === '' || scanned === needed) return true;
   if (needed === '') return false;
   const ranges = parsePorts(scanned);
   return parsePorts(needed).every(([protocol, first, last]) =>
-    // Ranges that touch are one, so that what is covered lies in a single one.
+    // Adjacent ranges are merged, so a covered range always lies within one.
     ranges.some(([other, from, to]) => other === protocol && from <= first && last <= to),
   );
 }

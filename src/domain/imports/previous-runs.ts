@@ -2,8 +2,8 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { type ImportJob, type ImportResult } from './import-types.ts';
 
 /**
- * @returns the time that the same bytes had when the assessment, or without one the organization, saw them first, in
- *   milliseconds since 1970; imports that were undone and dry runs have seen nothing
+ * Returns the report time that the same bytes had on their first import into the assessment, or into the organization
+ * if the job has none, in milliseconds since 1970. Ignores undone imports and dry runs.
  */
 export async function firstReportTime(db: ReadConnection, job: ImportJob): Promise<number | undefined> {
   const rows = await db
@@ -20,15 +20,14 @@ export async function firstReportTime(db: ReadConnection, job: ImportJob): Promi
   return rows[0]?.report_at ?? undefined;
 }
 
-/** Remembers the time of a report; a run that begins again finds it. */
+/** Saves the report time so that a restarted run finds it. */
 export async function saveReportTime(tx: Transaction, job: ImportJob, at: number): Promise<void> {
   await tx.updateTable('imports').set({ report_at: at }).where('id', '=', job.id).execute();
 }
 
-/** Rows read at a time. */
 const PAGE_SIZE = 100;
 
-/** @returns what an import has done to assets in a run that broke off; of findings it is told when they come again */
+/** Counts what an interrupted run has already done to assets. Findings need no count: they are upserted again. */
 export async function countAlreadyApplied(
   db: ReadConnection,
   job: ImportJob,

@@ -11,9 +11,9 @@ import { findingCounters } from './set-statuses.ts';
 import type { RepeatedSighting, AssetLocation } from './sighting.ts';
 
 /**
- * Links findings that have no asset any more, as it was deleted, with the asset at the place where they are seen; those from
- * which a person took it away stay without.
- * @returns the assets that were made
+ * Links findings whose asset was deleted to the asset where they are seen now. Findings that a person unlinked stay
+ * unlinked.
+ * @returns the created assets
  */
 export async function relinkAssets(
   tx: Transaction,

@@ -8,9 +8,8 @@ import type { ImportJob } from './import-types.ts';
 import { isLimitedToListedAssets } from './apply-hosts.ts';
 import type { AssetLocation } from './sighting.ts';
 
-/** The assets of findings. */
 export interface ResolvedAssets {
-  /** By `assetKey`; those that whoever imports does not reach, and may not make, are absent. */
+  /** By `assetKey`. Omits assets that the importer cannot see and may not create. */
   ids: ReadonlyMap<string, number>;
   created: AssetLocation[];
 }
@@ -30,9 +29,9 @@ const findAssetsByLocation = prepareQuery<
 );
 
 /**
- * Finds the assets of findings by type and location, and makes those that are missing, where whoever imports may; the
- * assessment then lists them.
- * @param wanted with the time at which each was seen, in milliseconds since 1970; one may stand there more than once
+ * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists them in the
+ * assessment.
+ * @param wanted each with the time it was seen, in milliseconds since 1970; may repeat an asset
  */
 export async function findOrCreateAssets(
   tx: Transaction,
@@ -87,7 +86,7 @@ export async function findOrCreateAssets(
       job.assessment.uid,
       [...made].map(([uid, id]) => ({ id, uid })),
     );
-  // Another import may have been faster with some of them.
+  // A concurrent import may have created some of them first.
   await find();
   return {
     ids,
@@ -95,7 +94,7 @@ export async function findOrCreateAssets(
   };
 }
 
-/** @returns the ids of those that whoever imports may link findings with */
+/** @returns the ids that the importer may link findings to */
 async function linkableAssets(
   tx: Transaction,
   job: ImportJob,

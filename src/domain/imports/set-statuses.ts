@@ -9,7 +9,7 @@ import { linkedAssets } from './linked-things.ts';
 
 export const REOPENED = 2;
 
-/** @returns what a finding is counted by, when its tags stay and of its assets those that are named change */
+/** The counter fields of a finding whose tags stay the same. */
 export const findingCounters = (
   { organizationId }: Pick<FindingsJob, 'organizationId'>,
   row: { assessment_id: number; status_id: number; severity: string },
@@ -24,8 +24,8 @@ export const findingCounters = (
 });
 
 /**
- * Sets the status of findings that are held, with counts, timelines and what an undo needs.
- * @param to `closedAt` in milliseconds since 1970; `null` for what is open
+ * Changes the status of locked findings, with counters, timeline and undo records.
+ * @param to `closedAt` in milliseconds since 1970; `null` for an open status
  */
 export async function changeFindingStatuses(
   tx: Transaction,

@@ -1,49 +1,49 @@
 import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
-/** What a scanner says of a vulnerability, as the columns of its row have it. */
+/** What a scanner reports about a vulnerability, as columns of its row. */
 export type ScannerColumns = Omit<VulnerabilityFieldColumns, 'validation_steps'>;
 
-/** The asset that a finding is of. */
+/** The type and location that identify an asset within its organization. */
 export interface AssetLocation {
   type: 'host' | 'webapp';
-  /** In the one form that it has. */
+  /** In canonical form. */
   location: string;
 }
 
-/** What is covered by a report and what a finding is covered by. */
+/** What a report covers, and what must be covered for a missing finding to be gone. */
 export interface CoverageKey {
   /** `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. */
   key: string;
-  /** The host of a site. */
+  /** Host of a site. */
   host: string | null;
   /**
-   * Of a host, as `textOfPorts` has them: those that a finding is of, those that a report looked at. Empty for a finding of
-   * the host itself, and for a report of all of it.
+   * Ports on a host, as `formatPorts` writes them: those of the finding, or those that the report scanned. Empty for a
+   * finding of the host itself, and for a scan of the whole host.
    */
   ports: string;
 }
 
-/** A finding that a report has, all of its instances in one. */
+/** A finding as a report contains it, merged from all its instances. */
 export interface Sighting {
-  /** 22 characters, which tell it from others of the assessment. */
+  /** 22 characters, unique within the assessment. */
   identity: string;
   source: string;
   asset: AssetLocation | null;
   coverage: CoverageKey | null;
-  /** Milliseconds since 1970: of its first instance and of its last. */
+  /** Of the first and the last instance, in milliseconds since 1970. */
   firstSeenAt: number;
   seenAt: number;
-  /** A digest of all that the scanner says but the evidence, which differs at every scan. */
+  /** Hash of everything that the scanner reports, except for evidence, which differs in every scan. */
   contentHash: string;
   severity: Severity;
-  /** @returns what the scanner says, read anew each time: of a finding that is the same as before nobody asks */
+  /** Decodes the scanner's columns. Not called for a finding whose hash has not changed. */
   columns(): ScannerColumns;
 }
 
-/** A finding that the assessment has, as far as a sighting needs it. */
+/** What an update needs to know about a stored finding. */
 export interface KnownFinding {
-  /** Of the vulnerability. */
+  /** Id of the vulnerability. */
   id: number;
   identity: string;
   content: string;
@@ -52,15 +52,15 @@ export interface KnownFinding {
   last_import_id: number;
   gone_at: number | null;
   gone_import_id: number | null;
-  /** Whether it is of an asset: 0 also where that was deleted. */
+  /** 1 if it has an asset that still exists. */
   is_linked: number;
-  /** Which import made it. */
+  /** The import that created it. */
   import_id: number | null;
   status_id: number;
   closed_at: number | null;
 }
 
-/** A sighting of a finding that is known. */
+/** A sighting of a stored finding. */
 export interface RepeatedSighting {
   sighting: Sighting;
   finding: KnownFinding;

@@ -13,13 +13,13 @@ import type { ImportOptions } from './import-types.ts';
 import { type ImportView, readImport } from './import-list.ts';
 import { importJobKey, IMPORT_JOB, serializeCaller } from './import-lifecycle.ts';
 
-/** An import is changed by nobody; what it tells is what became of it. */
+/** Clients cannot change an import, so its version is constant. */
 export const IMPORT_VERSION = 1;
 
-/** How many imports of an organization may wait for their turn. */
+/** Limit of queued imports per organization. */
 export const MAX_QUEUED_IMPORTS = 20;
 
-/** Where a report is to go, by uids. */
+/** The uids of where a report goes. */
 export interface ImportTarget {
   assessment?: string | undefined;
   organization?: string | undefined;
@@ -30,7 +30,6 @@ interface ResolvedTarget {
   assessment: { id: number; uid: string } | null;
 }
 
-/** A report that somebody has sent. */
 export interface NewImport extends ImportTarget {
   format: { name: string; hasFindings: boolean };
   filename: string | undefined;
@@ -39,8 +38,9 @@ export interface NewImport extends ImportTarget {
 }
 
 /**
- * Finds out whether somebody may import into a place, before the file is read.
- * @throws Failure `forbidden` for who is no admin and names no assessment, `invalid` for a place out of reach
+ * Checks that the caller may import into a target, before the file is read.
+ * @throws DomainError `forbidden` if a caller who is not an admin names no assessment, `invalid` for a target that the
+ *   caller cannot see
  */
 export async function requireImportPermission(
   db: ReadConnection,
@@ -52,7 +52,8 @@ export async function requireImportPermission(
 
 /**
  * @param format of the report
- * @throws Failure `invalid` for findings without an assessment, `forbidden` for hosts without a scope that writes assets
+ * @throws DomainError `invalid` for findings without an assessment, `forbidden` for hosts without a scope that writes
+ *   assets
  */
 export function validateFormatTarget(
   caller: Caller,
@@ -109,9 +110,9 @@ async function resolveTarget<D extends ReadConnection>(
 }
 
 /**
- * Queues a report whose file is stored (operation 65).
- * @throws Failure as `requireImporter` and `requireFormat` do, `conflict` where too many of the organization wait; nothing
- *   is kept then
+ * Queues an import of a stored file (operation 65).
+ * @throws DomainError as `requireImportPermission` and `validateFormatTarget` do, `conflict` if the organization has
+ *   too many queued imports; the file is not retained then
  */
 export async function startImport(
   tx: Transaction,
@@ -121,7 +122,7 @@ export async function startImport(
   const { actor: caller, now } = act;
   const { organizationId, assessment } = await resolveTarget(caller, place, tx, lockAssessment);
   validateFormatTarget(caller, place, format);
-  // Those who count what waits come one after the other.
+  // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);
   const { count } = await tx
     .selectFrom('imports')
@@ -173,10 +174,10 @@ export async function startImport(
 }
 
 /**
- * Ends an import that waits, and asks one that runs to end (operation 69).
- * @returns it, and the content that nobody needs any more
- * @throws Failure `missing` for one out of reach, `forbidden` for another's of who is no admin, `conflict` for one that has
- *   ended
+ * Cancels a queued import, and requests that a running one stops (operation 69).
+ * @returns the import, and the content keys that are no longer used
+ * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
+ *   admin, `conflict` if it has ended
  */
 export async function cancelImport(
   tx: Transaction,
@@ -219,9 +220,9 @@ export async function cancelImport(
 const END_STATES = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
 
 /**
- * Asks for an undo of an import that has ended (operation 82); it takes its turn as imports do.
- * @throws Failure `missing` for one out of reach, `forbidden` for another's of who is no admin, `conflict` for one that has
- *   not ended, and for one that is undone or is being undone
+ * Queues the undo of an import that has ended (operation 82).
+ * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
+ *   admin, `conflict` if it has not ended, or is undone or being undone
  */
 export async function requestUndo(
   tx: Transaction,
@@ -238,7 +239,7 @@ export async function requestUndo(
   return view;
 }
 
-/** Finds an import, and keeps others from ending or undoing it until this unit of work is over. */
+/** Locks an import, so that it can neither end nor be undone concurrently. */
 async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
   const { organizationId, createdBy } = await readImport(tx, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;

@@ -16,7 +16,7 @@ const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)}
 const real = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as double precision)`;
 const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
 
-/** Columns that a scanner fills, and how the API and timelines call them; lists are JSON. */
+/** The columns that a scanner fills, each with its field in the API and the timeline. Lists are stored as JSON. */
 export const FIELD_OF_COLUMN = {
   title: 'title',
   severity: 'severity',
@@ -43,7 +43,7 @@ const JSON_LIST_COLUMNS: ReadonlySet<ScannerColumn> = new Set([
   'exploitable_locations',
   'reference_urls',
 ]);
-/** The most locations that a timeline tells of one side of a change. */
+/** The most locations that one side of a timeline entry lists. */
 const MAX_SNAPSHOT_LOCATIONS = 20;
 
 export interface LockedFinding extends ScannerColumns {
@@ -65,8 +65,9 @@ export const lockFindings = prepareWrite<{ ids: readonly number[] }, LockedFindi
 );
 
 /**
- * Overwrites what the scanner says otherwise now, but for what a person changed, and tells the timeline of both.
- * @param befores what it was is noted in
+ * Writes what the scanner now reports differently, except for fields that a person edited, and records both in the
+ * timeline.
+ * @param befores records the overwritten values for an undo
  */
 export async function applyScannerChanges(
   tx: Transaction,
@@ -109,7 +110,7 @@ export async function applyScannerChanges(
       ...row,
       ...Object.fromEntries(written.map((column) => [column, columns[column]])),
     };
-    // The score follows from the vector: both are a person's or the scanner's.
+    // The vector determines the score, so both come from the same author.
     if (kept?.has('cvss_score') === true || kept?.has('cvss_vector') === true)
       Object.assign(values, { cvss_score: row.cvss_score, cvss_vector: row.cvss_vector });
     const overwritten = written.filter((column) => values[column] !== row[column]);
@@ -129,7 +130,7 @@ export async function applyScannerChanges(
   await recordTimelineEntries(tx, systemAttribution(job, now), [...entries.values()]);
 }
 
-/** @returns what a timeline tells of some columns, as the API calls them */
+/** @returns the given columns as the timeline shows them, by API field */
 export function fieldSnapshot(
   columns: ScannerColumns,
   names: readonly ScannerColumn[],
@@ -146,7 +147,7 @@ export function fieldSnapshot(
   return told;
 }
 
-/** @returns by vulnerability, the fields that people changed, as timelines call them */
+/** @returns the fields that people have edited, by vulnerability */
 export async function fieldsEditedByPeople(
   tx: Transaction,
   ids: readonly number[],
@@ -167,7 +168,7 @@ export async function fieldsEditedByPeople(
   return edited;
 }
 
-/** @param rows the id, the columns in their order, and what is searched by */
+/** @param rows id, the scanner columns in order, then the two search texts */
 export async function overwriteFields(
   tx: Transaction,
   rows: readonly (readonly (string | number | null)[])[],

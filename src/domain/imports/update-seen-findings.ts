@@ -10,16 +10,15 @@ import { relinkAssets } from './relink-assets.ts';
 import { REOPENED, changeFindingStatuses } from './set-statuses.ts';
 import type { RepeatedSighting, AssetLocation } from './sighting.ts';
 
-/** What became of findings that are known. */
 export interface SeenResult {
-  /** The ids of those that this import reopened, also when it was applied before. */
+  /** Ids of the findings that this import reopened, in this run or an interrupted one. */
   reopened: ReadonlySet<number>;
   assetsCreated: AssetLocation[];
 }
 
 /**
- * Brings findings that are known up to a sighting that is later than the last, and leaves those that are not.
- * @param sums what is counted
+ * Updates known findings whose sighting is newer than the last one.
+ * @param sums collects the counter changes
  */
 export async function updateSeenFindings(
   tx: Transaction,
@@ -49,7 +48,7 @@ export async function updateSeenFindings(
   );
   const assetsCreated = await relinkAssets(tx, job, unlinked, befores, sums, now);
   await befores.save(tx, job, now);
-  // What this import has seen before, in a run that broke off.
+  // Findings that an interrupted run of this import has updated.
   const before = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
   if (before.length === 0) return { reopened: ids, assetsCreated };
   const rows = await tx
@@ -75,7 +74,7 @@ async function lowerFirstSeen(tx: Transaction, seen: readonly RepeatedSighting[]
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
-/** The one thing that is written of a finding in which nothing changed. */
+/** The only write for a finding that has not changed. */
 async function advanceLastSeen(
   tx: Transaction,
   job: FindingsJob,
@@ -90,7 +89,7 @@ async function advanceLastSeen(
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
-/** @returns the ids of those that are open again */
+/** @returns the ids of the reopened findings */
 async function reopenFixed(
   tx: Transaction,
   job: FindingsJob,
@@ -101,7 +100,7 @@ async function reopenFixed(
   if (seen.length === 0) return new Set();
   const seenAt = new Map(seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt]));
   const held = await lockFindings(tx, { ids: [...seenAt.keys()] });
-  // Somebody may have been faster: what they decided stays.
+  // A person may have decided in the meantime; their decision stays.
   const rows = held.filter(
     ({ id, status_id, closed_at }) => status_id === FIXED && (seenAt.get(id) ?? 0) > (closed_at ?? Infinity),
   );

@@ -16,7 +16,7 @@ import { insertNewFindings, type NewFinding } from './insert-findings.ts';
 import { updateSeenFindings } from './update-seen-findings.ts';
 import type { KnownFinding, AssetLocation, Sighting } from './sighting.ts';
 
-/** What became of a finding; `below` is of less than the severity that is wanted, and was not made. */
+/** What happened to a finding; `below`: not created because it is below the minimum severity. */
 export type SightingOutcome = 'new' | 'again' | 'reopened' | 'below';
 
 export interface UpsertResult {
@@ -50,9 +50,9 @@ const knownFindings = prepareQuery<{ assessment: number; identities: readonly st
 );
 
 /**
- * Brings the vulnerabilities of an assessment up to what a report says of some findings (docs/companions.md, section 7).
- * Applied twice it changes nothing more, and tells the same.
- * @param sightings each identity once
+ * Creates or updates the vulnerabilities of an assessment from some of a report's findings (docs/companions.md, section
+ * 7). Idempotent: a second run changes nothing and returns the same outcomes.
+ * @param sightings one per identity
  * @param now milliseconds since 1970
  */
 export async function upsertFindings(
@@ -77,7 +77,7 @@ export async function upsertFindings(
     return finding === undefined ? [] : [{ sighting, finding }];
   });
   const { reopened, ...again } = await updateSeenFindings(tx, job, seen, sums, now);
-  // Last, as others write of the same counts meanwhile.
+  // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
 
   const isMade = new Set(made.map(({ identity }) => identity));
@@ -90,7 +90,7 @@ export async function upsertFindings(
   return { outcomes, assetsCreated: [...assetsCreated, ...again.assetsCreated] };
 }
 
-/** @returns the assets that were made */
+/** @returns the created assets */
 async function createFindings(
   tx: Transaction,
   job: FindingsJob,

@@ -23,28 +23,31 @@ export interface ApplyContext {
   signal: AbortSignal;
   spool: ReportSpool;
   skips: SkipCounter;
-  /** What is counted in. */
+  /** Counts are added here. */
   result: ImportResult;
   preview: ImportPreview;
   /** Milliseconds since 1970. */
   reportAt: number;
-  /** Told the part of the findings that is applied, from 0 to 1. */
+  /** Called with the part of the findings that is applied, from 0 to 1. */
   onApplied: (part: number) => void;
 }
 
-/** Findings in the first unit of work and in the largest. */
+/** Findings in the first transaction and in the largest. */
 const FIRST_BATCH = 100;
 const MAX_BATCH = 1_000;
-/** Of what a report covers, so much is looked at together. */
+/** Coverage rows per read. */
 const PAGE_SIZE = 500;
 
 const createWriter = ({ db, signal, job }: ApplyContext): AdaptiveWriter =>
   new AdaptiveWriter(db, signal, { dryRun: job.options.dryRun, size: FIRST_BATCH, most: MAX_BATCH });
 
-/** Up to so many are applied in the order of the report; of more, those of one asset and neighbours in the index together. */
+/**
+ * Up to this many findings are applied in report order. More are applied in identity order, which keeps assets and
+ * index pages together.
+ */
 const MAX_IN_ORDER = 10_000;
 
-/** Applies what was spooled. */
+/** Applies the spooled findings. */
 export async function applyFindings(run: ApplyContext): Promise<void> {
   const { job, clock, spool, skips, result, reportAt } = run;
   const units = createWriter(run);
@@ -59,7 +62,7 @@ export async function applyFindings(run: ApplyContext): Promise<void> {
     const done = await units.write(read.length, (tx) => upsertFindings(tx, job, sightings, clock()));
     for (const { isTruncated } of read) if (isTruncated) skips.add('cut', {}, false);
     for (const asset of done.assetsCreated) {
-      // What a dry run makes is there no more when it is asked for again.
+      // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
     countOutcomes(run, sightings, done.outcomes);
@@ -97,7 +100,7 @@ function countOutcomes(
   }
 }
 
-/** Finds what a whole report covered and no longer has. */
+/** Marks findings as gone that a complete report covers and no longer contains. */
 export async function applyGone(run: ApplyContext): Promise<void> {
   const units = createWriter(run);
   for (const covered of coverageOfRun(run)) {
@@ -126,7 +129,7 @@ async function markMissing(run: ApplyContext, units: AdaptiveWriter, covered: Re
   }
 }
 
-/** @returns what the report covers: what it says, and the targets that whoever imports names */
+/** Yields what the report says it covered, then the targets of the import's options. */
 function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage> {
   let after: readonly [string, string, string] = ['', '', ''];
   for (;;) {

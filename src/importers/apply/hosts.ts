@@ -8,7 +8,7 @@ import type { SkipCounter } from '../skip-counter.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
 import { AdaptiveWriter } from '../../domain/imports/adaptive-writer.ts';
 
-/** What a unit of work may hold, so that it keeps others waiting only for moments. */
+/** Ports and hosts per transaction, so that other writers wait only briefly. */
 const MAX_PORTS = 2_000;
 const MAX_HOSTS = 1_000;
 
@@ -18,14 +18,14 @@ interface HostApplyContext {
   clock: () => number;
   signal: AbortSignal;
   skips: SkipCounter;
-  /** What is counted in. */
+  /** Counts are added here. */
   result: ImportResult;
   spool: ReportSpool;
 }
 
 type TimedHost = ScannedHost & { seenAt: number };
 
-/** Applies the hosts of a report as they come, some at a time. */
+/** Applies the hosts of a report in batches, while it is read. */
 export class HostApplier {
   readonly #run: HostApplyContext;
   readonly #units: AdaptiveWriter;
@@ -39,14 +39,16 @@ export class HostApplier {
     this.#units = new AdaptiveWriter(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
   }
 
-  /** Says which ports the scan of the hosts behind it covers. */
+  /** Sets the ports that the scan covered, for the hosts that follow. */
   async setCoverage(ranges: readonly PortRange[]): Promise<void> {
     await this.flush();
     this.#coverage = new PortCoverage(ranges);
   }
 
-  /** @param time when a host was seen that does not tell
-   * @returns what to wait for before the next */
+  /**
+   * @param time supplies the time of a host without one
+   * @returns a promise to await before the next call, if a batch is being written
+   */
   add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
     const { job, skips } = this.#run;
     if (!job.canWriteAssets) {
@@ -66,7 +68,7 @@ export class HostApplier {
     return this.#ports >= this.#units.batchSize || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
   }
 
-  /** Applies what was added so far. */
+  /** Writes the current batch. */
   async flush(): Promise<void> {
     const hosts = [...this.#batch.values()];
     const ports = this.#ports;
@@ -78,7 +80,7 @@ export class HostApplier {
       applyReportedHosts(tx, job, this.#coverage, hosts, clock()),
     );
     for (const location of done.created) {
-      // What a dry run makes is there no more when it is asked for again.
+      // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset({ type: 'host', location }))
         result.assets_created += 1;
     }
@@ -90,8 +92,8 @@ export class HostApplier {
 }
 
 /**
- * Some tools tell a host once for each port, in any order.
- * @returns both as one; `undefined` where one says more than of single ports, or both are of the same port
+ * Merges two records of one host. Some tools write a record per port, in any order.
+ * @returns `undefined` if a record covers more than single ports, or both contain the same port
  */
 function mergeHosts(before: TimedHost, after: TimedHost): TimedHost | undefined {
   if ([before, after].some((host) => host.complete || host.down === true || host.unlistedStates.length > 0))

@@ -18,7 +18,7 @@ import { httpx } from './httpx/httpx.ts';
 import { masscan } from './masscan/masscan.ts';
 import { naabu } from './naabu/naabu.ts';
 
-/** Every format that can be imported: one line each, in the order in which people are told of them. */
+/** Every report format, in the order in which people see them. */
 export const REPORT_FORMATS: readonly ReportFormat[] = [
   nmap,
   masscan,

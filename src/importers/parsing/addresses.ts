@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
 
-/** @returns an IP address in the one form that hosts are known by; `undefined` for what is none */
+/** @returns an IP address in canonical form; `undefined` if the text is none */
 export function normalizeAddress(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? '';
   if (isIP(trimmed) === 0) return undefined;

@@ -2,10 +2,10 @@ import { ReportError } from '../report.ts';
 import { type JsonMatch, streamJsonMatches } from './json-stream.ts';
 
 /**
- * Reads a report for what its other parts need to be understood, as its members may come in any order. A report that ends
- * early ends this as well: whoever reads it again takes what it can, and throws this where it meets what was not reached.
- * @param take gets each piece; it keeps a bounded part of them
- * @returns where the report could be read no further
+ * Collects parts of a report that others refer to, for formats whose members may come in any order. If the report is
+ * truncated, the caller reads as far as it can and throws the returned error where it needs a part that is missing.
+ * @param take receives each match; it must store a bounded part of them
+ * @returns the error at which reading stopped
  */
 export async function collectMatches(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,20 +1,19 @@
 import { ReportError } from '../report.ts';
 import { StreamingTextDecoder } from './streaming-text-decoder.ts';
 
-/** A row by the columns of the first one, or what is wrong with it; lines count from 1, and a row ends on it. */
+/** A row by column name, or an error; lines count from 1 and are those on which the row ends. */
 export type CsvRow =
   { row: Readonly<Record<string, string>>; line: number } | { fault: string; line: number };
 
 const MAX_ROW = 4 * 1024 * 1024;
 const MAX_COLUMNS = 1_000;
-/** How far the first row can reach, in characters, to tell what parts its columns. */
+/** Characters of the first row that are searched for the delimiter. */
 const MAX_HEADER = 64 * 1024;
 
 /**
- * Reads CSV (RFC 4180) as it comes in: the first row names the columns, and `,`, `;` or a tab parts them, whichever it has
- * most of. Empty rows are passed over; one that is shorter has empty columns at its end. A quote within a field that does
- * not begin with one is text.
- * @throws ReportError with the line where a row is larger than 4 Mi characters, or the report ends within quotes
+ * Parses CSV (RFC 4180) as a stream. The first row names the columns; the delimiter is `,`, `;` or a tab, whichever
+ * occurs most in it. Skips empty rows and pads short ones. A quote inside an unquoted field is text.
+ * @throws ReportError with the line if a row exceeds 4 Mi characters or the report ends inside quotes
  */
 export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
   const decoder = new StreamingTextDecoder();
@@ -49,7 +48,7 @@ export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGe
   if (names === undefined) throw new ReportError('The report is empty.');
 }
 
-/** @returns what stands most often in the first row, outside of quotes */
+/** @returns the delimiter that occurs most in the first row, outside quotes */
 export function detectDelimiter(text: string): string {
   const counts = new Map([
     [',', 0],
@@ -65,7 +64,7 @@ export function detectDelimiter(text: string): string {
   return [...counts].reduce((best, next) => (next[1] > best[1] ? next : best))[0];
 }
 
-/** @returns the names of columns, a second one of the same name with a number behind it */
+/** Numbers repeated names: `name`, `name 2`. */
 function uniqueColumnNames(fields: readonly string[], line: number): string[] {
   if (fields.length > MAX_COLUMNS)
     throw new ReportError(`The report has more than ${MAX_COLUMNS} columns.`, { line });
@@ -85,14 +84,14 @@ interface Row {
 
 class CsvParser {
   readonly #delimiter: string;
-  /** What ends a field that is not quoted. */
+  /** Ends an unquoted field. */
   readonly #ends: RegExp;
   #rows: Row[] = [];
   #fields: string[] = [];
   #field = '';
   #size = 0;
   #line = 1;
-  /** `start` of a field; `closed` is after a quote that ends the field, or is the first of two. */
+  /** `closed`: after a quote that either ends the field or is the first of an escaped pair. */
   #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
   constructor(delimiter: string) {
@@ -119,7 +118,7 @@ class CsvParser {
       }
       const character = text[at];
       if (character === '"' && this.#state !== 'plain') {
-        // Two quotes within quotes are one.
+        // An escaped quote.
         if (this.#state === 'closed') this.#add('"');
         this.#state = 'quoted';
         at += 1;
@@ -136,7 +135,7 @@ class CsvParser {
     }
   }
 
-  /** @throws ReportError when the report ends within quotes */
+  /** @throws ReportError if the report ends inside quotes */
   end(): void {
     if (this.#state === 'quoted') {
       throw new ReportError('The report ends too early: a quote is not closed.', { line: this.#line });

@@ -3,23 +3,23 @@ import { ReportError, type ByteSource } from '../report.ts';
 
 const MAX_RATIO = 200;
 const MAX_UNPACKED = 16 * 1024 ** 3;
-/** What may be unpacked before the ratio counts, where nobody knows how large the file is. */
+/** Bytes that may be decompressed before the ratio applies, if the file size is unknown. */
 const RATIO_EXEMPT_SIZE = 64 * 1024 * 1024;
 const CHUNK = 64 * 1024;
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
-/** The fixed part of a local file header (APPNOTE 4.3.7). */
+/** Fixed part of a local file header (APPNOTE 4.3.7). */
 const HEADER_SIZE = 30;
-/** The longest descriptor behind the data of a file (4.3.9), and the mark of what comes next. */
+/** The longest data descriptor (4.3.9) with the signature that follows it. */
 const MAX_DESCRIPTOR = 28;
 
 /**
- * The bytes of a report that may be packed: gzip, also of several members, or a zip of one file. What is neither passes
- * as it is; bytes tell, and no name.
- * @param size how many bytes the file has, if that is known
- * @returns a source that throws ReportError where the file is damaged, ends too early, holds several files, or unpacks to
- *   more than 200 times its size or 16 GiB
+ * Decompresses gzip (including several members) and zip files with a single entry, recognised by their first bytes.
+ * Other files pass unchanged.
+ * @param size bytes of the file, if known
+ * @returns a source that throws ReportError if the file is damaged, truncated, contains several files, or decompresses
+ *   to more than 200 times its size or 16 GiB
  */
 export function decompress(source: ByteSource, size?: number): ByteSource {
   return () => decompressed(new ByteReader(source()), size);
@@ -56,8 +56,8 @@ const inflateRaw = (): InflateRaw =>
   createInflateRaw({ chunkSize: CHUNK, readableHighWaterMark: 1 } as object);
 
 /**
- * Everything that could be unpacked comes before an error, as half a report is worth having. What the stream did not need
- * is given back to `bytes`.
+ * Yields everything that could be decompressed before an error, because half a report is useful. Returns unused input
+ * to `bytes`.
  */
 async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncGenerator<Uint8Array, void> {
   const out: Uint8Array[] = [];
@@ -78,7 +78,7 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
     wake();
   });
   let fed = 0;
-  /** What the stream was given and may not have needed. */
+  /** Input that the stream may not have needed. */
   let recent: Uint8Array[] = [];
   let hungry = true;
   let finished = false;
@@ -137,7 +137,7 @@ async function* unzipped(bytes: ByteReader): AsyncGenerator<Uint8Array, void> {
     if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted.');
     if (method !== 8 && (method !== 0 || described || packed === 0xffffffff))
       throw new ReportError('The zip file is packed in a way that is not read.');
-    // What a file manager adds on its own is no report.
+    // Added by file managers.
     const beside = name.endsWith('/') || name.startsWith('__MACOSX/');
     if (!beside && found) throw new ReportError('The zip file holds more than one file.');
     found ||= !beside;
@@ -160,7 +160,7 @@ function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
   return mark.every((byte, index) => bytes[index] === byte);
 }
 
-/** Bytes that come in chunks and are wanted in others. */
+/** Reads a byte stream in pieces of any length. */
 class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array[] = [];
@@ -170,10 +170,10 @@ class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** How many bytes were taken so far. */
+  /** Bytes read so far. */
   readonly taken = (): number => this.#taken;
 
-  /** @returns the next chunk, or `undefined` at the end */
+  /** @returns the next chunk; `undefined` at the end */
   async next(): Promise<Uint8Array | undefined> {
     let chunk = this.#ahead.shift();
     while (chunk === undefined || chunk.length === 0) {
@@ -190,7 +190,7 @@ class ByteReader {
     this.#ahead.unshift(chunk);
   }
 
-  /** @returns the next bytes without taking them, fewer at the end */
+  /** @returns the next bytes without consuming them; fewer at the end */
   async peek(length: number): Promise<Uint8Array> {
     const parts: Uint8Array[] = [];
     let size = 0;

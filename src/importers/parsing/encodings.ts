@@ -1,6 +1,6 @@
 /**
- * Bytes as UTF-8 without a byte order mark. UTF-16 is told by its mark, as Windows writes it, and written anew; all else
- * passes as it is, and who decodes it puts U+FFFD where it is no UTF-8.
+ * Converts bytes to UTF-8 without a byte order mark. Recognises UTF-16 by its mark; anything else passes unchanged, and
+ * decoding replaces invalid UTF-8 by U+FFFD.
  */
 export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let decoder: TextDecoder | undefined;
@@ -24,7 +24,7 @@ export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
   else if (decoder !== undefined) yield Buffer.from(decoder.decode());
 }
 
-/** @returns what decodes bytes that begin with the mark of UTF-16 (WHATWG Encoding, section 6.1) */
+/** @returns a decoder if the bytes begin with the byte order mark of UTF-16 (WHATWG Encoding, section 6.1) */
 export function decoderForBom(bytes: Uint8Array): TextDecoder | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le');
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be');
@@ -36,14 +36,14 @@ export function stripBom(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * @param text the JSON that the value was read from
- * @returns the value with U+FFFD for every half of a surrogate pair, which only an escape can bring
+ * Replaces lone surrogates by U+FFFD; only JSON escapes can produce them.
+ * @param text the JSON that the value was parsed from
  */
 export function replaceLoneSurrogates(value: unknown, text: string): unknown {
   return /\\u[dD][89a-fA-F]/.test(text) ? replaceDeep(value) : value;
 }
 
-/** As deep as the JSON was, which its reader bounds. */
+/** The JSON reader limits the depth. */
 function replaceDeep(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(replaceDeep);

@@ -1,4 +1,4 @@
-/** HTML's names of characters that reports have (WHATWG HTML, section 13.5), each with its code in hexadecimal. */
+/** The named character references that reports use (WHATWG HTML, section 13.5), with their hexadecimal code points. */
 const CODES = `
   nbsp:a0 amp:26 lt:3c gt:3e quot:22 apos:27 copy:a9 reg:ae trade:2122 deg:b0 plusmn:b1 micro:b5
   para:b6 sect:a7 middot:b7 bull:2022 hellip:2026 prime:2032 Prime:2033 lsquo:2018 rsquo:2019

@@ -1,21 +1,21 @@
 import { ReportError } from '../report.ts';
 import { toUtf8, replaceLoneSurrogates } from './encodings.ts';
 
-/** What stands on a line, counted from 1. */
+/** A line's value or error; lines count from 1. */
 export type JsonLine = { value: unknown; line: number } | { fault: string; line: number };
 
 const NOT_JSON = 'a line that is no JSON';
 const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
-/** Arrays, objects and commas of a line: what is small in a file can be large in memory. */
+/** Arrays, objects and commas per line: a small file can need much memory. */
 const MAX_MEMBERS = 1_000_000;
 
 /**
- * Reads JSON Lines (jsonlines.org): a value a line, empty lines aside. A line that is no JSON is a fault and the next is
- * read all the same; one of more than 16 MiB is one as well, and no more of it is held than that.
- * @throws ReportError at the end of a report that breaks off within its last line, or of which no line is JSON: what it does
- *   not tell is not gone
- * @returns the lines of one chunk at a time, each read when it is asked for: a wait for each line costs more than most
+ * Parses JSON Lines (jsonlines.org), skipping empty lines. An invalid line, or one of more than 16 MiB, becomes an
+ * error and does not end the report.
+ * @throws ReportError at the end if the last line is truncated or no line is JSON, so that nothing missing is marked as
+ *   gone
+ * @returns the lines of one chunk at a time, parsed lazily: awaiting each line would cost more than parsing it
  */
 export async function* streamJsonLines(
   chunks: AsyncIterable<Uint8Array>,
@@ -44,7 +44,7 @@ class LineSplitter {
     if (start === bytes.length) return;
     this.#size += bytes.length - start;
     if (this.#size > MAX_LINE) this.#kept = [];
-    // A chunk may be written over by whoever gave it.
+    // The producer may reuse the chunk.
     else this.#kept.push(Uint8Array.prototype.slice.call(bytes, start));
   }
 
@@ -83,7 +83,7 @@ function parseLine(bytes: Uint8Array, line: number): JsonLine | undefined {
   }
 }
 
-/** Only a long line can hold more than is good. */
+/** Short lines cannot exceed a limit. */
 function exceededLimit(text: string): string | undefined {
   if (text.length <= MAX_DEPTH) return undefined;
   let depth = 0;
@@ -112,7 +112,7 @@ function exceededLimit(text: string): string | undefined {
   return undefined;
 }
 
-/** @returns the index of the closing quote, or of the last character */
+/** @returns the index of the closing quote, or the length of the text */
 function endOfString(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end > 0) {

@@ -1,8 +1,8 @@
-/** What stands at one of the paths that were asked for. */
+/** A value at one of the requested paths. */
 export interface JsonMatch {
-  /** The path as it was asked for. */
+  /** The requested path. */
   path: string;
-  /** The names and indices that lead to it. */
+  /** Names and indices that lead to the value. */
   keys: readonly (string | number)[];
   value: unknown;
   /** Where it begins, in bytes from 0. */
@@ -10,21 +10,21 @@ export interface JsonMatch {
 }
 
 export interface JsonStreamOptions {
-  /** Whether a comma may stand before the end of an array or an object, as some tools leave one. */
+  /** Whether to allow a comma before the end of an array or object, as some tools write. */
   trailingCommas?: boolean;
-  /** Reads the text of a piece in place of `JSON.parse`; what it throws ends the report. */
+  /** Parses a match in place of `JSON.parse`; an error ends the report. */
   parse?: (text: string) => unknown;
 }
 
-/** What may come below a place, as the paths say. */
+/** A node of the tree of requested paths. */
 export interface PathNode {
   names: Map<string, PathNode>;
   any?: PathNode;
-  /** The path that ends here. */
+  /** Set if a path ends here. */
   path?: string;
 }
 
-/** @param paths names joined by dots, `*` for any name or index, `''` for the whole document */
+/** @param paths names joined by dots; `*` for any name or index, `''` for the whole document */
 export function compilePaths(paths: readonly string[]): PathNode {
   const root: PathNode = { names: new Map() };
   for (const path of paths) {
@@ -40,7 +40,7 @@ export function compilePaths(paths: readonly string[]): PathNode {
   return root;
 }
 
-/** @returns what may come at a name or an index */
+/** @returns the nodes below these for a name or an index */
 export function matchPaths(steps: readonly PathNode[], name: string): PathNode[] {
   const next: PathNode[] = [];
   for (const { names, any } of steps) {

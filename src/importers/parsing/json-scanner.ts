@@ -5,7 +5,7 @@ import { TextCapture } from './text-capture.ts';
 
 const MAX_DEPTH = 200;
 const MAX_MATCH = 16 * 1024 * 1024;
-/** Arrays, objects and commas of one piece: what is small in a file can be large in memory. */
+/** Arrays, objects and commas per match: a small file can need much memory. */
 const MAX_MEMBERS = 1_000_000;
 const MAX_KEY = 64 * 1024;
 const MAX_LITERAL = 1_024;
@@ -13,7 +13,7 @@ const MAX_LITERAL = 1_024;
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What may come next, outside of pieces. */
+/** What may follow, outside matches. */
 type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' | 'nothing';
 
 interface Frame {
@@ -22,25 +22,25 @@ interface Frame {
   steps: readonly PathNode[];
 }
 
-/** Finds the pieces in JSON that comes in chunks. */
+/** Finds matches in JSON that arrives in chunks. */
 export class JsonScanner {
   readonly #options: JsonStreamOptions;
   #pieces: JsonMatch[] = [];
   #frames: Frame[] = [];
   #expected: Expected = 'value';
-  /** Of the value that comes next. */
+  /** Path nodes of the next value. */
   #steps: readonly PathNode[];
-  /** Bytes before the present chunk. */
+  /** Bytes before the current chunk. */
   #base = 0;
   #inString = false;
   #escaped = false;
   #inWord = false;
-  /** The key, word or piece that is being read. */
+  /** The current key, literal or match. */
   readonly #kept = new TextCapture();
-  /** The path of the piece that is being read. */
+  /** Path of the current match. */
   #path: string | undefined;
   #offset = 0;
-  /** How deep in the piece; 0 in one that is no array and no object. */
+  /** Depth within the match; 0 if it is neither an array nor an object. */
   #depth = 0;
   #parts = 0;
 
@@ -72,7 +72,7 @@ export class JsonScanner {
     this.#base += bytes.length;
   }
 
-  /** @throws ReportError when the document is not complete */
+  /** @throws ReportError if the document is incomplete */
   end(): void {
     if (this.#inWord) this.#endWord(new Uint8Array(0), 0);
     if (this.#expected === 'nothing') return;
@@ -94,7 +94,7 @@ export class JsonScanner {
     return at;
   }
 
-  /** Reads within a piece until a string begins, the piece ends, or the chunk. @returns the index of the last byte read */
+  /** Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read */
   #scanPiece(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at += 1) {
       switch (bytes[at]) {
@@ -149,7 +149,7 @@ export class JsonScanner {
         )
           this.#pop(byte, at);
         else if (byte === QUOTE) {
-          // Where no path leads, names are passed over like values.
+          // No path leads here: skip names like values.
           if (this.#frames.at(-1)?.steps.length === 0) this.#inString = true;
           else this.#beginText(at, MAX_KEY);
         } else this.#fail('A name was expected here: this is no JSON.', at);
@@ -192,7 +192,7 @@ export class JsonScanner {
       this.#inString = true;
       return;
     }
-    // A number or one of three words.
+    // A number, `true`, `false` or `null`.
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39) && byte !== 0x74 && byte !== 0x66 && byte !== 0x6e) {
       this.#fail('A value was expected here: this is no JSON.', at);
     }
@@ -235,7 +235,7 @@ export class JsonScanner {
     this.#expected = this.#frames.length === 0 ? 'nothing' : 'comma or end';
   }
 
-  /** After a comma. */
+  /** Handles a comma. */
   #next(): void {
     const frame = this.#frames.at(-1) as Frame;
     this.#expected = frame.isArray ? 'value' : 'key';

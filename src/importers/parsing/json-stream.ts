@@ -5,11 +5,11 @@ import { JsonScanner } from './json-scanner.ts';
 export type { JsonMatch, JsonStreamOptions };
 
 /**
- * Reads JSON as it comes in, its members in any order, and gives whole what stands at the paths: names joined by dots,
- * `*` for any name or index, `''` for the whole document (`['runs.*.tool', 'runs.*.results.*']`). Everything else is
- * passed over, however large it is. What lies within a piece is no piece of its own.
- * @throws ReportError with the byte where it is no JSON, ends too early, or holds a piece of more than 16 MiB; every
- *   piece that ended before was yielded
+ * Streams the values at the given paths of a JSON document: names joined by dots, `*` for any name or index, `''` for
+ * the whole document (`['runs.*.tool', 'runs.*.results.*']`). Skips everything else, whatever its size. Values inside a
+ * match are not matched again.
+ * @throws ReportError with the byte if the document is invalid or truncated, or a match exceeds 16 MiB; yields the
+ *   matches before it first
  */
 export async function* streamJsonMatches(
   chunks: AsyncIterable<Uint8Array>,

@@ -1,11 +1,11 @@
 import { textToMarkdown } from './markdown.ts';
 
-/** What is known of a JSON object that a report holds: nothing. */
+/** A parsed object of unknown shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const NONE: JsonObject = Object.freeze({});
 
-/** @returns the object, or one without members where it is none, so that what is missing reads as `undefined` */
+/** @returns the value, or an empty object if it is none, so that missing members read as `undefined` */
 export function asJsonObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : NONE;
 }
@@ -14,7 +14,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @returns a text that says something, without the space around it; a number is one too, as tools do not agree on it */
+/** @returns the trimmed text, if not empty; numbers count as text, because tools disagree */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   if (typeof value !== 'string') return undefined;
@@ -22,7 +22,7 @@ export function textOf(value: unknown): string | undefined {
   return text === '' ? undefined : text;
 }
 
-/** @returns a number, also one that stands in quotes */
+/** @returns the number, also if it is quoted */
 export function numberOf(value: unknown): number | undefined {
   const text = textOf(value);
   if (text === undefined) return undefined;
@@ -30,20 +30,20 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** @returns a list: what stands alone is one of one, and what is missing is empty */
+/** @returns the list; a single value becomes a list of one, a missing value an empty one */
 export function arrayOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
 }
 
-/** @returns the texts of a list, or of one that stands alone */
+/** @returns the non-empty texts of a list or of a single value */
 export function textsOf(value: unknown): string[] {
   return arrayOf(value)
     .map(textOf)
     .filter((text) => text !== undefined);
 }
 
-/** @returns a plain text as Markdown that shows it as it is */
+/** @returns a plain text as Markdown */
 export function markdownTextOf(value: unknown): string | undefined {
   const text = textOf(value);
   return text === undefined ? undefined : textToMarkdown(text);

@@ -6,34 +6,36 @@ export interface ElementHandler {
   /** @param depth 1 for the root */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close(name: string, depth: number): void;
-  /** The text of the element that `captureText` was called for, and of those in it. */
+  /** Text of the element for which `captureText` was called, and of its descendants. */
   text(text: string): void;
 }
 
 const MAX_DEPTH = 64;
 const MAX_ATTRIBUTES = 128;
-/** The longest tag, comment, text or declaration, in characters: what the parser may have to hold at once. */
+/** Characters of the longest tag, comment, text or declaration, which the parser buffers. */
 const MAX_TOKEN = 8 * 1024 * 1024;
-/** How many characters that XML forbids are read over. */
+/** Characters that XML forbids and that are tolerated per report. */
 const MAX_FORBIDDEN = 100_000;
 
 /**
- * A streaming XML parser for files that nobody vouches for: it resolves no entity but XML's own five, follows no
- * document type, and holds a bounded part of the file, whatever stands in it. Characters that XML forbids, and
- * references to such, are left as they are: scanners write what servers send.
+ * A streaming XML parser for untrusted files: resolves only XML's five predefined entities, ignores document types and
+ * uses bounded memory. Tolerates characters that XML forbids, because scanners copy what servers send.
  */
 export class LimitedXmlParser {
   readonly #parser: SaxesParser = new SaxesParser();
-  /** Its `on` and `off` name the member by a variable: called for each element, they make parsing take four times as long. */
+  /**
+   * Sets the handler directly: `on` and `off` use a computed member name, and calling them for each element makes
+   * parsing four times slower.
+   */
   readonly #switch = this.#parser as unknown as { textHandler: ((text: string) => void) | undefined };
   readonly #decoder = new StreamingTextDecoder();
   readonly #handler: ElementHandler;
   readonly #hint: string;
   readonly #takeText = (text: string): void => this.#handler.text(text);
   #depth = 0;
-  /** Of the element whose text is asked for; 0 for none. */
+  /** Depth of the element whose text is captured; 0 for none. */
   #textDepth = 0;
-  /** Of the tag that is being read. */
+  /** Attributes of the current tag. */
   #attributes = 0;
   #bytes = 0;
   #forbidden = 0;
@@ -43,8 +45,8 @@ export class LimitedXmlParser {
   #tagEnd = 0;
 
   /**
-   * @param roots what the document type may be, which may define elements, and no entity
-   * @param hint a sentence for what is refused before the first element
+   * @param roots allowed document types; they may define elements but no entities
+   * @param hint a sentence added to errors before the first element
    */
   constructor(handler: ElementHandler, roots: readonly string[], hint: string) {
     this.#handler = handler;
@@ -84,17 +86,17 @@ export class LimitedXmlParser {
     });
   }
 
-  /** Where the parser is, in characters from the start. */
+  /** In characters from the start. */
   get position(): number {
     return this.#parser.position;
   }
 
-  /** Where the parser is, from 1. */
+  /** From 1. */
   get line(): number {
     return this.#parser.line;
   }
 
-  /** Asks for the text of the element that was opened just now. */
+  /** Captures the text of the element that was just opened. */
   captureText(): void {
     this.#textDepth = this.#depth;
     this.#switch.textHandler = this.#takeText;
@@ -105,7 +107,7 @@ export class LimitedXmlParser {
     this.#switch.textHandler = undefined;
   }
 
-  /** @throws ReportError, also for whatever the handler refuses */
+  /** @throws ReportError, also from the handler */
   write(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
     this.#parser.write(this.#decoder.decode(chunk));
@@ -114,7 +116,7 @@ export class LimitedXmlParser {
     }
   }
 
-  /** @throws ReportError when the document is not complete */
+  /** @throws ReportError if the document is incomplete */
   end(): void {
     if (this.#bytes === 0) throw new ReportError('The report is empty.');
     this.#parser.write(this.#decoder.end());
@@ -122,12 +124,11 @@ export class LimitedXmlParser {
     this.#parser.close();
   }
 
-  /** @throws ReportError that says where the parser is */
+  /** @throws ReportError with the current line */
   fail(message: string): never {
     throw new ReportError(this.#sawRoot ? message : `${message} ${this.#hint}`, { line: this.#parser.line });
   }
 
-  /** @param message what the parser found wrong */
   #note(message: string): void {
     if (
       this.#sawRoot &&

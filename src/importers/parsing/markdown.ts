@@ -1,9 +1,9 @@
 import { HTML_ENTITIES } from './html-entities.ts';
 
-/** What is longer is cut before it is read: no text of a finding may be nearly as long. */
+/** Characters; longer input is cut before parsing, because stored texts are far shorter. */
 const MAX_HTML = 256 * 1024;
 
-/** A tag, a comment, or what ends a word that may be mistaken for one; nothing in it matches in two ways. */
+/** Tags, comments and declarations. Unambiguous, so that matching takes linear time. */
 const MARKUP = /<(?:!--[^]*?(?:-->|$)|[!?][^<>]*>|(\/?)([a-z][a-z0-9]*)((?:[\s/][^<>]*)?)>)/gi;
 const BLOCKS = new Set(
   'p div section article header footer table tbody thead ul ol dl dd dt blockquote form fieldset h1 h2 h3 h4 h5 h6 hr'.split(
@@ -12,8 +12,8 @@ const BLOCKS = new Set(
 );
 
 /**
- * Turns the HTML of a report into Markdown: paragraphs, lists, code, emphasis and links stay, scripts and styles go, and
- * whatever else is a tag is left out with its text kept. Takes a time in proportion to the text, however it is nested.
+ * Converts HTML to Markdown: keeps paragraphs, lists, code, emphasis and links, drops scripts and styles, and replaces
+ * other tags by their text. Takes linear time, whatever the nesting.
  */
 export function htmlToMarkdown(html: string): string {
   const writer = new MarkdownWriter();
@@ -33,11 +33,11 @@ export function htmlToMarkdown(html: string): string {
 
 class MarkdownWriter {
   readonly #out: string[] = [];
-  /** The last part that was written. */
+  /** The end of the output. */
   #tail = '\n\n';
   #pre = 0;
   #quiet: string | undefined;
-  /** Numbers of the items of ordered lists; 0 in lists of bullets. */
+  /** Next item numbers of open lists; 0 for bullet lists. */
   readonly #lists: number[] = [];
   readonly #links: string[] = [];
 
@@ -156,12 +156,12 @@ class MarkdownWriter {
   }
 }
 
-/** What would begin a list, a heading or a quotation at the start of a line is left: people read it so as well. */
+/** Does not escape markers at the start of a line, which read as well as text. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_[\]<]/g, (mark) => (mark === '<' ? '&lt;' : `\\${mark}`));
 }
 
-/** Texts without markup as Markdown that shows them as they are. */
+/** Escapes a plain text so that Markdown shows it unchanged. */
 export function textToMarkdown(text: string): string {
   return text
     .trim()
@@ -172,7 +172,7 @@ export function textToMarkdown(text: string): string {
     );
 }
 
-/** A text as a code block of Markdown, whatever stands in it (CommonMark 0.31, section 4.5). */
+/** Wraps any text in a Markdown code block (CommonMark 0.31, section 4.5). */
 export function codeBlock(text: string): string {
   let longest = 2;
   for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
@@ -180,7 +180,7 @@ export function codeBlock(text: string): string {
   return `${fence}\n${text.replace(/\r\n?/g, '\n').replace(/\n$/, '')}\n${fence}`;
 }
 
-/** HTML's references to characters; one that is not known stays as it is. */
+/** Decodes HTML character references; unknown ones stay. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (whole, name: string) => {
@@ -191,12 +191,12 @@ export function decodeEntities(text: string): string {
   });
 }
 
-/** @returns the CVE identifiers in a text, in upper case, each once, in its order */
+/** @returns the distinct CVE ids in a text, in upper case */
 export function extractCveIds(text: string): string[] {
   return [...new Set(Array.from(text.matchAll(/\bCVE-\d{4}-\d{4,19}\b/gi), ([id]) => id.toUpperCase()))];
 }
 
-/** @returns the CWE identifiers in a text (`CWE-79`, `cwe:79`, `CWE 79`), each once, in its order */
+/** @returns the distinct CWE ids in a text (`CWE-79`, `cwe:79`, `CWE 79`) */
 export function extractCweIds(text: string): string[] {
   const found = text.matchAll(/\bCWE[-_: ]?(?:id[-_: ]?)?(\d{1,6})\b/gi);
   return [...new Set(Array.from(found, ([, number]) => `CWE-${Number(number)}`))];

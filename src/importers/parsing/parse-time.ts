@@ -1,25 +1,25 @@
-/** No scanner of today wrote a report before this year. */
+/** No supported scanner existed before. */
 const EARLIEST = Date.UTC(1995, 0, 1);
 /** The end of the year 9999. */
 const LATEST = 253_402_300_799_999;
-/** What is smaller is seconds since 1970, what is larger milliseconds: 5138 in seconds, 1973 in milliseconds. */
+/** Smaller numbers are seconds since 1970, larger ones milliseconds: as seconds the year 5138, as milliseconds 1973. */
 const FEWEST_MILLISECONDS = 1e11;
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?$/i;
-/** RFC 5322, section 3.3, with or without the day of the week. */
+/** RFC 5322, section 3.3, with or without the weekday. */
 const MAIL =
   /^(?:[a-z]{3,9},? )?(\d{1,2}) ([a-z]{3})[a-z]* (\d{4}),? (\d{2}):(\d{2})(?::(\d{2}))? ?(Z|UTC|GMT|UT|[+-]\d{2}:?\d{2})?$/i;
-/** As `ctime` of C writes it, with or without a zone before the year. */
+/** As C's `ctime` writes it, with or without a zone before the year. */
 const CTIME =
   /^(?:[a-z]{3,9},? )?([a-z]{3})[a-z]* (\d{1,2}) (\d{2}):(\d{2}):(\d{2}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})? ?(\d{4}) ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
 
 /**
- * Reads a time as reports write it: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, seconds or milliseconds since 1970.
- * One without a zone is UTC.
- * @param until what is later is none; milliseconds
- * @returns milliseconds since 1970; `undefined` for what is no time, before 1995 or after the year 9999
+ * Parses the time formats of reports: ISO 8601, RFC 5322, `Mon Jan  2 15:04:05 2023`, seconds or milliseconds since
+ * 1970. Times without a zone are UTC.
+ * @param until the latest valid time, in milliseconds
+ * @returns milliseconds since 1970; `undefined` if invalid, before 1995 or after `until`
  */
 export function parseTime(value: unknown, until = LATEST): number | undefined {
   const time =
@@ -54,7 +54,7 @@ function fromText(value: string): number | undefined {
 
 const monthOf = (name = ''): number => MONTHS.indexOf(name.toLowerCase());
 
-/** @returns `undefined` for a day, hour, minute or second that there is not */
+/** @returns `undefined` for an invalid date or time of day */
 function utc(
   year: string | undefined,
   month: number,

@@ -1,6 +1,6 @@
 /**
- * Looks at how a report begins without losing it.
- * @returns the first character that is no space and no byte order mark, and all that was given
+ * Peeks at the start of a report.
+ * @returns the first character that is neither white space nor a byte order mark, and a stream of all bytes
  */
 export async function peekFirstCharacter(
   chunks: AsyncIterable<Uint8Array>,
@@ -11,7 +11,7 @@ export async function peekFirstCharacter(
   while (first === undefined) {
     const { value, done } = await rest.next();
     if (done === true) break;
-    // A chunk may be written over by whoever gave it.
+    // The producer may reuse the chunk.
     const chunk = Uint8Array.prototype.slice.call(value);
     first = /[^\s\uFEFF]/.exec(new TextDecoder().decode(chunk))?.[0];
     seen.push(chunk);

@@ -8,21 +8,21 @@ import { numberOf, textOf } from './json-values.ts';
 const MAX_NAME = 255;
 const MAX_BANNER = 1_024;
 
-/** @returns an IP address in its one form; `undefined` for what is none */
+/** @returns an IP address in canonical form; `undefined` if the value is none */
 export function readAddress(value: unknown): string | undefined {
   const text = textOf(value)?.replace(/^\[(.*)\]$/, '$1') ?? '';
   const found = isIP(text) === 0 ? { wrong: '' } : normalizeLocation('host', text);
   return 'location' in found ? found.location : undefined;
 }
 
-/** @returns the host name that a text is; `undefined` for an address and for what is none */
+/** @returns a host name in canonical form; `undefined` for an address and anything else */
 export function hostNameOf(value: unknown): string | undefined {
   const text = textOf(value) ?? '';
   const found = isIP(text) === 0 ? normalizeLocation('host', text) : { wrong: '' };
   return 'location' in found && found.location.length <= MAX_NAME ? found.location : undefined;
 }
 
-/** @returns the number of a port, also one that stands in quotes */
+/** @returns the port number, also if it is quoted */
 export function portNumberOf(value: unknown): number | undefined {
   const number = numberOf(value);
   return number !== undefined && Number.isInteger(number) && number >= 0 && number <= 65_535
@@ -30,16 +30,16 @@ export function portNumberOf(value: unknown): number | undefined {
     : undefined;
 }
 
-/** @returns `tcp` where nothing is told, and `undefined` for what has no ports */
+/** @returns the protocol; `tcp` by default, `undefined` for one without ports */
 export function protocolOf(value: unknown): ObservedPort['protocol'] | undefined {
   const name = textOf(value)?.toLowerCase() ?? 'tcp';
   return PROTOCOLS.find((protocol) => protocol === name);
 }
 
-/** The most names of a host that are told. */
+/** Host names per description. */
 const MAX_HOST_NAMES = 50;
 
-/** @returns what the asset of a host is described by; nothing where there is no more to tell than a name */
+/** @returns a description for the asset of a host; empty if there is no more than one name */
 export function hostDescription(
   operatingSystem: string | undefined,
   names: Iterable<string>,
@@ -53,7 +53,7 @@ export function hostDescription(
   return lines.length === 0 ? {} : { description: lines.join('\n') };
 }
 
-/** What a scanner saw of a port, which is open unless it says otherwise. */
+/** Builds an observed port; it is open unless `more` says otherwise. */
 export function buildObservedPort(
   protocol: ObservedPort['protocol'],
   number: number,
@@ -73,7 +73,7 @@ export function buildObservedPort(
   };
 }
 
-/** A host of which a scanner tells single ports, and says nothing of others. */
+/** Builds a host of which only single ports were scanned. */
 export function hostWithPorts(
   address: string,
   ports: readonly ObservedPort[],

@@ -25,14 +25,14 @@ const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
   negligible: 'Informational',
 };
 
-/** @returns the severity that a word of a scanner means, without regard to case; `undefined` for one that is not known */
+/** @returns the severity that a scanner's word means, in any case; `undefined` if unknown */
 export function parseSeverity(word: unknown): Severity | undefined {
   if (typeof word !== 'string' || word.length > 50) return undefined;
   const key = word.trim().toLowerCase();
   return Object.hasOwn(SEVERITY_WORDS, key) ? SEVERITY_WORDS[key] : undefined;
 }
 
-/** @param score from 0 to 10 @returns the severity as CVSS 3.1 and 4.0 rate it (section 5 of the former) */
+/** Rates a score from 0 to 10 like CVSS 3.1 (section 5) and 4.0. */
 export function severityOfScore(score: number): Severity {
   if (score >= 9) return 'Critical';
   if (score >= 7) return 'High';
@@ -40,17 +40,17 @@ export function severityOfScore(score: number): Severity {
   return score > 0 ? 'Low' : 'Informational';
 }
 
-/** What a report says of CVSS, as it stands there. */
+/** CVSS values as a report has them. */
 export interface CvssEntry {
   score?: unknown;
   vector?: unknown;
-  /** `3.1`; else the vector tells, and a score with neither counts as of 3.0. */
+  /** `3.1`; defaults to the vector's version, else to 3.0. */
   version?: unknown;
 }
 
 /**
- * @returns of several the best known: 4.0 before 3.1 before 3.0 before 2.0, one with a vector before one without, the
- *   higher score before the lower. Of 2.0 the score alone. What is no score from 0 to 10 and no vector is passed over
+ * Picks the best of several CVSS values: 4.0 before 3.1, 3.0 and 2.0, with a vector before without, then the higher
+ * score. CVSS 2.0 keeps only the score. Ignores invalid values.
  */
 export function bestCvss(claims: readonly CvssEntry[]): { cvssScore?: number; cvssVector?: string } {
   let best: { version: number; score: number; vector?: string } | undefined;

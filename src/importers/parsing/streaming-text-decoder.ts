@@ -1,20 +1,20 @@
 import { isAscii } from 'node:buffer';
 import { decoderForBom, stripBom } from './encodings.ts';
 
-/** How far the declaration of XML can reach, in bytes. */
+/** Bytes that an XML declaration may take. */
 const MAX_DECLARATION = 256;
 
 /**
- * Turns chunks of bytes into text, without a byte order mark. What is no UTF-8 becomes U+FFFD. UTF-16 is told by its
- * mark, and an encoding that the declaration of XML names is taken when it is one of WHATWG's.
+ * Decodes chunks into text without a byte order mark. Recognises UTF-16 by its mark, and the encoding of an XML
+ * declaration if WHATWG defines it. Invalid UTF-8 becomes U+FFFD.
  */
 export class StreamingTextDecoder {
-  /** The beginning of a character whose end is in the next chunk. */
+  /** Start of a character that ends in the next chunk. */
   #carried: Uint8Array = new Uint8Array(0);
   #decoder: TextDecoder | undefined;
   #begun = false;
 
-  /** @returns the text of the chunk, but for a character that it does not hold to its end */
+  /** @returns the text of the chunk, up to its last complete character */
   decode(chunk: Uint8Array): string {
     let bytes =
       this.#carried.length === 0
@@ -33,7 +33,7 @@ export class StreamingTextDecoder {
     return bytes.toString('utf8', 0, whole);
   }
 
-  /** @returns what is left when the last chunk ended in the middle of a character, or of a declaration */
+  /** @returns the rest, if the last chunk ended inside a character or a declaration */
   end(): string {
     const rest = this.#begun ? Buffer.from(this.#carried) : this.#begin(this.#carried);
     return this.#decoder === undefined ? rest.toString() : this.#decoder.decode(rest);
@@ -54,14 +54,14 @@ function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
   if (name === undefined || /^(utf-?8|us-ascii)$/i.test(name)) return undefined;
   try {
     const decoder = new TextDecoder(name);
-    // What was read up to here as bytes of one each is no UTF-16.
+    // The declaration was readable as single bytes, so it is not UTF-16.
     return decoder.encoding.startsWith('utf') ? undefined : decoder;
   } catch {
     return undefined;
   }
 }
 
-/** @returns the length without the character at the end that needs more bytes than there are */
+/** @returns the length without an incomplete character at the end */
 function lengthOfWholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] as number;

@@ -1,21 +1,19 @@
-/** A part of a stream of bytes that is wanted as text, and may lie in several chunks. */
+/** Captures a part of a byte stream as text, across chunks. */
 export class TextCapture {
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #start = -1;
   #largest = 0;
 
-  /** Whether one has begun. */
   get isActive(): boolean {
     return this.#start >= 0;
   }
 
-  /** Where it begins in the present chunk. */
+  /** Start within the current chunk. */
   get start(): number {
     return this.#start;
   }
 
-  /** The most bytes that it may have. */
   get maxBytes(): number {
     return this.#largest;
   }
@@ -25,7 +23,7 @@ export class TextCapture {
     this.#largest = largest;
   }
 
-  /** Keeps what the chunk has of it, as it goes on in the next one. @returns whether it is not too long */
+  /** Copies the rest of a chunk, to continue in the next. @returns false if the capture is too long */
   carryOver(chunk: Uint8Array): boolean {
     if (!this.isActive) return true;
     if (!this.#add(chunk, chunk.length)) return false;
@@ -33,7 +31,7 @@ export class TextCapture {
     return true;
   }
 
-  /** Ends it. @returns nothing when it is too long */
+  /** Ends the capture. @returns `undefined` if it is too long */
   take(chunk: Uint8Array, end: number): string | undefined {
     let text: string;
     if (this.#parts.length === 0) {
@@ -52,7 +50,7 @@ export class TextCapture {
   #add(chunk: Uint8Array, end: number): boolean {
     this.#bytes += end - this.#start;
     if (this.#bytes > this.#largest) return false;
-    // A chunk may be written over by whoever gave it.
+    // The producer may reuse the chunk.
     this.#parts.push(Uint8Array.prototype.slice.call(chunk, this.#start, end));
     return true;
   }

@@ -1,10 +1,10 @@
-/** @returns the URL as WHATWG writes it, when it is one of a web site */
+/** @returns the parsed URL if it is http or https */
 export function parseWebUrl(text: string | undefined): URL | undefined {
   if (text === undefined || !/^https?:\/\//i.test(text)) return undefined;
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** @returns the URLs of web sites that stand in a text or in HTML, each once, without the sentence around them */
+/** @returns the distinct http and https URLs in text or HTML, without surrounding punctuation */
 export function extractUrls(text: string | undefined): string[] {
   const found = text?.match(/https?:\/\/[^\s<>"'\\^`{|}]+/gi) ?? [];
   return [

@@ -1,7 +1,7 @@
 import { htmlToMarkdown, textToMarkdown } from './markdown.ts';
 import type { XmlElement } from './xml-stream.ts';
 
-/** @returns the elements at the end of a path of names below the element, in their order */
+/** @returns the descendants at a path of names, in document order */
 export function elementsAt(element: XmlElement, ...names: readonly string[]): readonly XmlElement[] {
   let found: readonly XmlElement[] = [element];
   for (const name of names) {
@@ -10,31 +10,31 @@ export function elementsAt(element: XmlElement, ...names: readonly string[]): re
   return found;
 }
 
-/** @returns the trimmed text of the first element at the path that has one */
+/** @returns the first non-empty text at the path, trimmed */
 export function textAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   return textsAt(element, ...names)[0];
 }
 
-/** @returns the trimmed texts of the elements at the path, without those that are empty */
+/** @returns the non-empty texts at the path, trimmed */
 export function textsAt(element: XmlElement, ...names: readonly string[]): string[] {
   return elementsAt(element, ...names)
     .map(({ text }) => text.trim())
     .filter((text) => text !== '');
 }
 
-/** @returns the HTML that is the text of the first element at the path that has one, as Markdown */
+/** @returns the first non-empty HTML at the path, as Markdown */
 export function markdownAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   const text = textAt(element, ...names);
   return text === undefined ? undefined : htmlToMarkdown(text);
 }
 
-/** @returns the plain text of the first element at the path that has one, as Markdown that shows it as it is */
+/** @returns the first non-empty text at the path, as Markdown */
 export function plainTextAt(element: XmlElement, ...names: readonly string[]): string | undefined {
   const text = textAt(element, ...names);
   return text === undefined ? undefined : textToMarkdown(text);
 }
 
-/** @returns the element's text without that of the elements in it, trimmed: `1.2.3.4<hostname>a</hostname>` has `1.2.3.4` */
+/** @returns the element's text without that of its children: `1.2.3.4` for `1.2.3.4<hostname>a</hostname>` */
 export function ownText({ text, children }: XmlElement): string {
   let own = '';
   let end = text.length;

@@ -2,40 +2,40 @@ import { LimitedXmlParser, type ElementHandler } from './limited-xml-parser.ts';
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** A whole element. Names are without their prefix. */
+/** A complete element; names have no namespace prefix. */
 export interface XmlElement {
   name: string;
   attributes: Attributes;
   children: readonly XmlElement[];
-  /** All text within it, in the order of the report, with what stands in CDATA. */
+  /** Text of the element and its descendants, including CDATA. */
   text: string;
 }
 
-/** An element that has begun and not ended. */
+/** An open element. */
 export interface XmlAncestor {
   name: string;
   attributes: Attributes;
 }
 
-/** An element at one of the paths that were asked for. */
+/** An element at one of the requested paths. */
 export interface XmlMatch {
-  /** The path as it was asked for. */
+  /** The requested path. */
   path: string;
   element: XmlElement;
-  /** From the root on. The same one is the same object in every piece that lies in it. */
+  /** From the root. All matches inside an element share its object. */
   ancestors: readonly XmlAncestor[];
-  /** Where it ends, or begins where that is what was asked for; from 1. */
+  /** Line of the end tag, or of the start tag for `begins`; from 1. */
   line: number;
 }
 
 export interface XmlStreamOptions {
-  /** Names of root elements, without prefix; another one is refused. */
+  /** Allowed root elements, without prefix. */
   roots: readonly string[];
-  /** Names from the root on, joined by dots, `*` for any: `issues.issue`. */
+  /** Names from the root, joined by dots; `*` for any: `issues.issue`. */
   paths: readonly string[];
-  /** Of elements that are told where they begin, with nothing in them; what they hold may be told behind them. */
+  /** Paths of elements to yield, without content, where they begin. */
   begins?: readonly string[];
-  /** Of elements that are told where they end, with nothing in them; what they hold may be told before them. */
+  /** Paths of elements to yield, without content, where they end. */
   ends?: readonly string[];
 }
 
@@ -43,10 +43,10 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 const MAX_ELEMENTS = 100_000;
 
 /**
- * Reads XML as it comes in, and gives whole the elements at the paths. What lies within one is no piece of its own, and
- * everything else is passed over.
- * @throws ReportError with the line where it is no XML, ends too early, or holds a piece of more than 8 Mi characters;
- *   every piece that ended before was yielded
+ * Streams the elements at the given paths of an XML document and skips everything else. Elements inside a match are not
+ * matched again.
+ * @throws ReportError with the line if the document is invalid or truncated, or a match exceeds 8 Mi characters; yields
+ *   the matches before it first
  */
 export async function* streamXmlMatches(
   chunks: AsyncIterable<Uint8Array>,
@@ -59,7 +59,7 @@ export async function* streamXmlMatches(
     try {
       read();
     } catch (error) {
-      // An element whose closing tag is the error did not end.
+      // The element is incomplete if its end tag is the error.
       yield* collector.takeMatches(xml.position);
       throw error;
     }

@@ -6,8 +6,8 @@ import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitab
 import { truncateText, type NormalizedFinding } from '../normalize-finding.ts';
 
 /**
- * What a finding says as the spool keeps it: texts nearly as its row will have them, one behind the other, with their
- * lengths before them. A column for each would take twice the time, and so would JSON of all.
+ * The texts of a spooled finding, nearly as its row will have them. They are stored one after the other behind a header
+ * of lengths: a column each, or JSON, takes twice the time.
  */
 type Texts = readonly [
   score: string,
@@ -28,7 +28,7 @@ const EVIDENCE_INDEX = 12;
 
 const encodeList = (list: readonly unknown[]) => (list.length === 0 ? '[]' : JSON.stringify(list));
 
-/** @returns whether it was cut, the length of the evidence, the other lengths, a line end, and the texts */
+/** Encodes as `cut?,<length of evidence>;<other lengths>\n<texts>`. */
 export function encodeFinding(finding: NormalizedFinding): string {
   const texts: Texts = [
     finding.cvssScore === null ? '' : String(finding.cvssScore),
@@ -102,12 +102,12 @@ export function decodeFinding(rank: number, body: string): NormalizedFinding {
   };
 }
 
-/** Characters below which a finding cannot have more bytes than its limit. */
+/** Characters; shorter bodies cannot exceed the limit in bytes. */
 const MAX_SURELY_WITHIN_LIMIT = MAX_VULNERABILITY_BYTES / 3;
 
 /**
- * @param body as `packed` makes it
- * @returns the same, cut to the limit of a finding
+ * @param body from `encodeFinding`
+ * @returns the body, cut to the size limit of a finding
  */
 export function truncateToLimit(rank: number, body: string): string {
   if (body.length <= MAX_SURELY_WITHIN_LIMIT) return body;
@@ -115,14 +115,14 @@ export function truncateToLimit(rank: number, body: string): string {
   return truncateToSize(settled) ? encodeFinding({ ...settled, isTruncated: true }) : body;
 }
 
-/** @returns a digest of all that the scanner says but the evidence */
+/** Hashes everything that the scanner reports, except for evidence. */
 export function hashContent(rank: number, body: string, located: number): string {
   const begin = body.indexOf(';');
   const said = body.slice(begin, body.length - Number(body.slice(body.indexOf(',') + 1, begin)));
   return hash('sha256', `${rank} ${located}${said}`, 'base64url').slice(0, 22);
 }
 
-/** @param located how many locations the report has */
+/** @param located number of reported locations */
 export function toColumns(rank: number, body: string, located: number): ScannerColumns {
   const [score, vector, title, description, impact, fix, parent, display, ...lists] = decodeTexts(body);
   const [cves, cwes, urls, locations, evidence] = lists;
@@ -145,9 +145,9 @@ export function toColumns(rank: number, body: string, located: number): ScannerC
   };
 }
 
-/** Cuts what is over the limit of a finding in all: evidence, then locations, then texts. @returns whether it did */
+/** Cuts a finding to the size limit: evidence first, then locations, then texts. @returns whether it cut anything */
 function truncateToSize(finding: NormalizedFinding): boolean {
-  // As JSON it is larger than what counts; mostly that says enough.
+  // The JSON is larger than the stored form, so it usually decides.
   let over = Buffer.byteLength(JSON.stringify(finding)) - MAX_VULNERABILITY_BYTES;
   if (over <= 0) return false;
   for (const list of [finding.evidence, finding.locations]) {

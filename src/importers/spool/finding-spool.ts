@@ -14,16 +14,16 @@ import {
   isTruncated,
 } from './finding-codec.ts';
 
-/** So many instances of a finding are looked at whole; of later ones the location, the time and the severity count. */
+/** Instances that are merged in full. Later ones contribute only location, time and severity. */
 const MAX_MERGED_INSTANCES = 20;
 
-/** Who a finding is, beside what is said of it. */
+/** What identifies a finding, apart from what is reported about it. */
 export interface FindingHeader {
   identity: string;
   source: string;
   asset: AssetLocation | null;
   coverage: CoverageKey | null;
-  /** Milliseconds since 1970; `null` where only the report has a time. */
+  /** Milliseconds since 1970; `null` if only the report has a time. */
   seenAt: number | null;
 }
 
@@ -42,14 +42,12 @@ type SpooledGroupRow = [
   size: number,
 ];
 
-/** Where a reading of the spool goes on: behind a number in the order of the report, or behind an identity in theirs. */
+/** Where the next read continues: after a sequence number in report order, or after an identity. */
 export type SpoolCursor = number | string;
 
-/** A finding as it was spooled. */
 export interface SpooledFinding {
-  /** In the order of the report. */
+  /** Sequence number in the report. */
   sequence: number;
-  /** Whether a part of it was left out. */
   isTruncated: boolean;
   sighting: Sighting;
 }
@@ -61,8 +59,8 @@ const FINDING_COLUMNS =
 const TABLES = [
   `create table instances (seq integer primary key, identity text not null, head text not null, rank int not null,
     seen int, located int not null, content text not null, cut int not null, size int not null, body text not null)`,
-  // `first`: the number of its first instance; `untimed`: whether one has no time of its own. Head, located,
-  // content and cut hold only where there is one instance.
+  // `first`: sequence number of the first instance; `untimed`: whether an instance has no time of its own. `head`,
+  // `located`, `content` and `cut` are valid only for a single instance.
   `create table findings (identity text primary key, first int not null, instances int not null, head text not null,
     rank int not null, first_seen int, last_seen int, untimed int not null, located int not null, content text not null,
     cut int not null, size int not null) without rowid`,
@@ -70,8 +68,8 @@ const TABLES = [
 ];
 
 /**
- * The findings of a report. Its instances are kept one behind the other, as they lie anywhere in a report, and then grouped
- * into findings in one sort: looked up one by one, a million would each need another page.
+ * The findings of a report. Instances can lie anywhere in a report, so they are appended first and then grouped by one
+ * sort: a million lookups would each read a different page.
  */
 export class FindingSpool {
   readonly #file = openScratchDatabase(TABLES);
@@ -86,17 +84,16 @@ export class FindingSpool {
   #count = 0;
   #newest: number | null = null;
 
-  /** Findings; instances of them until these are grouped. */
+  /** Number of findings; of instances before `group`. */
   get count(): number {
     return this.#count;
   }
 
-  /** The time of the newest instance, in milliseconds since 1970; `null` where none has one. */
+  /** Time of the newest instance, in milliseconds since 1970; `null` if none has one. */
   get newest(): number | null {
     return this.#newest;
   }
 
-  /** Adds an instance of a finding. */
   add({ identity, source, asset, coverage, seenAt }: FindingHeader, finding: NormalizedFinding): void {
     const rank = severityRank(finding.severity);
     const body = truncateToLimit(rank, encodeFinding(finding));
@@ -118,7 +115,7 @@ export class FindingSpool {
     if (seenAt !== null && seenAt > (this.#newest ?? -Infinity)) this.#newest = seenAt;
   }
 
-  /** Groups the instances into findings, once all are there: what is read, counted and asked for is then findings. */
+  /** Groups the instances into findings. Call it once, before `read` and `has`. */
   group(): void {
     this.#count = this.#file
       .prepare(
@@ -136,16 +133,16 @@ export class FindingSpool {
   }
 
   /**
-   * Reads some findings.
-   * @param after where the last reading ended; at first 0 for the order of the report, `''` for that of identities
-   * @param reportAt when an instance was seen that has no time, in milliseconds since 1970
+   * Reads the next findings.
+   * @param after the cursor of the last read; starts at 0 for report order, `''` for identity order
+   * @param reportAt time for instances without one, in milliseconds since 1970
    */
   read(after: SpoolCursor, limit: number, reportAt: number): SpooledFinding[] {
     const rows = (typeof after === 'number' ? this.#inOrder() : this.#sorted).all<SpooledGroupRow>(
       after,
       limit,
     );
-    // What they say is read together, once it is asked for: of findings that are known and the same, nobody does.
+    // Bodies are read together and on demand: unchanged findings never need them.
     let bodies: Map<number, string> | undefined;
     const bodyOf = (number: number): string =>
       (bodies ??= this.#bodiesOf(read.map((spooled) => spooled.sequence))).get(number) as string;
@@ -153,7 +150,7 @@ export class FindingSpool {
     let size = 0;
     for (const row of rows) {
       size += row[11];
-      // A unit of work has so many, and no more than that in all.
+      // A batch never exceeds the limit in total.
       if (size > MAX_READ_CHARACTERS && read.length > 0) break;
       read.push(this.#spooledOf(row, reportAt, bodyOf));
     }
@@ -165,7 +162,7 @@ export class FindingSpool {
   );
   #ordered: ScratchStatement | undefined;
 
-  /** Mostly nobody asks for this order. */
+  /** Created on demand: most imports read in identity order. */
   #inOrder(): ScratchStatement {
     if (this.#ordered === undefined) {
       this.#file.prepare('create index in_order on findings (first)').run();
@@ -206,7 +203,7 @@ export class FindingSpool {
     };
   }
 
-  /** Puts together what the instances of a finding say. */
+  /** Merges all instances of a finding. */
   #saidOften([number, identity, instances, , rank]: SpooledGroupRow): MergedFinding {
     let merged: NormalizedFinding | undefined;
     let header = '';
@@ -244,10 +241,9 @@ export class FindingSpool {
   );
 }
 
-/** What is said of a finding in all. */
 interface MergedFinding {
   header: string;
-  /** How many locations it has, kept or not. */
+  /** Number of reported locations, including those not stored. */
   locationCount: number;
   contentHash: string;
   isTruncated: boolean;
@@ -281,5 +277,5 @@ function encodeHeader(source: string, asset: AssetLocation | null, cover: Covera
   ]);
 }
 
-/** The most characters that are read at once. */
+/** Characters per read. */
 const MAX_READ_CHARACTERS = 4_000_000;

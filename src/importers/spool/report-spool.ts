@@ -4,10 +4,13 @@ import type { CoverageKey, AssetLocation } from '../../domain/imports/sighting.t
 import { FindingSpool, type FindingHeader } from './finding-spool.ts';
 import type { NormalizedFinding } from '../normalize-finding.ts';
 
-/** So many different sets of ports a report may cover. */
+/** Distinct port lists that a report may cover. */
 const MAX_PORT_SETS = 100;
 
-/** What a report tells until it was read. It is a file, so that a million findings take no memory. */
+/**
+ * Holds a report's findings and coverage until it is read completely: in a file, so that a million findings need no
+ * memory.
+ */
 export class ReportSpool {
   readonly findings = new FindingSpool();
   readonly #file = openScratchDatabase([
@@ -19,21 +22,20 @@ export class ReportSpool {
   readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
   readonly #sources = new Set<string>();
-  /** Long texts of ports, by what stands for them. */
+  /** Long port lists by their keys. */
   readonly #ports = new Map<string, string>();
 
-  /** Adds an instance of a finding. */
   add(head: FindingHeader, finding: NormalizedFinding): void {
     this.findings.add(head, finding);
     this.addSource(head.source);
   }
 
-  /** Says that something is covered whole by a tool. */
+  /** Records that a source covers something completely. */
   addCoverage(source: string, { key, host, ports }: CoverageKey): void {
     this.addSource(source);
     const name = portSetKey(ports);
     if (name !== ports && !this.#ports.has(name)) {
-      // A scan has one set of ports; of what has very many nothing is gone.
+      // A scan has one port list. A report with very many marks nothing as gone.
       if (this.#ports.size >= MAX_PORT_SETS) return;
       this.#ports.set(name, ports);
     }
@@ -53,7 +55,7 @@ export class ReportSpool {
       .map(([source]) => source);
   }
 
-  /** @returns some of what is covered, by source and ports, behind `after` */
+  /** @returns the next coverage rows by source and ports */
   readCoverage(
     after: readonly [source: string, ports: string, key: string],
     limit: number,
@@ -71,7 +73,7 @@ export class ReportSpool {
       }));
   }
 
-  /** @returns whether it is the first time that this asset is counted as made, by a dry run that makes none */
+  /** Records an asset that a dry run would create. @returns whether it is new */
   addCreatedAsset({ type, location }: AssetLocation): boolean {
     return this.#remember.run(`${type} ${location}`) > 0;
   }

@@ -2,29 +2,29 @@ import { Worker } from 'node:worker_threads';
 import type { ImportOutcome } from '../../domain/imports/import-types.ts';
 import type { ImportWorkerMessage, ImportWorkerData, WorkerProgress } from './import-worker.ts';
 
-/** In MiB: nearly all that a run makes is soon thrown away. */
+/** MiB. Nearly all objects of a run are short-lived. */
 const YOUNG_GENERATION_SIZE = 8;
-/** How long, in ms, a thread that was told to end may take for the unit of work that it is in. */
+/** Milliseconds that a stopping worker has to finish its transaction. */
 const STOP_TIMEOUT = 5_000;
 
-/** The end of a run that this process could not bring to an end; it may be run again. */
+/** The run ended without a result through no fault of the report; it may be retried. */
 class ImportWorkerError extends Error {
   override name = 'ThreadFailure';
 }
 
-/** The end of a run that needed more memory than it may have, and would again. */
+/** The run exceeded its memory limit and would do so again. */
 export class ImportOutOfMemory extends Error {
   override name = 'OutOfMemory';
 }
 
 /**
- * Runs an import in a thread with a database handle and a file store of its own, so that nothing of it holds the event loop
- * of this one.
- * @param url of the module `import-thread`, built
- * @param signals `cancelled` ends the run, which tells what was applied; `left` ends it because it is another's now, or the
- *   process ends
- * @param onProgress told at most twice a second
- * @throws the reason of `left`, OutOfMemory, ThreadFailure for what else is no fault of the report
+ * Runs an import in a worker thread with its own database connection and file store, so that it never blocks this event
+ * loop.
+ * @param url of the built module `import-worker`
+ * @param signals `cancelled` ends the run with a result; `left` ends it without one, because another instance has the
+ *   job or the process exits
+ * @param onProgress called at most twice a second
+ * @throws the reason of `left`; ImportOutOfMemory; ImportWorkerError for failures that are not the report's
  */
 export async function runImportInWorker(
   url: URL,

@@ -11,18 +11,18 @@ import { runImport } from '../run-import.ts';
 import { decompress } from '../parsing/decompress.ts';
 import type { ByteSource } from '../report.ts';
 
-/** In MiB, of each connection: what an import writes lies together, so that it needs few pages again. */
+/** MiB per connection. An import writes neighbouring pages and rarely needs an old one. */
 const PAGE_CACHE = 4;
 const PROGRESS_INTERVAL = 500;
 
-/** How far a run is, and how much of the file as it was sent it has read. */
+/** Progress of a run, with the bytes of the uploaded file that it has read. */
 export type WorkerProgress = RunProgress & { bytesRead: number };
 
-/** What a thread opens for itself. */
+/** What a worker opens. */
 export interface WorkerSetup {
   database: DatabaseConfig;
   attachments: AttachmentStoreConfig | undefined;
-  /** In MiB: a run that needs more ends with its thread, and the process goes on. */
+  /** MiB. A run that exceeds it ends its worker, not the process. */
   memory: number;
 }
 
@@ -30,7 +30,7 @@ export interface ImportWorkerData extends WorkerSetup {
   job: RunnableImport;
 }
 
-/** What it tells; an end is the last. */
+/** Messages from the worker; an outcome or a failure is the last. */
 export type ImportWorkerMessage =
   | { progress: WorkerProgress }
   | { outcome: ImportOutcome; progress: WorkerProgress }
@@ -66,7 +66,7 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
       if (job.size === 0) return;
       for await (const piece of files.read(job.contentKey, 0, job.size - 1)) {
         read += piece.length;
-        // A report may be read twice.
+        // Some formats read a report twice.
         progress.bytesRead = Math.max(progress.bytesRead, read);
         tell();
         yield piece;

@@ -7,7 +7,7 @@ import { recordEvents } from '../../audit/record-event.ts';
 import { addDeltas, deleteCounters } from '../../shared/counters.ts';
 import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 
-/** Takes away assets that it made and that nothing else knows by now. */
+/** Deletes the assets that the import created and that nothing else refers to. */
 export async function undoAssets(
   tx: Transaction,
   { id, organizationId, assessmentId, createdAt }: ImportToUndo,

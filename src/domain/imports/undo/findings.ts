@@ -5,16 +5,15 @@ import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import { linkedAssets, linkedTags } from '../linked-things.ts';
 
-/** An import that is taken back. */
 export interface ImportToUndo {
   id: number;
   organizationId: number;
   assessmentId: number | null;
-  /** When it was uploaded, in milliseconds since 1970. */
+  /** Time of the upload, in milliseconds since 1970. */
   createdAt: number;
 }
 
-/** What a unit of work took back and left, and behind which id the next begins; `null` at the end. */
+/** The result of one undo transaction; `last` is the id to continue after, `null` at the end. */
 export interface UndoStep {
   last: number | null;
   done: number;
@@ -48,7 +47,7 @@ export const undoStep = (
   kept: rows.length - done,
 });
 
-/** Takes away findings that it made and that nobody has touched and no other import has seen since. */
+/** Deletes the findings that the import created, unless a person has changed them or another import has seen them. */
 export async function undoFindings(
   tx: Transaction,
   { id, organizationId }: ImportToUndo,
@@ -70,7 +69,7 @@ export async function undoFindings(
     .select('vulnerability_id')
     .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
     .where('last_import_id', '=', id)
-    // What an import does is told with its number.
+    // Changes by imports name their import.
     .where(
       sql<SqlBool>`not exists (select 1 from timeline_entries as entry
         where entry.vulnerability_id = scanner_findings.vulnerability_id and entry.kind not in ('seen', 'gone')
@@ -106,7 +105,7 @@ export async function undoFindings(
   return undoStep(rows, limit, ids.at(-1), gone.length);
 }
 
-/** @returns the highest id that a finding of a scanner has */
+/** @returns the highest vulnerability id of a scanner finding */
 export async function lastFindingId(db: ReadConnection): Promise<number> {
   const row = await db
     .selectFrom('scanner_findings')

@@ -5,9 +5,9 @@ import { findNewerCoverage, type CoveringReport } from '../coverage.ts';
 import type { ImportToUndo } from './findings.ts';
 import { loadPortSets } from '../port-sets.ts';
 
-/** A finding as it was seen last, and what covers it. */
+/** A finding's last sighting and its coverage key. */
 export interface SeenFinding {
-  /** Of the vulnerability. */
+  /** Id of the vulnerability. */
   id: number;
   source: string;
   cover_key: string | null;
@@ -16,7 +16,7 @@ export interface SeenFinding {
   last_seen_at: number;
 }
 
-/** @returns by finding, the newest report beside the one that is undone that covered it since it was seen and has it not */
+/** @returns by finding, the newest other report that covered it since it was last seen and did not contain it */
 export async function coverageByOthers(
   tx: Transaction,
   { id, organizationId, assessmentId }: ImportToUndo,
@@ -49,8 +49,9 @@ export async function coverageByOthers(
 }
 
 /**
- * Has findings that stand be seen as they were before it, and be gone only where another report says so.
- * @param to the ids behind `after` up to it
+ * Restores when remaining findings were last seen. They stay gone only if another report covered them without
+ * containing them.
+ * @param to handles the ids after `after`, up to and including this one
  */
 export async function undoSightings(
   tx: Transaction,

@@ -21,8 +21,8 @@ import { findingCounters } from '../set-statuses.ts';
 import type { ScannerColumns } from '../sighting.ts';
 
 /**
- * Gives findings that stand back what it overwrote: what a person changed since stays, and what a later import overwrote
- * again is what an undo of that one gives back.
+ * Restores the fields that the import overwrote. Fields that a person has edited since stay. If a later import
+ * overwrote a field again, its snapshot takes over the restored value.
  */
 export async function undoSnapshots(
   tx: Transaction,
@@ -131,10 +131,10 @@ export async function undoSnapshots(
   return { ...undoStep(rows, limit, ids.at(-1), rows.length), kept };
 }
 
-/** Evidence is told of by nobody. */
+/** The timeline does not show evidence. */
 const isInTimeline = (column: ScannerColumn): boolean => column !== 'http_requests';
 
-/** What the next import overwrote was this one's; now it is what was there before it. */
+/** The next import overwrote values of this one; its undo must restore those from before both. */
 function mergeIntoNextSnapshot(
   before: FindingSnapshot,
   later: FindingSnapshot,
@@ -153,7 +153,7 @@ function mergeIntoNextSnapshot(
   };
 }
 
-/** @returns whether it was linked still */
+/** @returns whether the asset was still linked */
 async function unlinkAsset(tx: Transaction, finding: number, asset: number): Promise<boolean> {
   const removed = await tx
     .deleteFrom('vulnerability_assets')
@@ -168,8 +168,9 @@ const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)}
 const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
 
 /**
- * A mark of an import that is undone becomes one of this, whose marks are taken back after this (`undoSightings`).
- * @param rows the id, the digest, when it was first seen, when it was gone and by which import
+ * Restores sighting columns. A gone mark by an import that is undone is attributed to this one, whose marks
+ * `undoSightings` removes later.
+ * @param rows id, content hash, first seen, gone at, gone by import
  */
 async function restoreSightings(
   tx: Transaction,
@@ -183,7 +184,7 @@ async function restoreSightings(
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
 }
 
-/** @param rows the import, the finding and what it was before that */
+/** @param rows import, finding, snapshot */
 async function replaceSnapshots(tx: Transaction, rows: readonly (string | number)[][]): Promise<void> {
   if (rows.length === 0) return;
   await sql`update import_changes set before = ${text(2)}

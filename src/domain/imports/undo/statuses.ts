@@ -12,7 +12,7 @@ import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
 import { linkedAssets } from '../linked-things.ts';
 import { coverageByOthers, type SeenFinding } from './sightings.ts';
 
-/** Sets back statuses that it set and nobody and no other import has changed or confirmed since. */
+/** Restores the statuses that the import set, unless a person or another import has changed or confirmed them since. */
 export async function undoStatuses(
   tx: Transaction,
   undone: ImportToUndo,
@@ -45,7 +45,7 @@ export async function undoStatuses(
     ])
     .where('status.import_id', '=', id)
     .where('status.vulnerability_id', '>', after)
-    // What it made is taken away, or stays as it is.
+    // Findings that the import created are either deleted or left as they are.
     .where(sql<SqlBool>`(finding.import_id is null or finding.import_id <> ${id})`)
     .orderBy('status.vulnerability_id')
     .limit(limit)
@@ -107,7 +107,7 @@ export async function undoStatuses(
   return undoStep(rows, limit, rows.at(-1)?.id, back.length);
 }
 
-/** @returns the ids of findings that a later report does not have either, when it was to fix such */
+/** @returns the ids of findings that a later report with `whenGone: 'fix'` does not contain either */
 async function fixedByLaterReports(
   tx: Transaction,
   undone: ImportToUndo,

@@ -9,14 +9,14 @@ import { undoSightings } from './sightings.ts';
 import { undoStatuses } from './statuses.ts';
 import { AdaptiveWriter } from '../adaptive-writer.ts';
 
-/** Things in the first unit of work and in the largest; ids of which a unit looks for those that the import saw. */
+/** Rows in the first transaction and in the largest; ids per scan for sightings. */
 const FIRST_BATCH = 50;
 const MAX_BATCH = 300;
 const IDS_PER_BATCH = 4_000;
 
 /**
- * Takes back an import that has ended, in units of work that leave others room (operation 82). Run again after a crash it
- * goes on; then it counts what was left.
+ * Undoes an import that has ended, in small transactions (operation 82). After a crash it continues where it stopped
+ * and counts only the rest.
  */
 export async function undoImport(
   { db, caller, clock, signal }: { db: Database; caller: Caller; clock: () => number; signal: AbortSignal },
@@ -40,8 +40,8 @@ export async function undoImport(
       after = last;
     }
   };
-  // What it covered first, as another report may cover it; statuses and texts before sightings, as who saw a finding last says
-  // whether they are given back; assets last, when nothing links them any more.
+  // Coverage first, because other reports may cover the same. Statuses and texts before sightings, because the last
+  // sighting decides whether they are restored. Assets last, once nothing links to them.
   await units.write(1, (tx) => undoCoverage(tx, undone));
   await every('statuses', (tx, after, limit) => undoStatuses(tx, undone, act(), after, limit));
   await every('findings', (tx, after, limit) => undoFindings(tx, undone, after, limit));

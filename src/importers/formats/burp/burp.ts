@@ -7,17 +7,17 @@ import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportedLocation, ReportRecord } from '../../report.ts';
 
-/** Extensions give their issues this type, whatever they are about. */
+/** The type of all issues from extensions. */
 const EXTENSION_TYPE = '134217728';
-/** How much of a message is kept, in characters of base64: what more it holds is left out. */
+/** Characters of base64 per message; the rest is cut. */
 const MAX_ENCODED = 256 * 1024;
-/** Of so many requests with their answers an issue keeps what they show; one more than a finding has, so that it counts as cut. */
+/** Exchanges with content per issue: one more than a finding stores, so that it counts as cut. */
 const MAX_SHOWN = 21;
 const TEXTS =
   'type name host path location severity confidence issueBackground remediationBackground references ' +
   'vulnerabilityClassifications issueDetail issueDetailItems remediationDetail';
 const MESSAGES = ['requestresponse.request', 'requestresponse.response'];
-/** Hours ahead of UTC of what Java calls the zones that reports name; of a name with several meanings the one by which most write. */
+/** UTC offsets in hours of Java's zone abbreviations. Ambiguous ones have their most common meaning. */
 // prettier-ignore
 const ZONES: Readonly<Record<string, number>> = {
   EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6, PST: -8, PDT: -7, BRT: -3, ART: -3,
@@ -25,10 +25,7 @@ const ZONES: Readonly<Record<string, number>> = {
   IST: 5.5, ICT: 7, WIB: 7, SGT: 8, HKT: 8, PHT: 8, AWST: 8, JST: 9, KST: 9, AEST: 10, AEDT: 11, NZST: 12, NZDT: 13,
 };
 
-/**
- * The issues that Burp Suite saves as XML, by the document type that stands in every report. It has those alone that
- * somebody chose to save, so that it covers nothing.
- */
+/** Issues saved by Burp Suite as XML. People choose which issues they save, so a report covers nothing. */
 export const burp: ReportFormat = {
   name: 'burp',
   title: 'Burp Suite XML',
@@ -36,7 +33,7 @@ export const burp: ReportFormat = {
   detect: ({ root, text }) =>
     root?.name === 'issues' && ('burpVersion' in root.attributes || /<issue>\s*<serialNumber>/.test(text)),
   async *read(source) {
-    // An issue can have any number of messages, of many megabytes each: they are read one by one.
+    // An issue can have many messages of several megabytes, so they are read one by one.
     const pieces = streamXmlMatches(source(), {
       roots: ['issues'],
       begins: ['issues'],
@@ -58,13 +55,13 @@ export const burp: ReportFormat = {
   },
 };
 
-/** What is kept of an issue that is being read. */
+/** Collects an issue while it is read. */
 class Issue implements XmlElement {
   readonly name = 'issue';
   readonly attributes = {};
   readonly text = '';
   readonly children: XmlElement[] = [];
-  /** The messages of each exchange, by the element that holds them. */
+  /** Messages of each exchange, by parent element. */
   readonly #exchanges = new Map<XmlAncestor | undefined, XmlElement[]>();
 
   add(element: XmlElement, parent: XmlAncestor | undefined): void {
@@ -78,7 +75,7 @@ class Issue implements XmlElement {
     messages.push({ ...element, text: element.text.trim().slice(0, MAX_ENCODED) });
   }
 
-  /** @returns each request with its answers, as sent */
+  /** @returns each request with its responses */
   messages(): string[] {
     return Array.from(this.#exchanges.values(), (messages) =>
       messages
@@ -124,7 +121,7 @@ function recordOfIssue(issue: Issue): ReportRecord {
   };
 }
 
-/** @param text as Java writes a date: `Wed Jan 27 22:43:35 WIB 2021`; a zone that is not known counts as UTC */
+/** @param text a Java date: `Wed Jan 27 22:43:35 WIB 2021`; unknown zones count as UTC */
 function timeOfExport(text: string | undefined): number | undefined {
   const [, before, zone = '', year] =
     /^(.{15,25} )([A-Z]{3,5}|GMT[+-]\d\d:\d\d) (\d{4})$/.exec(text ?? '') ?? [];
@@ -133,7 +130,7 @@ function timeOfExport(text: string | undefined): number | undefined {
   return time === undefined ? undefined : time - (ZONES[zone] ?? 0) * 3_600_000;
 }
 
-/** A location is the path with, in brackets, the parameter or header that the issue is about. */
+/** The location is the path followed by the affected parameter or header in brackets. */
 function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
   const location = textAt(issue, 'location');
   const where = location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];

@@ -1,6 +1,6 @@
 import type { ColumnMapping } from '../../report.ts';
 
-/** What a column can be, named as the API names it, with the names that columns usually have; the first is the likeliest. */
+/** Our fields, named as in the API, with their common column names; the likeliest first. */
 export const CSV_FIELDS = {
   title: [
     'title',
@@ -47,7 +47,7 @@ const plain = (name: string): string =>
 
 const PLAIN_NAMES = Object.entries(CSV_FIELDS).map(([member, names]) => [member, names.map(plain)] as const);
 
-/** @returns which column each of our members is likely to stand in, by the names of the columns */
+/** Guesses the mapping from the column names. */
 export function defaultMapping(columns: readonly string[]): ColumnMapping {
   const taken = new Set<string>();
   const mapping: Record<string, string> = {};

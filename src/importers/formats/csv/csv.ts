@@ -15,7 +15,7 @@ import {
 import { ruleOfTitle } from '../generic/generic.ts';
 import { CSV_FIELDS, type CsvField, isCsvField, defaultMapping } from './columns.ts';
 
-/** CSV of findings: the first row names the columns; a mapping says which is what, else their usual names do. */
+/** CSV of findings. The mapping, or else common names, says which column is which. */
 export const csv: ReportFormat = {
   name: 'csv',
   title: 'CSV with a column for each of our members',
@@ -43,7 +43,7 @@ export const csv: ReportFormat = {
   },
 };
 
-/** @throws ReportError where the mapping names what is not there, or no column is the title */
+/** @throws ReportError if the mapping names an unknown field or column, or no column is the title */
 function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined): ColumnMapping {
   const columns = mapping ?? defaultMapping(names);
   for (const [member, column] of Object.entries(columns)) {

@@ -14,7 +14,7 @@ import { extractCveIds } from '../../parsing/markdown.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
 
 interface Component {
-  /** Without the version: an update is no other package. */
+  /** Without version, so that an update stays the same package. */
   name: string;
   version: string | undefined;
 }
@@ -23,7 +23,7 @@ const MAX_COMPONENTS = 300_000;
 const MAX_DEPTH = 50;
 const MAX_NAME = 500;
 
-/** The components of a bill of materials by what refers to them. */
+/** The components of a BOM by reference. */
 export class ComponentIndex {
   readonly #byRef = new Map<string, Component>();
   #listed = false;
@@ -50,7 +50,7 @@ export class ComponentIndex {
     return ref !== undefined && (this.#byRef.has(ref) || ref.startsWith('pkg:'));
   }
 
-  /** @param ref of a component, also of another document (a BOM-Link, `urn:cdx:…#ref`), or a package URL */
+  /** @param ref of a component, possibly of another document (BOM-Link, `urn:cdx:…#ref`), or a package URL */
   find(ref: string): Component {
     const known = this.#byRef.get(ref);
     if (known !== undefined) return known;
@@ -62,7 +62,7 @@ export class ComponentIndex {
     return { name: name ?? decoded, version: name === undefined ? undefined : versionOf(decoded) };
   }
 
-  /** What a bill of materials with components is of, it covers. */
+  /** A BOM that lists components covers its subject. */
   *coverage(subject: JsonObject): Generator<ReportRecord> {
     if (this.#listed && nameOf(subject) !== undefined)
       yield { kind: 'covered', target: { artifact: artifactOf(subject) } };
@@ -76,7 +76,7 @@ function nameOf(component: JsonObject): string | undefined {
   return parts.length === 0 ? undefined : parts.join('/').slice(0, MAX_NAME);
 }
 
-/** @returns a package URL without version, qualifiers and the rest (`pkg:npm/%40scope/name`) */
+/** @returns the package URL without version and qualifiers (`pkg:npm/%40scope/name`) */
 function packageOf(purl: string): string | undefined {
   const parts = /^pkg:[^@?#]+/.exec(purl);
   return parts?.[0].slice(0, MAX_NAME);
@@ -86,13 +86,13 @@ function versionOf(purl: string): string | undefined {
   return /^pkg:[^@?#]+@([^?#]+)/.exec(purl)?.[1];
 }
 
-/** @returns what the document is of, without its version */
+/** @returns the subject's name without its version */
 export function artifactOf(subject: JsonObject): string {
   const parts = [textOf(subject.group), textOf(subject.name)].filter((part) => part !== undefined);
   return parts.length === 0 ? 'bom' : parts.join('/').replace(/@sha256:[0-9a-f]{64}$/i, '');
 }
 
-/** States of the analysis (VEX) in which it is no vulnerability of the subject, or no more. */
+/** Analysis states (VEX) of vulnerabilities that do not, or no longer, affect the subject. */
 const CLOSED: Readonly<Record<string, string>> = {
   not_affected: 'not affected',
   false_positive: 'false positive',
@@ -100,7 +100,7 @@ const CLOSED: Readonly<Record<string, string>> = {
   resolved_with_pedigree: 'resolved',
 };
 
-/** A finding for each package that it affects. */
+/** Yields a finding per affected package. */
 export function* recordsOf(
   vulnerability: JsonObject,
   components: ComponentIndex,
@@ -161,7 +161,7 @@ function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 
   };
 }
 
-/** Of other methods (OWASP, SSVC) the severity alone is taken. Vectors may stand without what they begin with. */
+/** Other methods (OWASP, SSVC) contribute only their severity. Vectors may lack the `CVSS:` prefix. */
 function claimOf(rating: JsonObject): { vector?: string; score?: number; version?: string } | undefined {
   const version = /^CVSSv(2|3|31|4)$/i.exec(textOf(rating.method) ?? '')?.[1];
   const vector = textOf(rating.vector);
@@ -180,7 +180,7 @@ function claimOf(rating: JsonObject): { vector?: string; score?: number; version
   };
 }
 
-/** The gravest of the ratings, each by its word or else by its CVSS score; informational where none is told. */
+/** @returns the highest severity of the ratings, by word or by CVSS score */
 function severityFrom(ratings: readonly JsonObject[]): Severity {
   const told = ratings.flatMap((rating) => {
     const { cvssScore } = bestCvss([claimOf(rating) ?? {}]);
@@ -191,6 +191,6 @@ function severityFrom(ratings: readonly JsonObject[]): Severity {
 
 function textPartsOf(values: readonly unknown[]): string | undefined {
   const parts = values.map(textOf).filter((text) => text !== undefined);
-  // Markdown, as the schema says.
+  // The schema defines these texts as Markdown.
   return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
 }

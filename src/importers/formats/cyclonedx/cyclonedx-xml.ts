@@ -5,13 +5,13 @@ import { ReportError, type ReportRecord, type ByteSource } from '../../report.ts
 import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
 
 const OF_BOM = ['bom.metadata.timestamp', 'bom.metadata.component', 'bom.components.component'];
-/** Before version 1.4 vulnerabilities were an extension, also within a component. */
+/** Before 1.4 vulnerabilities were an extension, also inside components. */
 const VULNERABILITIES = [
   'bom.vulnerabilities.vulnerability',
   'bom.components.component.vulnerabilities.vulnerability',
 ];
 
-/** Reads the XML as the JSON that it would be. */
+/** Converts the XML to the equivalent JSON objects. */
 export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportRecord, void> {
   const components = new ComponentIndex();
   let scannedAt: number | undefined;

@@ -8,8 +8,8 @@ import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
 import { readBomXml } from './cyclonedx-xml.ts';
 
 /**
- * CycloneDX (ECMA-424), JSON and XML, versions 1.2 to 1.7, with the vulnerabilities of its components. Read twice: what
- * they affect may stand behind them.
+ * CycloneDX (ECMA-424) 1.2 to 1.7, JSON and XML. Read twice, because components may follow the vulnerabilities that
+ * refer to them.
  */
 export const cyclonedx: ReportFormat = {
   name: 'cyclonedx',
@@ -24,7 +24,6 @@ export const cyclonedx: ReportFormat = {
   },
   async *read(source) {
     const { first, all } = await peekFirstCharacter(source());
-    // Only looked at.
     await all[Symbol.asyncIterator]().return?.();
     if (first === '<') yield* readBomXml(source);
     else yield* readBomJson(source);

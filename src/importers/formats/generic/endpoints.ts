@@ -3,7 +3,7 @@ import { isJsonObject, textOf } from '../../parsing/json-values.ts';
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import type { ReportedLocation, ScanTarget } from '../../report.ts';
 
-/** @returns what an endpoint of DefectDojo is: a URL, `host:port`, a host, or an object of their parts */
+/** Parses a DefectDojo endpoint: a URL, `host:port`, a host, or an object of their parts. */
 export function endpointOf(value: unknown): { target: ScanTarget; location: ReportedLocation } | undefined {
   const target = isJsonObject(value) ? ofParts(value) : ofText(textOf(value) ?? '');
   return target === undefined ? undefined : { target, location: locationOfTarget(target) };
@@ -12,7 +12,7 @@ export function endpointOf(value: unknown): { target: ScanTarget; location: Repo
 function ofText(text: string): ScanTarget | undefined {
   if (/^[a-z][a-z0-9+.-]{0,30}:\/\//i.test(text)) {
     if (webOriginOf(text) !== undefined) return { url: text };
-    // What is no site has a host at least: `tcp://192.0.2.1:25`.
+    // Other URLs at least name a host: `tcp://192.0.2.1:25`.
     const [, host = '', port] =
       /^[^:]+:\/\/(?:[^@/?#]*@)?(\[[^\]]+\]|[^:/?#]+)(?::(\d{1,5}))?/.exec(text) ?? [];
     return hostAt(host, port, text.split(':')[0]);

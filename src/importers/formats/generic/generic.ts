@@ -22,7 +22,7 @@ import type {
 } from '../../report.ts';
 import { endpointOf } from './endpoints.ts';
 
-/** What other platforms mark so is no finding; the first that is set is the reason. */
+/** Flags of findings that are not imported; the first one set is the reason. */
 const CLOSED_REASONS = {
   false_p: 'false positive',
   duplicate: 'duplicate',
@@ -32,8 +32,8 @@ const CLOSED_REASONS = {
 };
 
 /**
- * The generic findings JSON of DefectDojo (its "Generic Findings Import"), and the pages of findings that its API gives
- * (`/api/v2/findings/`). Texts are Markdown there as well.
+ * DefectDojo's "Generic Findings Import" JSON, and pages of findings from its API (`/api/v2/findings/`). Texts are
+ * Markdown.
  */
 export const generic: ReportFormat = {
   name: 'generic',
@@ -99,7 +99,7 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
   };
 }
 
-/** @returns the rule of a finding that has none: its title, without regard to case and space */
+/** @returns the rule of a finding without one: its title, ignoring case and white space */
 export function ruleOfTitle(title: string): string {
   return title.toLowerCase().replace(/\s+/g, ' ').trim();
 }
@@ -114,7 +114,7 @@ function sections(item: JsonObject): string | undefined {
   return told.length === 0 ? undefined : told.join('\n\n');
 }
 
-/** A list of texts, or of objects as the API of DefectDojo has them. */
+/** A list of texts, or of objects in DefectDojo's API. */
 function identifiersOf(value: unknown): string[] {
   return arrayOf(value).flatMap((one) =>
     isJsonObject(one) ? textsOf(one.vulnerability_id ?? one.cwe) : textsOf(one),
@@ -123,7 +123,7 @@ function identifiersOf(value: unknown): string[] {
 
 type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 
-/** @returns one place an asset, with all that was seen on it; one without a target where nothing is told */
+/** @returns a target per asset with its locations; an empty one if the finding names no target */
 function placementsOf(item: JsonObject): FindingPlacement[] {
   const places = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {

@@ -10,7 +10,7 @@ import {
 import { parseTime } from '../../parsing/parse-time.ts';
 import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
 
-/** httpx of ProjectDiscovery, JSON Lines (`-json`), after its type `Result`; older versions write `status-code`. */
+/** ProjectDiscovery's httpx, JSON Lines (`-json`), type `Result`. Older versions write `status-code`. */
 export const httpx: ReportFormat = {
   name: 'httpx',
   title: 'httpx JSON Lines',
@@ -48,7 +48,7 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   if (number === undefined) return { kind: 'skipped', reason: 'no port', at };
   const server = textOf(line.webserver) ?? textOf(line.server);
   const [, product = server, version] = /^([^/()]{1,200})\/(\S{1,200})/.exec(server ?? '') ?? [];
-  // As Nmap names them, so that one port is told alike by both.
+  // Uses Nmap's service names, so that both report a port alike.
   const service = scheme === 'https' ? 'ssl/http' : scheme;
   const port = buildObservedPort('tcp', number, { service, banner: server, product, version });
   const more = {

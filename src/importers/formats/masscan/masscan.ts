@@ -17,8 +17,8 @@ import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts
 const STATES = ['open', 'closed'];
 
 /**
- * Masscan's XML (`-oX`), JSON (`-oJ`) and JSON Lines (`-oD`), after its `out-xml.c`, `out-json.c` and `out-ndjson.c`. Its
- * JSON may have a comma before its end, and an old one ends with `{finished: 1}`, which is none.
+ * Masscan's XML (`-oX`), JSON (`-oJ`) and JSON Lines (`-oD`), as in its `out-xml.c`, `out-json.c` and `out-ndjson.c`.
+ * The JSON may have a trailing comma; old versions end it with the invalid `{finished: 1}`.
  */
 export const masscan: ReportFormat = {
   name: 'masscan',
@@ -26,7 +26,7 @@ export const masscan: ReportFormat = {
   hasFindings: false,
   detect({ root, json, text }) {
     if (root !== undefined) return root.name === 'nmaprun' && root.attributes.scanner === 'masscan';
-    // What an old one ends with makes all of it no JSON.
+    // The invalid end of old versions makes the whole sample unparsable.
     if (json === undefined) return /^\s*\[\s*\{\s*"ip":\s*"[\d.a-f:]{2,45}",[^{}]{0,200}"ports":/.test(text);
     const first = Array.isArray(json) ? json[0] : json;
     if (!isJsonObject(first) || readAddress(first.ip) === undefined) return false;
@@ -107,7 +107,7 @@ function portOf(
   if (port === undefined || name === undefined) return undefined;
   const known = textOf(state) ?? 'open';
   if (!STATES.includes(known)) return undefined;
-  // The title of a page is no service.
+  // A page title is not a service.
   const told = textOf(service) === 'title' ? 'http' : textOf(service);
   return buildObservedPort(name, port, { state: known, service: told, banner: textOf(banner) });
 }

@@ -11,10 +11,10 @@ import {
 import { parseTime } from '../../parsing/parse-time.ts';
 import type { ReportFormat, SourceLocation, ReportRecord } from '../../report.ts';
 
-/** Of its package `protocol`, when a port was an object with numbers in it. */
+/** The numbers of its package `protocol`, for ports written as objects. */
 const PROTOCOLS = ['tcp', 'udp'];
 
-/** Naabu's JSON Lines (`-json`), a port a line; before version 2.1.6 the port was an object. */
+/** Naabu's JSON Lines (`-json`), one port per line. Before 2.1.6 the port was an object. */
 export const naabu: ReportFormat = {
   name: 'naabu',
   title: 'Naabu JSON Lines',

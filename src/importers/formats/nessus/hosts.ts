@@ -9,18 +9,18 @@ import type { XmlElement } from '../../parsing/xml-stream.ts';
 import type { ScanTarget } from '../../report.ts';
 
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
-/** What Nessus calls a service that it does not know. */
+/** Nessus's names for an unknown service. */
 const NO_SERVICE = ['', 'general', 'unknown'];
 
-/** A host of a report, or a site that Tenable's web application scanner looked at. */
+/** A host, or a site of Tenable's web application scanner. */
 export interface NessusHost {
-  /** As the report calls it: an address, a name or a URL. */
+  /** As in the report: an address, a name or a URL. */
   name: string;
   address: string | undefined;
   fqdn: string | undefined;
   names: string[];
   system: string | undefined;
-  /** Whether the scan was done with it; a report that gives no times has all that it names. */
+  /** Whether its scan was completed. A report without times counts as complete. */
   whole: boolean;
   endedAt: number | undefined;
   ports: Map<string, ObservedPort>;
@@ -39,7 +39,7 @@ export function newNessusHost(name: string): NessusHost {
   };
 }
 
-/** Takes what the report says of a host: when it was scanned, its address and names. */
+/** Reads the scan time, address and names of a host. */
 export function addHostProperties(host: NessusHost, properties: XmlElement): void {
   const tags = new Map(
     elementsAt(properties, 'tag').map(({ attributes, text }) => [attributes.name ?? '', text.trim()]),
@@ -49,18 +49,18 @@ export function addHostProperties(host: NessusHost, properties: XmlElement): voi
   host.fqdn = named[0];
   host.names = [...named, tags.get('netbios-name') ?? ''];
   host.system = tags.get('operating-system')?.split('\n')[0];
-  // The second has the time of the scanner without its zone.
+  // `HOST_END` is local time without a zone.
   host.endedAt = parseTime(tags.get('HOST_END_TIMESTAMP')) ?? parseTime(tags.get('HOST_END'));
   host.whole = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
 }
 
-/** @returns the address before the name, and the site where the name is a URL */
+/** @returns the site if the name is a URL, else the address or name */
 export function targetOfHost({ name, address }: NessusHost): ScanTarget {
   const url = parseWebUrl(name);
   return url === undefined ? { host: address ?? name } : { url: url.origin };
 }
 
-/** Remembers that something answers at the port that an item is about. */
+/** Records that the item's port is open. */
 export function addObservedPort(host: NessusHost, { attributes }: XmlElement): void {
   const { port = '', protocol = '', svc_name: service = '' } = attributes;
   const number = Number(port);
@@ -82,7 +82,7 @@ export function addObservedPort(host: NessusHost, { attributes }: XmlElement): v
   });
 }
 
-/** @returns the host as its scan saw it, if it has an address: the report does not say which ports were looked at */
+/** @returns the scanned host, if it has an address; the report does not say which ports were scanned */
 export function toScannedHost({
   address,
   fqdn,

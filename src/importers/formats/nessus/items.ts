@@ -7,10 +7,10 @@ import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts'
 import { type NessusHost, targetOfHost } from './hosts.ts';
 
 const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
-/** How reports before version 5.2 tell of a check: `"1.2 Password length" : [FAILED]`. */
+/** Checks in reports before 5.2: `"1.2 Password length" : [FAILED]`. */
 const OLD_RESULT = /^"([^"\n]{1,1000})"\s*:\s*\[([A-Z]+)\]/;
 
-/** @returns what a plug-in, or a check of an audit, says of a host and port */
+/** @returns the result of a plug-in or an audit check on a host and port */
 export function recordOfReportItem(item: XmlElement, host: NessusHost): ReportRecord {
   const { attributes } = item;
   const rule = attributes.pluginID ?? textAt(item, 'plugin_id');
@@ -30,7 +30,7 @@ function severityOfItem(item: XmlElement): ReportedFinding['severity'] {
   );
 }
 
-/** Items about the host as a whole have port 0. */
+/** Items about the whole host have port 0. */
 function targetAt(host: NessusHost, { attributes }: XmlElement): ScanTarget {
   const target = targetOfHost(host);
   const port = Number(attributes.port);
@@ -69,12 +69,12 @@ function findingOf(item: XmlElement, rule: string): Said {
     ]),
     referenceUrls: textsAt(item, 'see_also').flatMap(extractUrls),
     evidence: textsAt(item, 'plugin_output'),
-    // The scanner of web applications names the page in a sentence.
+    // The web application scanner names the page in its output.
     ...(url === undefined ? {} : { locations: [{ type: 'url', value: url }] }),
   };
 }
 
-/** All checks of one kind of audit share a plug-in: what tells them apart is the id of the check, else its name. */
+/** All checks of an audit type share a plug-in; the check's id, or else its name, distinguishes them. */
 function recordOfCheck(
   item: XmlElement,
   plugin: string,

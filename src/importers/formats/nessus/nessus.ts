@@ -13,8 +13,8 @@ import { recordOfReportItem } from './items.ts';
 const HOST = 'NessusClientData_v2.Report.ReportHost';
 
 /**
- * Reports of Nessus, and of what else writes version 2 of its format (Tenable Vulnerability Management, its scanner of
- * web applications): https://static.tenable.com/documentation/nessus_v2_file_format.pdf
+ * Nessus format version 2, also written by Tenable Vulnerability Management and its web application scanner:
+ * https://static.tenable.com/documentation/nessus_v2_file_format.pdf
  */
 export const nessus: ReportFormat = {
   name: 'nessus',

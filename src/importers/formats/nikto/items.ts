@@ -2,22 +2,22 @@ import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportRecord } from '../../report.ts';
 
-/** What Nikto found at one URL, as all forms of the report tell it. */
+/** A result at one URL, in every form of the report. */
 export interface NiktoItem {
   id: string | undefined;
   method: string | undefined;
   uri: string | undefined;
-  /** The whole of it, where the report has that too. */
+  /** The complete URL, if the report has it. */
   link: string | undefined;
   message: string | undefined;
   references: string | undefined;
   osvdb: string | undefined;
 }
 
-/** Nikto rates nothing: all that it finds is informational. */
+/** Nikto does not rate its results. */
 const SEVERITY = 'Informational';
 
-/** @param origin of the site, `undefined` where the report does not tell it */
+/** @param origin of the site; `undefined` if the report does not name it */
 export function recordOfNiktoItem(
   item: NiktoItem,
   origin: string | undefined,
@@ -25,7 +25,7 @@ export function recordOfNiktoItem(
 ): ReportRecord {
   const { id, method, uri = '/', link, message, references, osvdb = '0' } = item;
   if (message === undefined) return { kind: 'skipped', reason: 'no message', at };
-  // So Nikto tells that there was no web server.
+  // Nikto reports a missing web server this way.
   if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
   const said = messageOf(message, uri);
   const url =
@@ -48,7 +48,7 @@ export function recordOfNiktoItem(
   };
 }
 
-/** From version 2.5 on the path may stand before the message, and a reference behind it. */
+/** Since 2.5 the path may precede the message, and a reference may follow it. */
 function messageOf(message: string, uri: string): string {
   const bare = message.replace(/\sSee: https?:\/\/.*$/, '');
   const prefix = [`${uri}:`, '/:', ':'].find((known) => bare.startsWith(known));

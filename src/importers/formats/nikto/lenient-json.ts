@@ -1,10 +1,10 @@
 import { StreamingTextDecoder } from '../../parsing/streaming-text-decoder.ts';
 import { ReportError } from '../../report.ts';
 
-/** An object: its members that are texts or numbers, as texts. */
+/** An object with its text and number members, as texts. */
 export interface LenientObject {
   members: Map<string, string>;
-  /** The object that it lies in, as far as that was read. */
+  /** The enclosing object, as far as it was read. */
   parent: LenientObject | undefined;
   /** Where it begins, in bytes from 0. */
   offset: number;
@@ -15,10 +15,10 @@ const MAX_TEXT = 4 * 1024 * 1024;
 const MAX_MEMBERS = 1_000;
 
 /**
- * Reads what versions of Nikto write as JSON and is none: commas too many or missing, braces too many, quotes and
- * backslashes in texts as they are, numbers that begin with 0, one report behind another. What is JSON is read the same.
- * @returns each object where it ends, those within it before it
- * @throws ReportError where it ends too early, or has a text of more than 4 Mi characters
+ * Reads the invalid JSON of some Nikto versions: extra or missing commas, extra braces, unescaped quotes and
+ * backslashes, numbers with leading zeros, several reports in a row. Reads valid JSON as well.
+ * @returns each object at its end, inner ones first
+ * @throws ReportError if the report is truncated or a text exceeds 4 Mi characters
  */
 export async function* streamLenientObjects(
   chunks: AsyncIterable<Uint8Array>,
@@ -36,13 +36,13 @@ class LenientJsonParser {
   /** Bytes before the next character. */
   #offset = 0;
   #began = false;
-  /** The name of the member whose value comes next, once its colon was read. */
+  /** Name of the member whose value follows, once its colon was read. */
   #name: string | undefined;
   #isNamed = false;
-  /** Of the text that is being read. */
+  /** The current text. */
   #text: string | undefined;
   #escaped: string | undefined;
-  /** A quote that ends the text if what follows it says so, with the space behind it. */
+  /** A quote, with the white space after it, that ends the text if a separator follows. */
   #quote: string | undefined;
   #word = '';
 
@@ -134,7 +134,7 @@ class LenientJsonParser {
     return undefined;
   }
 
-  /** A backslash before what JSON has no escape for is one. */
+  /** A backslash before an unknown escape is literal. */
   #takeEscape(character: string): void {
     const escape = `${this.#escaped}${character}`;
     if (/^u[\da-f]{0,3}$/i.test(escape)) {

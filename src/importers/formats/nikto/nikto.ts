@@ -7,15 +7,15 @@ import type { ReportFormat, ReportRecord } from '../../report.ts';
 import { type NiktoItem, recordOfNiktoItem } from './items.ts';
 import { type LenientObject, streamLenientObjects } from './lenient-json.ts';
 
-/** Version 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
+/** 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
 const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];
 const DETAILS = SCANS.map((scan) => `${scan}.scandetails`);
-/** How many items are held whose host is told of behind them. */
+/** Items buffered until their host follows. */
 const MAX_BUFFERED = 10_000;
 
 /**
- * The reports of Nikto in XML and JSON, versions 2.1.5 to 2.5: github.com/sullo/nikto, program/templates/nikto.dtd and
- * the plug-ins `report_xml` and `report_json`.
+ * Nikto's XML and JSON reports, 2.1.5 to 2.5: github.com/sullo/nikto, program/templates/nikto.dtd and the plug-ins
+ * `report_xml` and `report_json`.
  */
 export const nikto: ReportFormat = {
   name: 'nikto',
@@ -28,7 +28,7 @@ export const nikto: ReportFormat = {
   },
 };
 
-/** By the text: old versions wrote what is no JSON. */
+/** Matches the text, because old versions write invalid JSON. */
 function isJson(text: string): boolean {
   return (
     /^\s*(?:\[\s*)?\{/.test(text) &&
@@ -101,7 +101,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
   }
 }
 
-/** The report does not say whether the site uses TLS; ports that end in 443 nearly always do. */
+/** The report does not say whether the site uses TLS; ports ending in 443 nearly always do. */
 function originOfJson({ members }: LenientObject): string | undefined {
   const host = members.get('host') || members.get('ip');
   const port = members.get('port');

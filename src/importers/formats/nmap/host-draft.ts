@@ -1,26 +1,26 @@
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
 import type { ReportedFinding } from '../../report.ts';
 
-/** A host as far as the report has told of it. */
+/** A host while it is read. */
 export interface HostDraft {
   address: string | undefined;
   name: string | undefined;
-  /** All of its names, and what the scan takes its system for. */
+  /** All host names, and the likeliest operating system. */
   names: Set<string>;
   system: string | undefined;
-  /** What the scan says of it, `up` or `down`, or something else where it did not ask. */
+  /** `up`, `down`, or another text if the scan did not check. */
   status: string;
   timedOut: boolean;
   seenAt: number | undefined;
   ports: ObservedPort[];
-  /** Whether each port so far comes after the one before it, so that none can be there twice. */
+  /** Whether the ports so far are sorted, so that none can repeat. */
   ordered: boolean;
   unlistedStates: Set<string>;
-  /** Whether the scan got as far as ports. */
+  /** Whether the scan reached the ports. */
   scannedPorts: boolean;
-  /** What scripts found, and where. */
+  /** Script findings, with their port. */
   findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
-  /** What scripts looked for and did not find. */
+  /** Number of vulnerabilities that scripts checked for and did not find. */
   absent: number;
 }
 

@@ -20,7 +20,7 @@ import {
   versionLine,
 } from './nmap-values.ts';
 
-/** The states that Nmap's manual lists. */
+/** As in Nmap's manual. */
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
 const MAX_PORTS = PROTOCOLS.length * 65_536;
 const MAX_RANGES = 100_000;
@@ -29,9 +29,9 @@ const MAX_NAME = 255;
 const MAX_NAMES = 50;
 const MAX_BANNER = 1_024;
 const MAX_CPE = 512;
-/** How much of a host's part of the report its texts may keep alive, in characters. */
+/** Characters of a host's XML above which its texts are copied, so that they do not keep it in memory. */
 const MAX_SHARED = 1024 * 1024;
-/** Understands the elements of a report. Whatever is not named here is passed over. */
+/** Handles the elements of a report; ignores unknown ones. */
 export class NmapElements implements ElementHandler {
   xml!: LimitedXmlParser;
   down = 0;
@@ -39,10 +39,10 @@ export class NmapElements implements ElementHandler {
   #coverage: readonly PortRange[] = [];
   #hosts: ScannedHost[] = [];
   #lastHostEnd = -1;
-  /** What the hosts have beside ports, and how much of it the last one has. */
+  /** Findings and coverage of the hosts, and how many of them belong to the last host. */
   #records: ReportRecord[] = [];
   #lastRecords = 0;
-  /** Whether scripts ran that look for vulnerabilities, so that what they no longer find is gone. */
+  /** Whether vulnerability scripts ran, so that findings they no longer report are gone. */
   #looksForVulnerabilities = false;
   #startedAt: number | undefined;
   #host: HostDraft | undefined;
@@ -57,7 +57,7 @@ export class NmapElements implements ElementHandler {
     return hosts;
   }
 
-  /** @returns what was found on the hosts that were taken, and what of them was covered */
+  /** @returns findings and coverage of the hosts taken */
   takeRecords(): ReportRecord[] {
     const records = this.#records;
     this.#records = [];
@@ -65,7 +65,7 @@ export class NmapElements implements ElementHandler {
     return records;
   }
 
-  /** @returns another array only when there are more ranges than the last time */
+  /** @returns the same array until ranges are added */
   coverage(): readonly PortRange[] {
     if (this.#coverage.length < this.#ranges.length) this.#coverage = [...this.#ranges];
     return this.#coverage;
@@ -160,7 +160,7 @@ export class NmapElements implements ElementHandler {
         port.product = this.#clean(attributes.product, MAX_NAME);
         port.version = this.#clean(attributes.version, MAX_NAME);
         port.banner ??= this.#clean(versionLine(attributes), MAX_BANNER);
-        // With a fingerprint the service did answer, only not in a way that Nmap knows.
+        // A fingerprint means that the service answered in a way Nmap does not know.
         port.probed = attributes.method === 'probed' || attributes.servicefp !== undefined;
         break;
       case 'cpe':
@@ -195,7 +195,7 @@ export class NmapElements implements ElementHandler {
   #endPort(port: ObservedPort): void {
     this.#port = undefined;
     const host = this.#host;
-    // A scan of IP protocols (-sO) lists them as ports of the protocol "ip"; they are none.
+    // IP protocol scans (-sO) list protocols as ports; they are not imported.
     if (host === undefined || !isProtocol(port.protocol)) return;
     const last = host.ports.at(-1);
     if (
@@ -250,7 +250,7 @@ export class NmapElements implements ElementHandler {
         finding: {
           ...finding,
           target: { host: address, ...at },
-          // What a script says of the host itself hangs on the ports that it could ask.
+          // A host script depends on the ports that were scanned.
           ...(port === undefined && this.#ranges.length > 0 ? { ports: this.coverage() } : {}),
           seenAt,
         },
@@ -263,7 +263,7 @@ export class NmapElements implements ElementHandler {
   }
 
   #addCoverage({ protocol, services }: XmlAttributes): void {
-    // What is no port need not be known as covered, and nobody says how many protocols a report can name.
+    // Protocols without ports need no coverage, and a report can name any number of them.
     if (protocol === undefined || services === undefined || !isProtocol(protocol)) return;
     for (const range of parseServiceRanges(protocol, services)) {
       this.#ranges.push(range);
@@ -275,13 +275,13 @@ export class NmapElements implements ElementHandler {
   #addressOf(text = ''): string {
     if (isIPv4(text)) return text;
     if (!isIPv6(text)) this.xml.fail(`"${text.slice(0, 50)}" is not an IP address.`);
-    // One address can be written in many ways; a zone is kept as it is.
+    // IPv6 addresses have many spellings; one with a zone is left as it is.
     return text.includes('%')
       ? text.toLowerCase()
       : new SocketAddress({ address: text, family: 'ipv6' }).address;
   }
 
-  /** @returns the text without outer space, cut at `max` and not in the middle of a character; `null` for none */
+  /** @returns the trimmed text, cut to `max` between characters; `null` if empty */
   #clean(text: string | undefined, max: number): string | null {
     const trimmed = text?.trim() ?? '';
     if (trimmed === '') return null;

@@ -3,13 +3,13 @@ import type { ReportedFinding } from '../../report.ts';
 import { parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 
-/** What a script says of a host or a port, but for where; `absent` counts what it looked for and did not find. */
+/** The findings of a script; `absent` counts vulnerabilities that it checked for and did not find. */
 export interface ScriptFindings {
   findings: Omit<ReportedFinding, 'target'>[];
   absent: number;
 }
 
-/** They repeat what a server sends, which may name anything. */
+/** Scripts that only repeat what a server sends. */
 const ECHOES = new Set([
   'banner',
   'fingerprint-strings',
@@ -18,14 +18,14 @@ const ECHOES = new Set([
   'http-title',
   'ssh-hostkey',
 ]);
-/** Where a script finds a CVE and says nothing of how grave it is. */
+/** For CVEs that a script does not rate. */
 const UNRATED: Severity = 'Medium';
 const MAX_REFERENCES = 20;
 const MAX_OUTPUT = 256 * 1024;
 
 /**
- * Reads what a script of Nmap (NSE) writes for people, which is the same in every version: `vulners` and `vulscan` list
- * identifiers, those of the library `vulns` tell a title and a state, and others name a CVE somewhere.
+ * Parses the output of an Nmap script (NSE), which has the same text in every version: `vulners` and `vulscan` list
+ * ids, scripts of the `vulns` library report a title and a state, others mention a CVE somewhere.
  */
 export function readScript(id: string, output: string): ScriptFindings {
   const text = output.slice(0, MAX_OUTPUT);
@@ -45,7 +45,7 @@ export function readScript(id: string, output: string): ScriptFindings {
   return { findings, absent: 0 };
 }
 
-/** Identifier, score, address, and whether it is an exploit, parted by tabs, below the CPE name that they are known for. */
+/** Rows of id, score, URL and exploit mark, separated by tabs, below a CPE name. */
 function listedByVulners(text: string): ScriptFindings['findings'] {
   const found = new Map<string, { score: number; address: string; exploited: boolean; of: string }>();
   const others: string[] = [];
@@ -79,7 +79,7 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
   });
 }
 
-/** `[CVE-2013-2070] what it is` below the name of each database. */
+/** Rows of `[CVE-2013-2070] title` below the name of a database. */
 function listedByVulscan(text: string): ScriptFindings['findings'] {
   const found = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -101,7 +101,7 @@ interface Block {
   text: string;
 }
 
-/** What the library `vulns` writes: a title, its state on the next line, and more of it. */
+/** The output of the `vulns` library: a title, its state on the next line, then details. */
 function blocksOf(text: string): Block[] {
   const lines = text.split('\n');
   const starts = lines.flatMap((line, at) => (at > 0 && /^\s*State: /.test(line) ? [at - 1] : []));

@@ -4,27 +4,27 @@ import type { ReportRecord } from '../../report.ts';
 import { LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
 import { NmapElements } from './nmap-elements.ts';
 
-/** What one more piece of a report told. */
+/** What a chunk of a report added. */
 export interface NmapBatch {
-  /** The hosts that ended in it, and whether they were up or down. */
+  /** Hosts that are complete, up or down. */
   hosts: ScannedHost[];
-  /** What scripts found on them, and what was covered. */
+  /** Script findings and coverage of these hosts. */
   records: ReportRecord[];
-  /** The ports that the scan covers, as far as the report has told. */
+  /** Scanned ports so far. */
   coverage: readonly PortRange[];
-  /** How many hosts are not up, so far. */
+  /** Hosts that are not up so far. */
   down: number;
-  /** How much of the report was read, so far. */
+  /** Bytes read so far. */
   bytes: number;
 }
 
 /**
- * Reads a report of `nmap -oX` as it comes in, and holds no more of it than a piece and the host that it ends in.
+ * Streams a report of `nmap -oX`, with at most one incomplete host in memory.
  *
- * A host is its IPv4 or IPv6 address. A service's banner is the output of the script `banner` where it ran, and
- * otherwise what Nmap prints as the version: product, version, and the rest in parentheses. A service behind TLS is
- * named as Nmap prints it, `ssl/http`. Of several CPE names the first stands.
- * @throws ReportError that says where the report cannot be used; every host that ended before that was yielded
+ * A host is identified by its IPv4 or IPv6 address. A service's banner is the output of the `banner` script, or else
+ * Nmap's version line: product, version, and extra information in parentheses. A service behind TLS is named
+ * `ssl/http`, as Nmap prints it. Of several CPE names the first is used.
+ * @throws ReportError with the position; yields the hosts before it first
  */
 export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NmapBatch, void> {
   const elements = new NmapElements();
@@ -46,7 +46,7 @@ export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): Asyn
     }
     xml.end();
   } catch (error) {
-    // A host whose closing tag is the error did not end.
+    // The host is incomplete if its end tag is the error.
     elements.dropHostAt(xml.position);
     yield piece();
     throw error;

@@ -6,7 +6,6 @@ export type XmlAttributes = Readonly<Record<string, string>>;
 /** The end of the year 9999, in seconds. */
 const MAX_TIME = 253_402_300_799;
 
-/** A port of which nothing is told yet. */
 export function unknownPort(protocol: ObservedPort['protocol'], number: number): ObservedPort {
   return {
     protocol,
@@ -27,7 +26,7 @@ export function isProtocol(text: string): text is ObservedPort['protocol'] {
 
 export const portAndProtocol = ({ number, protocol }: ObservedPort) => ({ port: number, protocol });
 
-/** The later one stands where a port is there twice. */
+/** The last one wins. */
 export function uniquePorts(ports: readonly ObservedPort[]): ObservedPort[] {
   return [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
 }
@@ -43,21 +42,18 @@ export function versionLine({ product, version, extrainfo }: XmlAttributes): str
   return line;
 }
 
-/**
- * V8 keeps the whole of a text alive for a part of it.
- * @returns the same text on its own
- */
+/** Copies a text, because V8 keeps the whole parent of a substring in memory. */
 export function detachText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** @returns seconds since 1970 as milliseconds; nothing for what is none */
+/** Converts seconds since 1970 to milliseconds; `undefined` if invalid. */
 export function toMilliseconds(seconds: string | undefined): number | undefined {
   const number = /^\d{1,12}$/.test(seconds ?? '') ? Number(seconds) : Number.NaN;
   return number <= MAX_TIME ? number * 1_000 : undefined;
 }
 
-/** @param services as `1,3-4`; what is none is passed over */
+/** @param services `1,3-4`; invalid parts are ignored */
 export function* parseServiceRanges(
   protocol: ObservedPort['protocol'],
   services: string,

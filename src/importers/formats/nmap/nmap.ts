@@ -6,7 +6,7 @@ export const nmap: ReportFormat = {
   name: 'nmap',
   title: 'Nmap XML',
   hasFindings: false,
-  // Masscan writes the same root and names itself.
+  // Masscan writes the same root with its own name as scanner.
   detect: ({ root }) => root?.name === 'nmaprun' && root.attributes.scanner !== 'masscan',
   read: readNmap,
 };

@@ -18,7 +18,7 @@ import {
   type ReportRecord,
 } from '../../report.ts';
 
-/** `npm audit --json`: by advisory (npm 6), and by package (npm 7 and later, `auditReportVersion` 2). */
+/** `npm audit --json`: by advisory (npm 6), or by package (npm 7 and later, `auditReportVersion` 2). */
 export const npmAudit: ReportFormat = {
   name: 'npm-audit',
   title: 'npm audit JSON',
@@ -38,7 +38,7 @@ export const npmAudit: ReportFormat = {
     ])) {
       const at = { offset };
       if (path === 'error') {
-        // An audit that could not be made is no audit that found nothing.
+        // A failed audit must not count as one without findings.
         if (isJsonObject(value)) throw new ReportError(`The audit failed: ${summaryOf(value)}`, at);
       } else if (path === 'advisories.*') yield recordOf(advisoryOf(asJsonObject(value)), at);
       else yield* recordsOfPackage(asJsonObject(value), at);
@@ -54,7 +54,7 @@ function recordOf(finding: ReportedFinding | undefined, at: SourceLocation): Rep
   return finding === undefined ? { kind: 'skipped', reason: 'no id', at } : { kind: 'finding', finding, at };
 }
 
-/** The type `Advisory` of npm 6. */
+/** npm 6, type `Advisory`. */
 function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
   const component = textOf(advisory.module_name) ?? textOf(advisory.module);
   const rule = ruleOf(textOf(advisory.github_advisory_id) ?? textOf(advisory.url), advisory.id);
@@ -70,7 +70,7 @@ function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
     rule,
     title: `${component}: ${textOf(advisory.title) ?? rule}`,
     severity: parseSeverity(textOf(advisory.severity)) ?? 'Informational',
-    // npm's texts are Markdown already.
+    // Already Markdown.
     description: textOf(advisory.overview),
     recommendedFix: textOf(advisory.recommendation),
     category: CATEGORY,
@@ -86,7 +86,7 @@ function advisoryOf(advisory: JsonObject): ReportedFinding | undefined {
   };
 }
 
-/** The vulnerabilities of a package: its own advisories, and the names of packages that bring theirs. */
+/** A package's own advisories, and the names of packages that pass theirs on. */
 function* recordsOfPackage(entry: JsonObject, at: SourceLocation): Generator<ReportRecord> {
   const nodes = textsOf(entry.nodes);
   for (const value of arrayOf(entry.via)) {
@@ -110,7 +110,7 @@ function viaOf(via: JsonObject, entry: JsonObject, nodes: readonly string[]): Re
     recommendedFix: fixOf(component, entry.fixAvailable),
     category: CATEGORY,
     cweIds: textsOf(via.cwe),
-    // npm writes a score of 0 where it knows none.
+    // npm writes 0 for an unknown score.
     ...bestCvss([{ vector: textOf(cvss.vectorString), score: numberOf(cvss.score) || undefined }]),
     referenceUrls: textsOf(url),
     target: { artifact: LOCK, package: component },
@@ -128,10 +128,10 @@ function fixOf(component: string, fix: unknown): string | undefined {
 }
 
 const CATEGORY = { parent: 'Components', display: 'Vulnerable component' };
-/** npm does not say which project it looked at. */
+/** npm does not name the audited project. */
 const LOCK = 'package-lock.json';
 
-/** @returns the advisory's name at GitHub where it has one, as npm's numbers are given anew */
+/** @returns the GitHub advisory id if there is one, because npm reassigns its numbers */
 function ruleOf(text: string | undefined, number: unknown): string | undefined {
   const advisory = /GHSA(?:-[23456789cfghjmpqrvwx]{4}){3}/i.exec(text ?? '')?.[0];
   if (advisory !== undefined) return `GHSA${advisory.slice(4).toLowerCase()}`;

@@ -22,8 +22,8 @@ import type {
 } from '../../report.ts';
 
 /**
- * Nuclei's results, an array or a line each, as its type `ResultEvent` names them (`-json-export`, `-jsonl`); before
- * version 2.6 they were `templateID`, `matched` and `matcher_name`.
+ * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), type `ResultEvent`. Before 2.6 the names were
+ * `templateID`, `matched` and `matcher_name`.
  */
 export const nuclei: ReportFormat = {
   name: 'nuclei',
@@ -35,7 +35,7 @@ export const nuclei: ReportFormat = {
     return isJsonObject(first) && templateOf(first) !== undefined && isJsonObject(first.info);
   },
   async *read(source) {
-    // Nothing heads the report: its time is that of its first result.
+    // There is no header: the report's time is that of its earliest result.
     let scannedAt: number | undefined;
     for await (const results of resultsOf(source())) {
       for (const { value, fault, at } of results) {
@@ -79,7 +79,7 @@ function recordOf(value: unknown, at: SourceLocation): ReportRecord {
   const result = asJsonObject(value);
   const template = templateOf(result);
   if (template === undefined) return { kind: 'skipped', reason: 'no template', at };
-  // Written where it was asked to tell of what did not match as well.
+  // Written with `-matcher-status` for checks that did not match.
   if (result['matcher-status'] === false) return { kind: 'skipped', reason: 'passed', at };
   return { kind: 'finding', finding: findingOf(result, template), at };
 }
@@ -114,7 +114,7 @@ function findingOf(result: JsonObject, template: string): ReportedFinding {
   };
 }
 
-/** @returns addresses: a list, one, or what older versions wrote, a list in Markdown */
+/** Older versions write a Markdown list in place of an array. */
 function linksIn(value: unknown): string[] {
   return textsOf(value).flatMap((text) => text.match(/https?:\/\/[^\s<>"]+/g) ?? []);
 }
@@ -141,7 +141,7 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
   if (ends === undefined) return {};
   const port = ends.port ?? portOf(result.port);
   const address = textOf(result.ip);
-  // What is asked of the DNS is told of a name and not of an address.
+  // DNS and whois results are about a name, not an address.
   const named = result.type === 'dns' || result.type === 'whois' || address === undefined;
   return {
     target: { host: named ? ends.host : address, port, protocol: port === undefined ? undefined : 'tcp' },
@@ -160,7 +160,7 @@ function webAddressOf(text: string): string | undefined {
   return `http${(web[2] as string).toLowerCase()}://${text.slice(web[0].length)}`;
 }
 
-/** Takes `host`, `host:port`, `[v6]:port` and `scheme://host:port/…` apart. */
+/** Splits `host`, `host:port`, `[v6]:port` and `scheme://host:port/…`. */
 function parseHostPort(text: string): { host: string; port?: number | undefined } | undefined {
   const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/s, '');
   if (/^[^:]*:[^:]*:.*$/.test(authority) && !authority.startsWith('[')) return { host: authority };

@@ -4,7 +4,7 @@ import { OpenvasReport } from './scan-report.ts';
 import { recordOfResult } from './results.ts';
 
 const ROOTS = ['report', 'get_reports_response', 'get_results_response'];
-/** Around the report itself the manager puts one that tells of its format, and its protocol an answer. */
+/** The manager wraps the report in one that names its format, and GMP in a response. */
 const REPORTS = [
   'report',
   'report.report',
@@ -21,8 +21,8 @@ const PATHS = [
 ];
 
 /**
- * The XML reports of Greenbone and OpenVAS, alone or as an answer of GMP: https://docs.greenbone.net/API/GMP/gmp.html,
- * and those of OMP before it.
+ * Greenbone and OpenVAS reports, alone or in a response of GMP (https://docs.greenbone.net/API/GMP/gmp.html) or its
+ * predecessor OMP.
  */
 export const openvas: ReportFormat = {
   name: 'openvas',

@@ -6,10 +6,10 @@ import { extractUrls } from '../../parsing/urls.ts';
 import type { XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
-/** What stands in `port`: `443/tcp`, `general/tcp`, and in reports of before 2013 `https (443/tcp)`. */
+/** `443/tcp`, `general/tcp`, or before 2013 `https (443/tcp)`. */
 const PORT = /(?:^|\()(\d{1,5})\/(tcp|udp|sctp)\b/i;
 
-/** @returns number and protocol of a port, of what is about one */
+/** @returns number and protocol, if the text names a port */
 export function parsePort(text: string): { port: number; protocol: 'tcp' | 'udp' | 'sctp' } | undefined {
   const [, digits, name] = PORT.exec(text.trim()) ?? [];
   const port = Number(digits);
@@ -17,7 +17,7 @@ export function parsePort(text: string): { port: number; protocol: 'tcp' | 'udp'
   return protocol === undefined || port < 1 || port > 65_535 ? undefined : { port, protocol };
 }
 
-/** @returns what one test says of one host and port */
+/** @returns the result of one test on a host and port */
 export function recordOfResult(result: XmlElement): ReportRecord {
   const threat = textAt(result, 'threat') ?? '';
   const severity = Number(textAt(result, 'severity') ?? Number.NaN);
@@ -34,7 +34,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
     finding: {
       rule,
       title: title ?? rule,
-      // Of before version 22.4, whose reports know no critical ones, the number tells.
+      // Reports before 22.4 have no critical level, so the score decides.
       severity:
         severity >= 0 && severity <= 10
           ? severityOfScore(severity)
@@ -46,7 +46,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
   };
 }
 
-/** Overrides and the scanner itself say so by a number below 0 (GMP, section `severity`) and by a word. */
+/** Overrides and scanner errors have a score below 0 (GMP, section `severity`) and a word of their own. */
 function reasonToSkip(threat: string, severity: number, compliance: string | undefined): string | undefined {
   if (severity === -1 || /^false positive$/i.test(threat)) return 'false positive';
   if (severity <= -2 || /^(debug|error)$/i.test(threat)) return 'error of the scanner';
@@ -62,7 +62,7 @@ type NvtTexts = Pick<
   'description' | 'impact' | 'recommendedFix' | 'cveIds' | 'referenceUrls' | 'cvssScore' | 'cvssVector'
 >;
 
-/** @param found what the result says, which is all that there is to say where the test has no texts of its own */
+/** @param found the result's text, used if the test has none */
 function nvtTexts(nvt: XmlElement, found: string | undefined): NvtTexts {
   const tags = tagsOf(textAt(nvt, 'tags') ?? '');
   const plain = (name: string) => textToMarkdown(tags.get(name) ?? '');
@@ -91,7 +91,7 @@ function nvtTexts(nvt: XmlElement, found: string | undefined): NvtTexts {
   };
 }
 
-/** `summary=A text.|insight=Another.|…`, in which a text may have a bar of its own. */
+/** `summary=A text.|insight=Another.|…`; a text may contain a bar. */
 function tagsOf(text: string): Map<string, string> {
   const tags = new Map<string, string>();
   let last = '';

@@ -8,14 +8,14 @@ import type { XmlAncestor, XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportRecord } from '../../report.ts';
 import { parsePort } from './results.ts';
 
-/** How many ports are held until their hosts are told of, which stand far behind them. */
+/** Ports buffered until their hosts follow, far behind. */
 const MAX_BUFFERED_PORTS = 50_000;
 const TIMES = ['timestamp', 'scan_start', 'scan_end'];
 
-/** What one report tells beside its results: when it was made, of which hosts and ports, and whether it is whole. */
+/** Collects the time, hosts, ports and completeness of a report. */
 export class OpenvasReport {
   readonly around: XmlAncestor | undefined;
-  /** How many results were read. */
+  /** Results read so far. */
   results = 0;
   scannedAt: number | undefined;
   #timeRank = -1;
@@ -24,7 +24,7 @@ export class OpenvasReport {
   #held = 0;
   readonly #covered: string[] = [];
 
-  /** @param around the element that is the report */
+  /** @param around the report element */
   constructor(around: XmlAncestor | undefined) {
     this.around = around;
   }
@@ -41,7 +41,7 @@ export class OpenvasReport {
         if (Number(textAt(element, 'filtered') ?? 0) > this.results) this.#isWhole = false;
         break;
       case 'port':
-        // A list of ports names each of them with a host; older ones have it beside.
+        // Port lists name the host of each port; older reports do so next to it.
         yield* this.#takePort(element);
         break;
       case 'host':
@@ -52,7 +52,7 @@ export class OpenvasReport {
     }
   }
 
-  /** Of what has not ended, or has findings left out, nothing is gone that is not there. */
+  /** An unfinished or filtered report covers nothing. */
   *end(): Generator<ReportRecord> {
     yield* this.#releasePorts();
     if (!this.#isWhole) return;
@@ -113,14 +113,14 @@ export class OpenvasReport {
       ...hostDescription(system, names),
       ...(seenAt === undefined ? {} : { seenAt }),
       ports,
-      // The report does not say which ports were looked at.
+      // The report does not say which ports were scanned.
       complete: false,
       unlistedStates: [],
     };
   }
 }
 
-/** @returns what is said of a host under a name, mostly once */
+/** @returns the values of a host detail */
 function detailsOf(host: XmlElement | undefined, name: string): string[] {
   if (host === undefined) return [];
   return elementsAt(host, 'detail').flatMap((detail) =>
@@ -128,7 +128,7 @@ function detailsOf(host: XmlElement | undefined, name: string): string[] {
   );
 }
 
-/** @param term of a filter: `levels=hml min_qod=70`; results of the level log, which are no findings to fix, may be left out */
+/** @param term a filter: `levels=hml min_qod=70`; it may omit the level Log, which needs no fix */
 function hidesFindings(term: string): boolean {
   const [, levels] = /(?:^|\s)levels="?([a-z]+)/.exec(term) ?? [];
   if (levels !== undefined && ['h', 'm', 'l'].some((level) => !levels.includes(level))) return true;

@@ -19,7 +19,7 @@ import type {
 } from '../../report.ts';
 import { identifierText, type SarifRule, type SarifRun } from './sarif-runs.ts';
 
-/** A result (section 3.27): a finding, or why it is none. */
+/** Converts a result (section 3.27) to a finding, or skips it. */
 export function recordOfSarifResult(result: JsonObject, run: SarifRun, at: SourceLocation): ReportRecord {
   const reason = reasonToSkip(result);
   return reason === undefined
@@ -34,7 +34,7 @@ function reasonToSkip(result: JsonObject): string | undefined {
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
   const suppressions = arrayOf(result.suppressions).filter(isJsonObject);
-  // One that is under review, or was rejected, does not suppress it (section 3.27.23).
+  // A suppression that is under review or rejected has no effect (section 3.27.23).
   const open = suppressions.some(({ status }) => status === 'underReview' || status === 'rejected');
   return suppressions.length > 0 && !open ? 'suppressed' : undefined;
 }
@@ -72,7 +72,7 @@ function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
 
 interface Found {
   path: string | undefined;
-  /** The full name of a class, a function, a resource. */
+  /** Full name of a class, function or resource. */
   name: string | undefined;
   snippet: string | undefined;
   location: ReportedLocation | undefined;
@@ -109,7 +109,7 @@ function targetOf(first: Found | undefined, run: SarifRun): ScanTarget {
   return path !== undefined && isWebAddress(path) ? { url: path } : { artifact: run.artifact, path };
 }
 
-/** The tool's own fingerprints, else the parts of one with the path, else the path and what stands there. */
+/** Uses the tool's fingerprints, else its partial ones with the path, else path and snippet. */
 function identityOf(
   result: JsonObject,
   rule: string,
@@ -131,15 +131,15 @@ function pathWithoutQuery(path: string | undefined): string {
   return path === undefined ? '' : isWebAddress(path) ? new URL(path).pathname : path;
 }
 
-/** What some tools write where they have none. */
+/** Placeholders of tools that compute no fingerprint. */
 const NO_FINGERPRINT = /^(requires login|unknown|none|null|undefined|n\/?a|0+)$/i;
 
-/** @returns each kind of fingerprint in its oldest version, as a newer tool adds newer ones (section 3.27.16) */
+/** Uses each fingerprint's oldest version, because newer tools add versions (section 3.27.16). */
 function fingerprintOf(value: unknown): [string, string][] | undefined {
   const kinds = new Map<string, { version: number; text: string }>();
   for (const [name, content] of Object.entries(asJsonObject(value))) {
     const text = textOf(content) ?? textOf(asJsonObject(content).value);
-    // CodeQL tells the column beside its fingerprint.
+    // CodeQL adds the column.
     if (text === undefined || NO_FINGERPRINT.test(text) || /column/i.test(name)) continue;
     const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
     const kind = parts?.[1] ?? name;
@@ -160,7 +160,7 @@ const LEVELS: Readonly<Record<string, Severity>> = {
   none: 'Informational',
 };
 
-/** GitHub's `security-severity` where there is one, else the level (section 3.27.10), which is `warning` unless told. */
+/** GitHub's `security-severity`, else the level (section 3.27.10), which defaults to `warning`. */
 function severityOf(result: JsonObject, rule: SarifRule | undefined): Severity {
   const score = numberOf(asJsonObject(result.properties)['security-severity']) ?? rule?.score;
   if (score !== undefined && score >= 0 && score <= 10) return severityOfScore(score);
@@ -169,7 +169,7 @@ function severityOf(result: JsonObject, rule: SarifRule | undefined): Severity {
   return LEVELS[level] ?? 'Medium';
 }
 
-/** Section 3.11: the text, or that of the rule by its name, with its arguments. */
+/** The message, or the rule's by id, with its arguments (section 3.11). */
 function messageOf(message: JsonObject, rule: SarifRule | undefined): string | undefined {
   const named = asJsonObject(rule?.messages[textOf(message.id) ?? '']);
   const text = textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown);
@@ -177,7 +177,7 @@ function messageOf(message: JsonObject, rule: SarifRule | undefined): string | u
   return (
     text
       ?.replace(/\{(\d{1,3})\}/g, (whole, index: string) => values[Number(index)] ?? whole)
-      // Links to places that are told beside it (section 3.11.6).
+      // Links to related locations (section 3.11.6).
       .replace(/\[([^\]]{1,500})\]\(\d+\)/g, '$1')
   );
 }

@@ -10,7 +10,9 @@ import {
 import type { JsonMatch } from '../../parsing/json-stream.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 
-/** What is read of a run before its results. Notifications and contents of files may be of any size: they are not. */
+/**
+ * The parts of a run that are read before its results. Notifications and file contents can be large and are skipped.
+ */
 export const RUN_PATHS = [
   'runs.*.tool.driver.name',
   'runs.*.tool.driver.rules.*',
@@ -25,7 +27,7 @@ export const RUN_PATHS = [
   'runs.*.artifacts.*.location.uri',
 ];
 
-/** What a rule says of its results (section 3.49). */
+/** The metadata of a rule (section 3.49). */
 export interface SarifRule {
   id: string | undefined;
   title: string | undefined;
@@ -34,9 +36,9 @@ export interface SarifRule {
   /** Markdown. */
   help: string | undefined;
   level: string | undefined;
-  /** From 0 to 10, as GitHub's convention has it. */
+  /** GitHub's `security-severity`, from 0 to 10. */
   score: number | undefined;
-  /** Tags and names of other lists, where CWEs and CVEs are told. */
+  /** Tags and taxa, which may contain CVE and CWE ids. */
   identifiers: string;
   cvss: number | undefined;
   links: string[];
@@ -44,13 +46,13 @@ export interface SarifRule {
 }
 
 const MAX_TEXT = 16_384;
-/** Of the rules and paths of a run, in characters. */
+/** Characters of rules and paths per run. */
 const MAX_BUFFERED = 24 * 1024 * 1024;
 const MAX_ARTIFACTS = 500_000;
-/** A part of `automationDetails.id` that is another for each run: a date, a number, a UUID (section 3.17.3). */
+/** The part of `automationDetails.id` that differs per run: a date, a number or a UUID (section 3.17.3). */
 const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
-/** What a run says of itself, beside its results (section 3.14). */
+/** The metadata of a run (section 3.14). */
 export class SarifRun {
   source: string | undefined;
   scannedAt: number | undefined;
@@ -91,23 +93,23 @@ export class SarifRun {
     } else if (this.#roots.length < 100) this.#roots.push(text.endsWith('/') ? text : `${text}/`);
   }
 
-  /** What a later report of the same is known by (section 7). */
+  /** Identifies later reports of the same subject (section 7). */
   get artifact(): string {
     return this.#automation?.replace(RUN_SUFFIX, '') || this.#automation || (this.source ?? 'sarif');
   }
 
-  /** Whether it did what it was to do, so that what it does not tell is gone. */
+  /** Whether every invocation succeeded, so that missing findings are gone. */
   get isWhole(): boolean {
     return !this.#failed;
   }
 
-  /** Whether a result, as far as the report was read, lacks what may have come behind it. */
+  /** Whether the metadata of a result may be in the part of a truncated report that was not read. */
   isMissingRulesFor(result: JsonObject, offset: number): boolean {
     if (this.#toolOffset === undefined) return true;
     return offset < this.#toolOffset && this.ruleOf(result) === undefined;
   }
 
-  /** Section 3.27.5 to 3.27.7 and 3.52: by index, by id, and by the id without its last parts. */
+  /** By index, by id, and by the id without its last segments (sections 3.27.5 to 3.27.7 and 3.52). */
   ruleOf(result: JsonObject): SarifRule | undefined {
     const reference = asJsonObject(result.rule);
     const component = this.#componentOf(asJsonObject(reference.toolComponent));
@@ -125,7 +127,7 @@ export class SarifRun {
     return undefined;
   }
 
-  /** @returns where a file lies, below the root of the run where it is told; without the escapes of an address */
+  /** @returns the decoded path of a file, relative to the run's root if known */
   pathOf(location: JsonObject): string | undefined {
     const index = numberOf(location.index);
     const uri = textOf(location.uri) ?? (index === undefined ? undefined : this.#artifacts.get(index));
@@ -153,7 +155,7 @@ export class SarifRun {
     const size = id.length + title.length + description.length + help.length + identifiers.length;
     if (!this.#keep(500 + size + JSON.stringify(rule.messages).length)) return;
     this.#rules.set(`${component}#${index}`, rule);
-    // The last is for results that do not say whose rule it is.
+    // For results that do not name the rule's component.
     for (const name of id === '' ? [] : [`${component}:${id}`, `*:${id}`]) {
       if (!this.#rules.has(name)) this.#rules.set(name, rule);
     }
@@ -188,7 +190,7 @@ function ruleFrom(value: JsonObject): SarifRule {
   };
 }
 
-/** @param targets of relationships, or taxa: those of the list of CWEs may be bare numbers */
+/** @param targets of relationships, or taxa; CWE ids may be bare numbers */
 export function identifierText(properties: JsonObject, targets: readonly JsonObject[]): string {
   const names = targets.map((target) => {
     const id = textOf(target.id) ?? '';

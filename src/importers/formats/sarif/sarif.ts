@@ -5,7 +5,7 @@ import type { ReportFormat, ReportError, ReportRecord } from '../../report.ts';
 import { recordOfSarifResult } from './sarif-results.ts';
 import { RUN_PATHS, SarifRun } from './sarif-runs.ts';
 
-/** SARIF 2.1.0 (OASIS), of any tool. Read twice: rules, artifacts and the run's name may stand behind its results. */
+/** SARIF 2.1.0 (OASIS) of any tool. Read twice, because rules, artifacts and the tool may follow the results. */
 export const sarif: ReportFormat = {
   name: 'sarif',
   title: 'SARIF 2.1.0',
@@ -29,7 +29,7 @@ export const sarif: ReportFormat = {
       const run = runAt(keys[1] as number);
       run.hasResults = true;
       const result = asJsonObject(value);
-      // What would tell of the result was not reached, and without it the result would be another one.
+      // Without the missing metadata the result would get another identity.
       if (failure !== undefined && run.isMissingRulesFor(result, offset)) throw failure;
       yield recordOfSarifResult(result, run, { offset });
     }

@@ -20,7 +20,7 @@ import type {
   ScanTarget,
 } from '../../report.ts';
 
-/** testssl.sh's JSON, flat (`--jsonfile`) or with what it belongs to (`--jsonfile-pretty`), of versions 2.9 to 3.2. */
+/** testssl.sh 2.9 to 3.2, flat JSON (`--jsonfile`) or structured (`--jsonfile-pretty`). */
 export const testssl: ReportFormat = {
   name: 'testssl',
   title: 'testssl.sh JSON',
@@ -49,14 +49,13 @@ export const testssl: ReportFormat = {
   },
 };
 
-/** Whom a test is about. */
 interface Server {
   name: string | undefined;
   address: string | undefined;
   port: number | undefined;
 }
 
-/** The servers that were tested to the end. */
+/** Collects the servers whose tests completed. */
 class ServerCoverage {
   readonly #targets = new Map<string, ScanTarget>();
   readonly #broken = new Set<string>();
@@ -65,7 +64,7 @@ class ServerCoverage {
     this.#targets.set(JSON.stringify(target), target);
   }
 
-  /** @param target all of them when it is absent */
+  /** @param target if absent, no single server is affected */
   break(target: ScanTarget | undefined): void {
     if (target !== undefined) this.#broken.add(JSON.stringify(target));
   }
@@ -80,7 +79,7 @@ function isEntry(value: unknown): boolean {
   return typeof id === 'string' && typeof severity === 'string' && finding !== undefined;
 }
 
-/** What is told of one server, or of a problem before one was reached. */
+/** Yields the results of one server, or a problem before any was reached. */
 function* recordsOf(
   result: JsonObject,
   coverage: ServerCoverage,
@@ -153,7 +152,7 @@ function targetOf({ name, address, port }: Server): ScanTarget | undefined {
   return host === undefined ? undefined : { host, port, protocol: port === undefined ? undefined : 'tcp' };
 }
 
-/** By the name that was asked for, as a server may tell other names other things. */
+/** Uses the requested name, because a server may answer differently per name. */
 function locationOf({ name, address, port }: Server): ReportedLocation {
   const host = name ?? (address as string);
   return {
@@ -164,7 +163,7 @@ function locationOf({ name, address, port }: Server): ReportedLocation {
   };
 }
 
-/** Takes `name/address` apart; a problem of the scan itself stands at `/`. */
+/** Splits `name/address`; problems of the scan itself have `/`. */
 function splitAddress(text: string): [string | undefined, string | undefined] {
   const slash = text.indexOf('/');
   const name = slash < 0 ? text : text.slice(0, slash);

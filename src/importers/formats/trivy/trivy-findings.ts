@@ -12,7 +12,7 @@ import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
 import type { ReportedFinding, ReportedLocation } from '../../report.ts';
 
-/** Where a finding stands: a file, the packages of a system, those of a language. */
+/** Where findings are: a file, or the packages of an operating system or a language. */
 export interface TrivyResult {
   artifact: string;
   target: string;
@@ -20,10 +20,10 @@ export interface TrivyResult {
 }
 
 /**
- * What Trivy says of one vulnerability, misconfiguration, secret or licence (the types `DetectedVulnerability` and so on
- * of its source).
- * @param list the member of the result that holds it
- * @returns why it is skipped where it is none
+ * Converts a vulnerability, misconfiguration, secret or licence (types `DetectedVulnerability` and so on in Trivy's
+ * source).
+ * @param list the member of the result that contains it
+ * @returns the reason if it is skipped
  */
 export function findingOfTrivy(
   list: string,
@@ -51,7 +51,7 @@ function vulnerabilityOf(found: JsonObject, result: TrivyResult): ReportedFindin
   const name = textOf(found.PkgName) ?? '';
   const installed = textOf(found.InstalledVersion);
   const fixed = textOf(found.FixedVersion);
-  // The name of what holds the packages of a system tells its version too.
+  // The target of OS packages contains the version of the system.
   const ofSystem = result.class === 'os-pkgs';
   const at = textOf(found.PkgPath) ?? (ofSystem ? result.artifact : result.target);
   return {
@@ -73,7 +73,7 @@ function vulnerabilityOf(found: JsonObject, result: TrivyResult): ReportedFindin
   };
 }
 
-/** The source that Trivy took the severity from is one of many; the best that any tells is taken. */
+/** Trivy lists several sources; the best CVSS of any is used. */
 function cvssOf(found: JsonObject): { cvssScore?: number; cvssVector?: string } {
   return bestCvss(
     Object.values(asJsonObject(found.CVSS)).flatMap((value) => {
@@ -110,13 +110,13 @@ function misconfigurationOf(found: JsonObject, result: TrivyResult): ReportedFin
   };
 }
 
-/** `AVD-DS-0002`, `DS-0002` and `DS002` are one check, as its versions call it. */
+/** `AVD-DS-0002`, `DS-0002` and `DS002` are the same check in different versions. */
 function checkOf(id: string): string {
   const parts = /^(?:AVD-)?([A-Z]+)-?0*(\d+)$/.exec(id);
   return parts === null ? id : `${parts[1]}-${(parts[2] as string).padStart(4, '0')}`;
 }
 
-/** The text around a secret is left out: nothing says that it was masked well. */
+/** Omits the text around a secret, which may not be masked completely. */
 function secretOf(found: JsonObject, result: TrivyResult): ReportedFinding | string {
   const id = textOf(found.RuleID);
   if (id === undefined) return 'no id';

@@ -6,8 +6,8 @@ import { type ReportFormat, type ReportError, type ReportRecord, type ByteSource
 import { findingOfTrivy, type TrivyResult } from './trivy-findings.ts';
 
 /**
- * Trivy's JSON of images, file systems, repositories and clusters: schema version 2, and the bare list of results that
- * it wrote before version 0.20.
+ * Trivy's JSON for images, file systems, repositories and clusters: schema version 2, and the bare list of results
+ * before 0.20.
  */
 export const trivy: ReportFormat = {
   name: 'trivy',
@@ -42,7 +42,7 @@ export const trivy: ReportFormat = {
   },
 };
 
-/** Where results lie: in a report, in one of a cluster by its versions, and in the bare list. */
+/** In a report, in a cluster report of any version, and in the bare list. */
 const RESULTS = [
   'Results.*',
   'Resources.*.Results.*',
@@ -61,7 +61,7 @@ const LISTS = [
 ];
 const OF_RESULT = ['Target', 'Class'];
 const OF_RESOURCE = ['Namespace', 'Kind', 'Name'];
-/** How many results of a report are told apart. */
+/** Results and resources per report. */
 const MAX_RESULTS = 100_000;
 
 function isResult(value: unknown): boolean {
@@ -71,7 +71,7 @@ function isResult(value: unknown): boolean {
   );
 }
 
-/** What a report says of itself, and of each result beside its lists. */
+/** The metadata of a report and its results. */
 class TrivyHeader {
   failure: ReportError | undefined;
   #artifact = '';
@@ -97,7 +97,7 @@ class TrivyHeader {
     const target = textOf(result?.Target);
     if (target === undefined) return undefined;
     const artifact = this.#artifactOf(this.#resources.get(keys.slice(0, 2).join('.')));
-    // Before version 0.20 nothing but this told of an image and its system.
+    // Before 0.20 only the target names image and system.
     const image = artifact === '' ? /^(.+) \([a-z]+ [\w.]+\)$/i.exec(target)?.[1] : undefined;
     if (image !== undefined) return { artifact: nameOf(image), target, class: 'os-pkgs' };
     return { artifact, target: nameOf(target), class: textOf(result?.Class) };
@@ -112,7 +112,7 @@ class TrivyHeader {
       if (artifact !== '') yield { kind: 'covered', target: { artifact } };
   }
 
-  /** A cluster has many: each of its resources is one. */
+  /** Each resource of a cluster is an artifact. */
   #artifactOf(resource: JsonObject | undefined): string {
     const parts = [this.#artifact, ...OF_RESOURCE.map((name) => textOf(resource?.[name]))];
     return parts.filter((part) => part !== undefined && part !== '').join('/');
@@ -133,7 +133,7 @@ async function readHeader(source: ByteSource): Promise<TrivyHeader> {
   return head;
 }
 
-/** @returns the name of an image without the digest, which is another for each build */
+/** @returns the image name without its digest, which changes with every build */
 function nameOf(artifact: string): string {
   return artifact.replace(/@sha256:[0-9a-f]{64}/i, '');
 }

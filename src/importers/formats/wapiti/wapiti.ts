@@ -16,7 +16,7 @@ import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import type { ReportFormat, ReportedFinding, ReportRecord } from '../../report.ts';
 
-/** Wapiti's JSON (`-f json`), of versions 3.0 to 3.2. Read twice: the site stands at its end. */
+/** Wapiti 3.0 to 3.2, JSON (`-f json`). Read twice, because the site comes last. */
 export const wapiti: ReportFormat = {
   name: 'wapiti',
   title: 'Wapiti JSON',
@@ -64,7 +64,7 @@ const OF_INFOS = ['target', 'date', 'scope', 'version'];
 const MAX_CATEGORIES = 1_000;
 const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
 
-/** A scan of one page or of a folder says nothing of the rest of its site. */
+/** A scan of one page or folder does not cover its site. */
 function* coverageRecords(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
   if (base === undefined || !URL.canParse(base)) return;
   const whole = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
@@ -72,7 +72,7 @@ function* coverageRecords(base: string | undefined, scope: string | undefined): 
     yield { kind: 'covered', target: { url: base } };
 }
 
-/** @returns the address without its query, where the payload stands that is another for each scan */
+/** @returns the URL without its query, which contains the payload */
 function urlOf(found: JsonObject, base: string | undefined): string | undefined {
   const path = textOf(found.path);
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];

@@ -3,7 +3,7 @@ import { extractCveIds, htmlToMarkdown } from '../../parsing/markdown.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
 import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
 
-/** What an alert says of itself, by the names that both forms of the report use, beside its tags and instances. */
+/** The fields of an alert in both XML and JSON, without tags and instances. */
 export const ALERT_MEMBERS = [
   'pluginid',
   'alertRef',
@@ -19,19 +19,19 @@ export const ALERT_MEMBERS = [
   'cweid',
 ] as const;
 
-/** What an alert of ZAP before 2.7 says beside them, whose one instance it is itself. */
+/** Further fields before 2.7, when an alert was its own single instance. */
 export const INSTANCE_MEMBERS = ['uri', 'method', 'param', 'attack', 'evidence'] as const;
 
-/** Of so many instances an alert keeps what they show; more than a finding has as evidence, so that they count as cut. */
+/** Instances with content per alert: one more than a finding stores, so that it counts as cut. */
 const MAX_SHOWN = 21;
-/** How much the URLs of one alert may keep in memory, in characters. */
+/** Characters of URLs per alert. */
 const MAX_URLS = 8 * 1024 * 1024;
 
-/** An alert as it is read: it can have many thousand instances, each with a request and its answer. */
+/** Collects an alert, which can have thousands of instances with request and response. */
 export class ZapAlert {
-  /** The URL of the site that the alert stands in. */
+  /** URL of the enclosing site. */
   readonly site: string | undefined;
-  /** The members' texts. */
+  /** Fields by name. */
   readonly said = new Map<string, string>();
   /** Names and links. */
   readonly tags: string[] = [];
@@ -42,7 +42,7 @@ export class ZapAlert {
     this.site = site;
   }
 
-  /** @param instance is passed over when it has no URL */
+  /** @param instance ignored without a URL */
   add(instance: ZapInstance): void {
     const { uri } = instance;
     if (uri === undefined || this.#characters > MAX_URLS) return;
@@ -66,7 +66,7 @@ export interface ZapInstance {
 const RISKS = ['Informational', 'Low', 'Medium', 'High'] as const;
 const FALSE_POSITIVE = '0';
 
-/** @returns a finding for each site that the alert has instances of; nearly always one */
+/** Yields a finding per site of the alert's instances, nearly always one. */
 export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<ReportRecord> {
   const { said } = alert;
   const name = said.get('name') ?? said.get('alert');
@@ -75,7 +75,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
     yield { kind: 'skipped', reason: 'false positive', at };
     return;
   }
-  // What people add by hand has -1 or nothing, and its name alone tells it from others.
+  // Alerts added by hand have -1 or no id; only the name distinguishes them.
   const ids = [said.get('alertRef'), said.get('pluginid')];
   const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
   const rule = id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
@@ -127,7 +127,7 @@ function bySite({ site, instances }: ZapAlert): Map<string | undefined, ZapInsta
 function evidenceOf({ said }: ZapAlert, instance: ZapInstance): string {
   const { uri, method = 'GET', param, attack, evidence, otherInfo, request, response } = instance;
   const facts = [
-    // Before 2.11 one plug-in's alerts of several kinds are one rule; their names are kept here.
+    // Before 2.11 alerts of different kinds share a rule; the evidence keeps their names.
     said.has('alertRef') ? undefined : (said.get('name') ?? said.get('alert')),
     `${method} ${uri}`,
     param === undefined ? undefined : `Parameter: ${param}`,

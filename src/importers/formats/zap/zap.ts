@@ -16,7 +16,7 @@ import type { ReportFormat, ReportRecord } from '../../report.ts';
 import { ZapAlert, ALERT_MEMBERS, type ZapInstance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
 
 /**
- * The traditional reports of ZAP in XML and JSON, with and without requests and answers, from version 2.4 on:
+ * ZAP's traditional reports in XML and JSON since 2.4, with and without messages:
  * https://www.zaproxy.org/docs/desktop/addons/report-generation/report-traditional-json-plus/ and -xml-plus.
  */
 export const zap: ReportFormat = {
@@ -49,7 +49,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
     ),
   });
   let alert: ZapAlert | undefined;
-  // Until 2.6 an alert was one instance.
+  // Before 2.7 an alert was a single instance.
   let own: XmlElement[] = [];
   for await (const { path, element, ancestors, line } of pieces) {
     const { name, attributes, text } = element;
@@ -100,7 +100,7 @@ const ALERT_PATHS = SITES.flatMap((site) =>
   [...ALERT_MEMBERS, 'tags', 'instances.*'].map((name) => `${site}.alerts.*.${name}`),
 );
 
-/** The report's members may stand in any order; an alert whose site is not named before it has that of its instances. */
+/** Members may come in any order. An alert before the name of its site gets the site of its instances. */
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
@@ -126,7 +126,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
     } else {
       if (open === undefined) {
         const number = Number(keys[depth - 1]);
-        // Of what lies between two alerts nothing was an alert's.
+        // List entries between two alerts that are not alerts themselves.
         for (let gap = follows + 1; gap < number; gap += 1) {
           yield { kind: 'skipped', reason: 'not an alert', at: { offset } };
         }
