@@ -12,7 +12,8 @@ import {
   validateLocations,
 } from '../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
-import { locationOfTarget } from './finding-identity.ts';
+import { memoize } from './memoize.ts';
+import { locationOfTarget } from './targets.ts';
 import type { ReportedFinding } from './report.ts';
 
 /** Characters per text; locations and evidence per finding. */
@@ -111,27 +112,12 @@ function uniqueIds(values: readonly string[], idOf: (value: string) => string | 
   return [...ids];
 }
 
-/** Reports repeat few ids and addresses. */
+/** Entries per cache. */
 const CACHE_SIZE = 5_000;
-const MAX_CACHED_LENGTH = 256;
-
-function memoize(idOf: (value: string) => string | undefined): (value: string) => string | undefined {
-  const known = new Map<string, { id: string | undefined }>();
-  return (value) => {
-    if (value.length > MAX_CACHED_LENGTH) return idOf(value);
-    let found = known.get(value);
-    if (found === undefined) {
-      if (known.size >= CACHE_SIZE) known.clear();
-      found = { id: idOf(value) };
-      known.set(value, found);
-    }
-    return found.id;
-  };
-}
-
-const cachedCve = memoize(normalizeCve);
-const cachedCwe = memoize(normalizeCwe);
-const cachedUrl = memoize(validUrl);
+const itself = (value: string): string => value;
+const cachedCve = memoize(normalizeCve, itself, CACHE_SIZE);
+const cachedCwe = memoize(normalizeCwe, itself, CACHE_SIZE);
+const cachedUrl = memoize(validUrl, itself, CACHE_SIZE);
 
 function validUrl(value: string): string | undefined {
   const url = sanitizeText(value.trim());

@@ -1,48 +1,20 @@
+import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import { formatPorts } from '../domain/imports/port-sets.ts';
-import type { CoverageKey, AssetLocation } from '../domain/imports/sighting.ts';
-import { resolveAsset, targetCoverageOf } from './finding-identity.ts';
-import type { ScanTarget } from './report.ts';
+import type { AssetLocation, CoverageKey } from '../domain/imports/sighting.ts';
+import { memoize } from './memoize.ts';
+import type { ReportedLocation, ScanTarget } from './report.ts';
 
-/** Entries. Reports repeat few targets. */
+/** Entries per cache. */
 const CACHE_SIZE = 20_000;
-const MAX_CACHED_LENGTH = 256;
 
-function memoizeByTarget<T>(find: (target: ScanTarget) => T): (target: ScanTarget | undefined) => T | null {
-  const kept = new Map<string, T>();
-  return (target) => {
-    if (target === undefined) return null;
-    const key = cacheKeyOf(target);
-    if (key.length > MAX_CACHED_LENGTH) return find(target);
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    if (kept.size >= CACHE_SIZE) kept.clear();
-    const found = find(target);
-    kept.set(key, found);
-    return found;
-  };
-}
+const cachedAsset = memoize(resolveAsset, cacheKeyOf, CACHE_SIZE);
+const cachedCoverage = memoize(resolveCoverage, cacheKeyOf, CACHE_SIZE);
+const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 
-/** @returns the asset of a target; `null` if there is none */
-export const assetOfTarget: (target: ScanTarget | undefined) => AssetLocation | null = memoizeByTarget(
-  (target) => resolveAsset(target) ?? null,
-);
-
-const cachedCoverageKey = memoizeByTarget((target): CoverageKey | null => {
-  const { coverKey: key, coverHost: host } = targetCoverageOf(target);
-  if (key === '') return null;
-  const port =
-    'host' in target && target.port !== undefined ? `${target.protocol ?? 'tcp'}/${target.port}` : '';
-  return { key, host: host === '' ? null : host, ports: port };
-});
-
-/** A report repeats the same port list for each of its hosts. */
-const portTexts = new WeakMap<readonly PortRange[], string>();
-
-function cachedPorts(ranges: readonly PortRange[]): string {
-  const known = portTexts.get(ranges) ?? formatPorts(ranges);
-  portTexts.set(ranges, known);
-  return known;
+/** @returns the asset of a target: a host, or a web application at its origin; `null` if there is none */
+export function assetOfTarget(target: ScanTarget | undefined): AssetLocation | null {
+  return target === undefined ? null : cachedAsset(target);
 }
 
 /**
@@ -53,20 +25,99 @@ export function coverageKeyOf(
   target: ScanTarget | undefined,
   ports?: readonly PortRange[],
 ): CoverageKey | null {
-  const cover = cachedCoverageKey(target);
-  if (cover === null || ports === undefined || cover.ports !== '' || !cover.key.startsWith('host:'))
-    return cover;
+  const coverage = target === undefined ? null : cachedCoverage(target);
+  if (coverage === null || ports === undefined || coverage.ports !== '' || !coverage.key.startsWith('host:'))
+    return coverage;
   const text = cachedPorts(ports);
   // A finding without any port cannot be covered.
-  return text === '' ? null : { ...cover, ports: text };
+  return text === '' ? null : { ...coverage, ports: text };
+}
+
+/** @returns the origin as `https://host:8443/`, without a default port; `undefined` if the URL is not http or https */
+export function webOriginOf(url: string): string | undefined {
+  const text = url.trim();
+  // Reports repeat few sites, and nothing after the host changes the origin.
+  const site = siteOf(text);
+  return site === undefined ? parseOrigin(text) : cachedOrigin(site);
+}
+
+/** @returns the target that a user names: a URL, an address or a host name; `undefined` if it is none of these */
+export function parseTarget(text: string): ScanTarget | undefined {
+  const trimmed = text.trim();
+  if (/^https?:\/\//i.test(trimmed)) return webOriginOf(trimmed) === undefined ? undefined : { url: trimmed };
+  const asset = parseHost(trimmed);
+  return asset === undefined ? undefined : { host: asset.location };
+}
+
+/** @returns the location of a finding whose report names only a target */
+export function locationOfTarget(target: ScanTarget): ReportedLocation {
+  if ('url' in target) return { type: 'url', value: target.url };
+  if ('artifact' in target) {
+    return { type: 'file', value: [target.artifact, target.path].filter(Boolean).join(': ') };
+  }
+  const asset = parseHost(target.host);
+  const address = asset?.location ?? target.host;
+  return {
+    type: 'ip',
+    value:
+      target.port === undefined
+        ? address
+        : `${address.includes(':') ? `[${address}]` : address}:${target.port}`,
+    address,
+    ...(target.port === undefined ? {} : { port: target.port, protocol: target.protocol ?? 'tcp' }),
+  };
+}
+
+function resolveAsset(target: ScanTarget): AssetLocation | null {
+  if ('artifact' in target) return null;
+  if ('host' in target) return parseHost(target.host) ?? null;
+  const origin = webOriginOf(target.url);
+  return origin === undefined ? null : { type: 'webapp', location: origin };
+}
+
+function resolveCoverage(target: ScanTarget): CoverageKey | null {
+  if ('artifact' in target) return { key: `artifact:${target.artifact}`, host: null, ports: '' };
+  const asset = assetOfTarget(target);
+  if (asset === null) return null;
+  const { type, location } = asset;
+  if (type === 'webapp') {
+    const host = parseHost(new URL(location).hostname)?.location ?? null;
+    return { key: `site:${location}`, host, ports: '' };
+  }
+  const port =
+    'host' in target && target.port !== undefined ? `${target.protocol ?? 'tcp'}/${target.port}` : '';
+  return { key: `host:${location}`, host: location, ports: port };
+}
+
+/** Reports repeat the same list for every host. */
+const portTexts = new WeakMap<readonly PortRange[], string>();
+
+function cachedPorts(ranges: readonly PortRange[]): string {
+  const text = portTexts.get(ranges) ?? formatPorts(ranges);
+  portTexts.set(ranges, text);
+  return text;
 }
 
 function cacheKeyOf(target: ScanTarget): string {
-  if ('url' in target) {
-    // Only the origin matters.
-    const site = /^https?:\/\/[\w.:-]+(?=[/?#]|$)/.exec(target.url)?.[0];
-    return `url ${site ?? target.url}`;
-  }
+  if ('url' in target) return `url ${siteOf(target.url) ?? target.url}`;
   if ('artifact' in target) return `artifact ${target.artifact}`;
   return `host ${target.protocol ?? ''}/${target.port ?? ''} ${target.host}`;
+}
+
+/** @returns scheme and authority, if the URL has no user and no unusual characters in them */
+function siteOf(url: string): string | undefined {
+  return /^https?:\/\/[\w.:-]{1,255}(?=[/?#]|$)/.exec(url)?.[0];
+}
+
+function parseOrigin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, origin } = new URL(text);
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  return isWeb && origin.length <= 2_000 ? `${origin}/` : undefined;
+}
+
+function parseHost(text: string): AssetLocation | undefined {
+  // A zone names a network interface of the scanning machine.
+  const found = normalizeLocation('host', text.replace(/^\[(.*)\]$/, '$1').replace(/%[^]*/, ''));
+  return 'location' in found ? { type: 'host', location: found.location } : undefined;
 }

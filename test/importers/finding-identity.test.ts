@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import {
-  resolveAsset,
-  targetCoverageOf,
-  identityOf,
-  locationOfTarget,
-  webOriginOf,
-  locationKeyOf,
-  canonicalUrl,
-  parseTarget,
-} from '../../src/importers/finding-identity.ts';
+import { canonicalUrl, identityOf, locationKeyOf } from '../../src/importers/finding-identity.ts';
 import type { ReportedFinding } from '../../src/importers/report.ts';
+import {
+  assetOfTarget,
+  coverageKeyOf,
+  locationOfTarget,
+  parseTarget,
+  webOriginOf,
+} from '../../src/importers/targets.ts';
 
 const finding = (more: Partial<ReportedFinding>): ReportedFinding => ({
   rule: 'R1',
@@ -34,7 +32,7 @@ describe('the asset of a finding', () => {
     [{ artifact: 'image:latest', path: 'a' }, undefined],
     [undefined, undefined],
   ])('of %j is %j', (target, asset) => {
-    expect(resolveAsset(target)).toEqual(asset);
+    expect(assetOfTarget(target) ?? undefined).toEqual(asset);
   });
 });
 
@@ -79,19 +77,21 @@ describe('the identity of a finding', () => {
   });
 });
 
-it('what covers a finding is its site, host or artifact', () => {
-  expect(targetCoverageOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
-    coverKey: 'site:https://192.0.2.1:8443/',
-    coverHost: '192.0.2.1',
+it('coverageKeyOf: the site, host or artifact of a target', () => {
+  expect(coverageKeyOf({ url: 'https://192.0.2.1:8443/a' })).toEqual({
+    key: 'site:https://192.0.2.1:8443/',
+    host: '192.0.2.1',
+    ports: '',
   });
-  expect(targetCoverageOf({ url: 'http://[2001:db8::1]/' }).coverHost).toBe('2001:db8::1');
-  expect(targetCoverageOf({ host: 'Example.com', port: 1 })).toEqual({
-    coverKey: 'host:example.com',
-    coverHost: 'example.com',
+  expect(coverageKeyOf({ url: 'http://[2001:db8::1]/' })?.host).toBe('2001:db8::1');
+  expect(coverageKeyOf({ host: 'Example.com', port: 1 })).toEqual({
+    key: 'host:example.com',
+    host: 'example.com',
+    ports: 'tcp/1',
   });
-  expect(targetCoverageOf({ artifact: 'Image' })).toEqual({ coverKey: 'artifact:Image', coverHost: '' });
-  expect(targetCoverageOf({ host: 'a b' })).toEqual({ coverKey: '', coverHost: '' });
-  expect(targetCoverageOf(undefined)).toEqual({ coverKey: '', coverHost: '' });
+  expect(coverageKeyOf({ artifact: 'Image' })).toEqual({ key: 'artifact:Image', host: null, ports: '' });
+  expect(coverageKeyOf({ host: 'a b' })).toBeNull();
+  expect(coverageKeyOf(undefined)).toBeNull();
 });
 
 it('a target is named by a URL, an address or a host name', () => {

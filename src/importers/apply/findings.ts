@@ -9,8 +9,7 @@ import {
   MAX_PREVIEWED,
 } from '../../domain/imports/import-types.ts';
 import type { CoverageKey, Sighting } from '../../domain/imports/sighting.ts';
-import { parseTarget } from '../finding-identity.ts';
-import { coverageKeyOf } from '../targets.ts';
+import { coverageKeyOf, parseTarget } from '../targets.ts';
 import type { SkipCounter } from '../skip-counter.ts';
 import type { SpoolCursor } from '../spool/finding-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';

@@ -3,7 +3,7 @@ import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { webOriginOf } from '../../finding-identity.ts';
+import { webOriginOf } from '../../targets.ts';
 import {
   type ColumnMapping,
   type ReportFormat,

@@ -1,4 +1,4 @@
-import { locationOfTarget, webOriginOf, parseTarget } from '../../finding-identity.ts';
+import { locationOfTarget, webOriginOf, parseTarget } from '../../targets.ts';
 import { isJsonObject, textOf } from '../../parsing/json-values.ts';
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import type { ReportedLocation, ScanTarget } from '../../report.ts';

@@ -1,4 +1,4 @@
-import { resolveAsset } from '../../finding-identity.ts';
+import { assetOfTarget } from '../../targets.ts';
 import {
   isJsonObject,
   arrayOf,
@@ -129,7 +129,7 @@ function placementsOf(item: JsonObject): FindingPlacement[] {
   for (const endpoint of arrayOf(item.endpoints)) {
     const found = endpointOf(endpoint);
     if (found === undefined) continue;
-    const asset = resolveAsset(found.target);
+    const asset = assetOfTarget(found.target);
     const port = 'host' in found.target ? (found.target.port ?? '') : '';
     const key = `${asset?.location ?? ''} ${port}`;
     const place = places.get(key);
