@@ -70,6 +70,12 @@ export function jsonRowsTable(
     : sql`json_each(${text}) as item`;
 }
 
+/** The value at an index of a row of `jsonRowsTable`. */
+export const itemText = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
+export const itemInteger = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
+export const itemReal = (index: number) =>
+  sql<number>`cast(item.value ->> ${sql.lit(index)} as double precision)`;
+
 /**
  * The columns of a wide row to select. SQLite's driver takes longer for each value of a row than for reading all of it, so
  * there they are one value, in JSON. PostgreSQL would make that of every row before it sorts, and has them by themselves.

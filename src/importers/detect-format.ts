@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { REPORT_FORMATS } from './formats/index.ts';
-import { type ReportFormat, ReportError, type ByteSource, type ReportSample } from './report.ts';
-import { StreamingTextDecoder } from './parsing/streaming-text-decoder.ts';
+import { StreamingTextDecoder } from './parsing/encodings.ts';
+import { type ByteSource, ReportError, type ReportFormat, type ReportSample } from './report.ts';
 
 const MAX_SAMPLE = 1024 * 1024;
 const MAX_DEPTH = 200;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
-import { streamNmapReport, type NmapBatch } from '../../src/importers/formats/nmap/nmap-stream.ts';
+import { type NmapBatch, streamNmapReport } from '../../src/importers/formats/nmap/nmap.ts';
 import { ReportError } from '../../src/importers/report.ts';
 
 /** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */

@@ -1,19 +1,19 @@
-import { createReadStream } from 'node:fs';
 import type { Command } from 'commander';
+import { createReadStream } from 'node:fs';
+import { withInProcessApi } from '../command-target.ts';
+import { CtrlC, formatLocation, type ImportJob } from './api.ts';
+import { type HostOutput, HostsAsJson, type HostSummary, HostTable } from './host-table.ts';
+import { importFiles, isInterrupted, notUploaded } from './import-files.ts';
+import { findReports, type ReportFile, withReportFile } from './report-files.ts';
+import type { FileResult } from './results.ts';
+import { requireOrganization } from '../organization.ts';
+import { withContext } from '../with-context.ts';
 import type { Flags } from '../../config/config.ts';
-import type { Context } from '../../runtime/context.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { listHosts } from '../../domain/assets/list-hosts.ts';
-import { streamNmapReport } from '../../importers/formats/nmap/nmap-stream.ts';
+import { streamNmapReport } from '../../importers/formats/nmap/nmap.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
-import { type ReportFile, findReports, withReportFile } from './report-files.ts';
-import { type ImportJob, CtrlC, formatLocation } from './api.ts';
-import type { FileResult } from './results.ts';
-import { importFiles, isInterrupted, notUploaded } from './import-files.ts';
-import { type HostOutput, HostsAsJson, type HostSummary, HostTable } from './host-table.ts';
-import { withContext } from '../with-context.ts';
-import { requireOrganization } from '../organization.ts';
-import { withInProcessApi } from '../command-target.ts';
+import type { Context } from '../../runtime/context.ts';
 
 /** How many hosts are looked up at once. */
 const MAX_HOSTS = 1_000;

@@ -1,15 +1,14 @@
-import { type SqlBool, sql } from 'kysely';
-import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import { sql, type SqlBool } from 'kysely';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
-import { insertDeltas, DeltaAccumulator } from '../shared/counters.ts';
+import type { ReadConnection, Transaction } from '../../db/engine.ts';
+import type { ReportCoverage } from './coverage.ts';
+import { SnapshotRecorder } from './finding-snapshots.ts';
+import { changeFindingStatuses, systemAttribution } from './import-status-changes.ts';
+import type { FindingsJob } from './import-types.ts';
+import { coversPorts, loadPortSets } from './port-sets.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
 import { recordTimelineEntries } from '../vulnerabilities/timeline.ts';
-import { SnapshotRecorder } from './finding-snapshots.ts';
-import type { ReportCoverage } from './coverage.ts';
-import type { FindingsJob } from './import-types.ts';
-import { systemAttribution } from './import-status-changes.ts';
-import { coversPorts, loadPortSets } from './port-sets.ts';
-import { changeFindingStatuses } from './set-statuses.ts';
 
 /** A finding that the report covers and may no longer contain. */
 export interface GoneCandidate {

@@ -1,20 +1,22 @@
 import { sql } from 'kysely';
+import {
+  forNoKeyUpdate,
+  inList,
+  itemInteger,
+  itemReal,
+  itemText,
+  jsonRowsTable,
+} from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { jsonRowsTable, forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
+import type { SnapshotRecorder } from './finding-snapshots.ts';
+import { findingCounters, systemAttribution } from './import-status-changes.ts';
+import type { FindingsJob } from './import-types.ts';
+import { normalizedTextsOf } from './insert-findings.ts';
+import type { RepeatedSighting, ScannerColumns } from './sighting.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
-import type { SnapshotRecorder } from './finding-snapshots.ts';
-import type { FindingsJob } from './import-types.ts';
-import { systemAttribution } from './import-status-changes.ts';
-import { normalizedTextsOf } from './insert-findings.ts';
-import { findingCounters } from './set-statuses.ts';
-import type { RepeatedSighting, ScannerColumns } from './sighting.ts';
-
-const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
-const real = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as double precision)`;
-const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
 
 /** The columns that a scanner fills, each with its field in the API and the timeline. Lists are stored as JSON. */
 export const FIELD_OF_COLUMN = {
@@ -176,12 +178,16 @@ export async function overwriteFields(
 ): Promise<void> {
   if (rows.length === 0) return;
   const values = SCANNER_COLUMNS.map((column, index) => {
-    const value = text(index + 1);
+    const value = itemText(index + 1);
     const typed =
-      column === 'cvss_score' ? real(index + 1) : column === 'location_count' ? int(index + 1) : value;
+      column === 'cvss_score'
+        ? itemReal(index + 1)
+        : column === 'location_count'
+          ? itemInteger(index + 1)
+          : value;
     return sql`${sql.ref(column)} = ${typed}`;
   });
-  await sql`update vulnerabilities set ${sql.join(values)}, title_key = ${text(SCANNER_COLUMNS.length + 1)},
-      description_key = ${text(SCANNER_COLUMNS.length + 2)}, updated_at = ${now}, version = version + 1
-    from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${int(0)}`.execute(tx);
+  await sql`update vulnerabilities set ${sql.join(values)}, title_key = ${itemText(SCANNER_COLUMNS.length + 1)},
+      description_key = ${itemText(SCANNER_COLUMNS.length + 2)}, updated_at = ${now}, version = version + 1
+    from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
 }

@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
+import { inList, itemInteger, itemText, jsonRowsTable } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { jsonRowsTable, inList } from '../../db/dialect-sql.ts';
-import type { DeltaAccumulator } from '../shared/counters.ts';
-import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
-import { lockFindings, applyScannerChanges } from './update-findings.ts';
+import { updateLastSeen } from '../assets/scans/queries.ts';
 import { SnapshotRecorder } from './finding-snapshots.ts';
+import { changeFindingStatuses, findingCounters, REOPENED } from './import-status-changes.ts';
 import type { FindingsJob } from './import-types.ts';
-import { relinkAssets } from './relink-assets.ts';
-import { REOPENED, changeFindingStatuses } from './set-statuses.ts';
-import type { RepeatedSighting, AssetLocation } from './sighting.ts';
+import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
+import type { AssetLocation, RepeatedSighting } from './sighting.ts';
+import { applyScannerChanges, fieldsEditedByPeople, lockFindings } from './update-findings.ts';
+import type { DeltaAccumulator } from '../shared/counters.ts';
+import { insertVulnerabilityAssets } from '../vulnerabilities/insert-vulnerabilities.ts';
+import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
+import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
 
 export interface SeenResult {
   /** Ids of the findings that this import reopened, in this run or an interrupted one. */
@@ -64,14 +67,11 @@ export async function updateSeenFindings(
   };
 }
 
-const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
-const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
-
 async function lowerFirstSeen(tx: Transaction, seen: readonly RepeatedSighting[]): Promise<void> {
   if (seen.length === 0) return;
   const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.firstSeenAt]);
-  await sql`update scanner_findings set first_seen_at = ${int(1)}
-    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+  await sql`update scanner_findings set first_seen_at = ${itemInteger(1)}
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }
 
 /** The only write for a finding that has not changed. */
@@ -82,11 +82,11 @@ async function advanceLastSeen(
 ): Promise<void> {
   if (seen.length === 0) return;
   const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt, sighting.contentHash]);
-  await sql`update scanner_findings set last_seen_at = ${int(1)}, last_import_id = ${job.id}, content = ${text(2)},
+  await sql`update scanner_findings set last_seen_at = ${itemInteger(1)}, last_import_id = ${job.id}, content = ${itemText(2)},
       prior_seen_at = last_seen_at, prior_import_id = last_import_id,
-      gone_at = case when gone_at < ${int(1)} then null else gone_at end,
-      gone_import_id = case when gone_at < ${int(1)} then null else gone_import_id end
-    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+      gone_at = case when gone_at < ${itemInteger(1)} then null else gone_at end,
+      gone_import_id = case when gone_at < ${itemInteger(1)} then null else gone_import_id end
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }
 
 /** @returns the ids of the reopened findings */
@@ -106,4 +106,52 @@ async function reopenFixed(
   );
   await changeFindingStatuses(tx, job, rows, { status: REOPENED, closedAt: null }, sums, now);
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Links findings whose asset was deleted to the asset where they are seen now. Findings that a person unlinked stay
+ * unlinked.
+ * @returns the created assets
+ */
+export async function relinkAssets(
+  tx: Transaction,
+  job: FindingsJob,
+  unlinked: readonly RepeatedSighting[],
+  befores: SnapshotRecorder,
+  sums: DeltaAccumulator,
+  now: number,
+): Promise<AssetLocation[]> {
+  if (unlinked.length === 0) return [];
+  const edited = await fieldsEditedByPeople(
+    tx,
+    unlinked.map(({ finding }) => finding.id),
+  );
+  const wanted = unlinked.flatMap(({ finding, sighting: { asset, seenAt } }) =>
+    asset === null || edited.get(finding.id)?.has('asset_uids') === true
+      ? []
+      : [{ id: finding.id, asset, seenAt }],
+  );
+  const { ids, created } = await findOrCreateAssets(tx, job, wanted, now);
+  const links = wanted.flatMap(({ id, asset, seenAt }) => {
+    const found = ids.get(assetKey(asset));
+    return found === undefined ? [] : [{ id, asset: found, seenAt }];
+  });
+  if (job.canWriteAssets) {
+    const seenAt = new Map<number, number>();
+    for (const link of links) seenAt.set(link.asset, Math.max(seenAt.get(link.asset) ?? 0, link.seenAt));
+    await updateLastSeen(tx, [...seenAt]);
+  }
+  const held = await lockFindings(tx, { ids: links.map(({ id }) => id) });
+  const rows = new Map(held.map((row) => [row.id, row]));
+  await insertVulnerabilityAssets(
+    tx,
+    links.map(({ id, asset }) => [job.organizationId, id, asset]),
+  );
+  for (const { id, asset } of links) {
+    const row = rows.get(id);
+    if (row === undefined) continue;
+    befores.add(id, { linked: asset });
+    sums.add(counterDeltas(findingCounters(job, row), findingCounters(job, row, [asset])));
+  }
+  return created;
 }

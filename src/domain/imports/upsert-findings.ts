@@ -1,20 +1,20 @@
-import { sql } from 'kysely';
-import type { Transaction } from '../../db/engine.ts';
+import { sql, type SqlBool } from 'kysely';
 import { inList } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
-import { insertDeltas, DeltaAccumulator } from '../shared/counters.ts';
+import { type CoverableFinding, findNewerCoverage } from './coverage.ts';
+import { recordStatusChanges, statusTimelineEntry, systemAttribution } from './import-status-changes.ts';
+import type { FindingsJob } from './import-types.ts';
+import { insertNewFindings, type NewFinding } from './insert-findings.ts';
+import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
+import type { AssetLocation, KnownFinding, Sighting } from './sighting.ts';
+import { updateSeenFindings } from './update-seen-findings.ts';
+import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
+import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { FIXED, isClosed, severityRank } from '../vulnerabilities/statuses-and-severities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
-import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
-import { findCarriedDecisions } from './carry-decisions.ts';
-import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
-import { type CoverableFinding, findNewerCoverage } from './coverage.ts';
-import type { FindingsJob } from './import-types.ts';
-import { recordStatusChanges, statusTimelineEntry, systemAttribution } from './import-status-changes.ts';
-import { insertNewFindings, type NewFinding } from './insert-findings.ts';
-import { updateSeenFindings } from './update-seen-findings.ts';
-import type { KnownFinding, AssetLocation, Sighting } from './sighting.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
 export type SightingOutcome = 'new' | 'again' | 'reopened' | 'below';
@@ -155,3 +155,35 @@ const toCoverable = ({ identity, source, coverage: cover, seenAt }: Sighting): C
   coverage: cover,
   seenAt,
 });
+
+/**
+ * Accepted Risk, Not Valid and Out Of Scope. Duplicate refers to a finding of the same assessment and is never carried
+ * over.
+ */
+const CARRIED_STATUSES = [6, 7, 9];
+
+/**
+ * Finds the decisions on the same findings in other assessments that the importer can see.
+ * @returns status ids by identity; the latest decision wins
+ */
+export async function findCarriedDecisions(
+  tx: Transaction,
+  { organizationId, assessment, caller }: FindingsJob,
+  sightings: readonly Sighting[],
+): Promise<Map<string, number>> {
+  const identities = sightings.map(({ identity }) => identity);
+  const rows = await tx
+    .selectFrom('scanner_findings as finding')
+    .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
+    .innerJoin('assessments', 'assessments.id', 'finding.assessment_id')
+    .select(['finding.identity', 'vulnerabilities.status_id'])
+    .where((eb) => inList(tx, eb.ref('finding.identity'), identities))
+    .where('finding.organization_id', '=', organizationId)
+    .where('finding.assessment_id', '<>', assessment.id)
+    .where('vulnerabilities.status_id', 'in', CARRIED_STATUSES)
+    .where(sql<SqlBool>`${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`)
+    .orderBy('vulnerabilities.status_set_at')
+    .orderBy('vulnerabilities.id')
+    .execute();
+  return new Map(rows.map(({ identity, status_id }) => [identity, status_id]));
+}

@@ -1,5 +1,5 @@
+import { StreamingTextDecoder } from './encodings.ts';
 import { ReportError } from '../report.ts';
-import { StreamingTextDecoder } from './streaming-text-decoder.ts';
 
 /** A row by column name, or an error; lines count from 1 and are those on which the row ends. */
 export type CsvRow =

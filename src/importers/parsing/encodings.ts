@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+
 /**
  * Converts bytes to UTF-8 without a byte order mark. Recognises UTF-16 by its mark; anything else passes unchanged, and
  * decoding replaces invalid UTF-8 by U+FFFD.
@@ -51,4 +53,77 @@ function replaceDeep(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name.toWellFormed(), replaceDeep(member)]),
   );
+}
+
+/** Bytes that an XML declaration may take. */
+const MAX_DECLARATION = 256;
+
+/**
+ * Decodes chunks into text without a byte order mark. Recognises UTF-16 by its mark, and the encoding of an XML
+ * declaration if WHATWG defines it. Invalid UTF-8 becomes U+FFFD.
+ */
+export class StreamingTextDecoder {
+  /** Start of a character that ends in the next chunk. */
+  #carried: Uint8Array = new Uint8Array(0);
+  #decoder: TextDecoder | undefined;
+  #begun = false;
+
+  /** @returns the text of the chunk, up to its last complete character */
+  decode(chunk: Uint8Array): string {
+    let bytes =
+      this.#carried.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+        : Buffer.concat([this.#carried, chunk]);
+    if (!this.#begun) {
+      this.#carried = Uint8Array.prototype.slice.call(bytes);
+      const declares = bytes.length > 1 && bytes[0] === 0x3c && bytes[1] === 0x3f;
+      if (bytes.length < 3 || (declares && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
+        return '';
+      bytes = this.#begin(bytes);
+    }
+    if (this.#decoder !== undefined) return this.#decoder.decode(bytes, { stream: true });
+    const whole = isAscii(bytes) ? bytes.length : lengthOfWholeCharacters(bytes);
+    this.#carried = Uint8Array.prototype.slice.call(bytes, whole);
+    return bytes.toString('utf8', 0, whole);
+  }
+
+  /** @returns the rest, if the last chunk ended inside a character or a declaration */
+  end(): string {
+    const rest = this.#begun ? Buffer.from(this.#carried) : this.#begin(this.#carried);
+    return this.#decoder === undefined ? rest.toString() : this.#decoder.decode(rest);
+  }
+
+  #begin(bytes: Uint8Array): Buffer {
+    this.#begun = true;
+    this.#carried = new Uint8Array(0);
+    this.#decoder = decoderForBom(bytes) ?? declaredDecoder(bytes);
+    const rest = this.#decoder === undefined ? stripBom(bytes) : bytes;
+    return Buffer.from(rest.buffer, rest.byteOffset, rest.byteLength);
+  }
+}
+
+function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
+  const head = Buffer.from(bytes.subarray(0, MAX_DECLARATION)).toString('latin1');
+  const [, name] = /^<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head) ?? [];
+  if (name === undefined || /^(utf-?8|us-ascii)$/i.test(name)) return undefined;
+  try {
+    const decoder = new TextDecoder(name);
+    // The declaration was readable as single bytes, so it is not UTF-16.
+    return decoder.encoding.startsWith('utf') ? undefined : decoder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the length without an incomplete character at the end */
+function lengthOfWholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back] as number;
+    if (byte < 0x80 || byte >= 0xf8) break;
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      return length > back ? bytes.length - back : bytes.length;
+    }
+  }
+  return bytes.length;
 }

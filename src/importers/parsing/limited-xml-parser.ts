@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
+import { StreamingTextDecoder } from './encodings.ts';
 import { ReportError } from '../report.ts';
-import { StreamingTextDecoder } from './streaming-text-decoder.ts';
 
 export interface ElementHandler {
   /** @param depth 1 for the root */

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
+import { PROTOCOLS } from '../../domain/assets/ports.ts';
 import type { ScannedHost } from '../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../domain/assets/scans/diff-ports.ts';
-import { PROTOCOLS } from '../../domain/assets/ports.ts';
 import { numberOf, textOf } from './json-values.ts';
 
 const MAX_NAME = 255;
@@ -86,4 +86,12 @@ function truncate(text: string | undefined, max: number): string | null {
   const trimmed = text?.replaceAll('\0', '\uFFFD').trim() ?? '';
   if (trimmed === '') return null;
   return trimmed.slice(0, max).toWellFormed();
+}
+
+/** @returns an IP address in canonical form; `undefined` if the text is none */
+export function normalizeAddress(text: string | undefined): string | undefined {
+  const trimmed = text?.trim() ?? '';
+  if (isIP(trimmed) === 0) return undefined;
+  const known = normalizeLocation('host', trimmed);
+  return 'location' in known ? known.location : undefined;
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { streamNmapReport } from '../../../src/importers/formats/nmap/nmap-stream.ts';
+import { streamNmapReport } from '../../../src/importers/formats/nmap/nmap.ts';
 import { FIRST, host, inChunks, port, read, report, SECOND, SEEN } from '../reports.ts';
 
 const onlyPort = async (inner: string) => {

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Transaction } from '../../../db/engine.ts';
-import { jsonRowsTable } from '../../../db/dialect-sql.ts';
+import { itemInteger, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { findNewerCoverage, type CoveringReport } from '../coverage.ts';
 import type { ImportToUndo } from './findings.ts';
 import { loadPortSets } from '../port-sets.ts';
@@ -88,8 +88,7 @@ export async function undoSightings(
     .execute();
   const covering = await coverageByOthers(tx, undone, back);
   if (covering.size === 0) return;
-  const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
   const rows = [...covering].map(([finding, { coveredAt, importId }]) => [finding, coveredAt, importId]);
-  await sql`update scanner_findings set gone_at = ${int(1)}, gone_import_id = ${int(2)}
-    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+  await sql`update scanner_findings set gone_at = ${itemInteger(1)}, gone_import_id = ${itemInteger(2)}
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }

@@ -1,24 +1,24 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
+import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { jsonRowsTable, inList } from '../../../db/dialect-sql.ts';
-import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
-import { recordTimelineEntries, type TimelineEntry } from '../../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
+import { type FindingSnapshot, nextSnapshots } from '../finding-snapshots.ts';
+import { findingCounters } from '../import-status-changes.ts';
+import { normalizedTextsOf } from '../insert-findings.ts';
+import type { ScannerColumns } from '../sighting.ts';
+import { type ImportToUndo, undoStep, type UndoStep } from './findings.ts';
 import {
-  type ScannerColumn,
-  SCANNER_COLUMNS,
-  fieldsEditedByPeople,
   FIELD_OF_COLUMN,
+  fieldsEditedByPeople,
+  fieldSnapshot,
   lockFindings,
   overwriteFields,
-  fieldSnapshot,
+  SCANNER_COLUMNS,
+  type ScannerColumn,
 } from '../update-findings.ts';
-import { type FindingSnapshot, nextSnapshots } from '../finding-snapshots.ts';
-import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
-import { normalizedTextsOf } from '../insert-findings.ts';
-import { findingCounters } from '../set-statuses.ts';
-import type { ScannerColumns } from '../sighting.ts';
+import { DeltaAccumulator, insertDeltas } from '../../shared/counters.ts';
+import { recordTimelineEntries, type TimelineEntry } from '../../vulnerabilities/timeline.ts';
+import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 
 /**
  * Restores the fields that the import overwrote. Fields that a person has edited since stay. If a later import
@@ -164,9 +164,6 @@ async function unlinkAsset(tx: Transaction, finding: number, asset: number): Pro
   return removed.length > 0;
 }
 
-const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
-const text = (index: number) => sql<string>`item.value ->> ${sql.lit(index)}`;
-
 /**
  * Restores sighting columns. A gone mark by an import that is undone is attributed to this one, whose marks
  * `undoSightings` removes later.
@@ -178,15 +175,17 @@ async function restoreSightings(
   rows: readonly (string | number | null)[][],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await sql`update scanner_findings set content = ${text(1)}, first_seen_at = ${int(2)}, gone_at = ${int(3)},
-      gone_import_id = case when exists (select 1 from imports where imports.id = ${int(4)} and undone is not null)
-        then ${id} else ${int(4)} end
-    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${int(0)}`.execute(tx);
+  await sql`update scanner_findings set content = ${itemText(1)}, first_seen_at = ${itemInteger(2)}, gone_at = ${itemInteger(3)},
+      gone_import_id = case when exists (select 1 from imports where imports.id = ${itemInteger(4)} and undone is not null)
+        then ${id} else ${itemInteger(4)} end
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }
 
 /** @param rows import, finding, snapshot */
 async function replaceSnapshots(tx: Transaction, rows: readonly (string | number)[][]): Promise<void> {
   if (rows.length === 0) return;
-  await sql`update import_changes set before = ${text(2)}
-    from ${jsonRowsTable(tx, rows)} where import_id = ${int(0)} and vulnerability_id = ${int(1)}`.execute(tx);
+  await sql`update import_changes set before = ${itemText(2)}
+    from ${jsonRowsTable(tx, rows)} where import_id = ${itemInteger(0)} and vulnerability_id = ${itemInteger(1)}`.execute(
+    tx,
+  );
 }

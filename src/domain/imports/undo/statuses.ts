@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { jsonRowsTable, forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, itemInteger, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { FIXED } from '../../vulnerabilities/statuses-and-severities.ts';
 import { statusSnapshot } from '../../vulnerabilities/lock-vulnerability.ts';
@@ -9,7 +9,7 @@ import { recordTimelineEntries } from '../../vulnerabilities/timeline.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
 import type { ImportOptions } from '../import-types.ts';
 import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
-import { linkedAssets } from '../linked-things.ts';
+import { linkedIds } from '../../vulnerabilities/bulk/lock.ts';
 import { coverageByOthers, type SeenFinding } from './sightings.ts';
 
 /** Restores the statuses that the import set, unless a person or another import has changed or confirmed them since. */
@@ -59,13 +59,14 @@ export async function undoStatuses(
       (row.after === FIXED ? !fixedByOthers.has(row.id) : row.last_import_id === id),
   );
   if (back.length > 0) {
-    const int = (index: number) => sql<number>`cast(item.value ->> ${sql.lit(index)} as bigint)`;
     const values = back.map((row) => [row.id, row.before, row.before_set_at, row.closed_at]);
-    await sql`update vulnerabilities set status_id = ${int(1)}, status_set_at = ${int(2)}, closed_at = ${int(3)},
+    await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
         updated_at = ${now}, version = version + 1
-      from ${jsonRowsTable(tx, values)} where vulnerabilities.id = ${int(0)}`.execute(tx);
-    const assets = await linkedAssets(
+      from ${jsonRowsTable(tx, values)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+    const assets = await linkedIds(
       tx,
+      'vulnerability_assets',
+      'asset_id',
       back.map((row) => row.id),
     );
     const sums = new DeltaAccumulator();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
 import { prepareInsertVarying } from '../../../db/bulk-insert.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { jsonRowsTable, inList } from '../../../db/dialect-sql.ts';
+import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { yieldingChunks, linkedIds, LARGE_CHUNK_SIZE, type MutableFields, type FieldChange } from './lock.ts';
@@ -161,11 +161,9 @@ async function updateRows(
     after.assigneeId,
     after.dueOn,
   ]);
-  const int = (index: number) => sql`cast(item.value ->> ${sql.lit(index)} as bigint)`;
-  const text = (index: number) => sql`item.value ->> ${sql.lit(index)}`;
-  await sql`update vulnerabilities set status_id = ${int(1)}, status_set_at = ${int(2)}, closed_at = ${int(3)},
-      severity = ${text(4)}, assignee_id = ${int(5)}, due_on = ${text(6)}, updated_at = ${now}, version = version + 1
-    from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${int(0)}`.execute(tx);
+  await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
+      severity = ${itemText(4)}, assignee_id = ${itemInteger(5)}, due_on = ${itemText(6)}, updated_at = ${now}, version = version + 1
+    from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
 }
 
 async function updateTags(tx: Transaction, changes: readonly FieldChange[]): Promise<void> {

@@ -1,11 +1,18 @@
-import { normalizeAddress } from '../../parsing/addresses.ts';
-import { elementsAt, markdownAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds, htmlToMarkdown } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { normalizeAddress } from '../../parsing/scanned-hosts.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls, parseWebUrl } from '../../parsing/urls.ts';
-import { streamXmlMatches, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportFormat, ReportedLocation, ReportRecord } from '../../report.ts';
+import {
+  elementsAt,
+  markdownAt,
+  streamXmlMatches,
+  textAt,
+  textsAt,
+  type XmlAncestor,
+  type XmlElement,
+} from '../../parsing/xml-stream.ts';
+import type { ReportedLocation, ReportFormat, ReportRecord } from '../../report.ts';
 
 /** The type of all issues from extensions. */
 const EXTENSION_TYPE = '134217728';

@@ -1,11 +1,10 @@
-import { collectMatches } from '../../parsing/collect-matches.ts';
-import { isJsonObject, arrayOf, type JsonObject, asJsonObject, textOf } from '../../parsing/json-values.ts';
-import { streamJsonMatches } from '../../parsing/json-stream.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
-import type { ReportFormat, ByteSource, ReportRecord } from '../../report.ts';
 import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
 import { readBomXml } from './cyclonedx-xml.ts';
+import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
+import { arrayOf, asJsonObject, isJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import type { ByteSource, ReportFormat, ReportRecord } from '../../report.ts';
 
 /**
  * CycloneDX (ECMA-424) 1.2 to 1.7, JSON and XML. Read twice, because components may follow the vulnerabilities that

@@ -1,11 +1,9 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { normalizeAddress } from '../../parsing/addresses.ts';
-import { elementsAt } from '../../parsing/xml-elements.ts';
-import { hostDescription } from '../../parsing/scanned-hosts.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { hostDescription, normalizeAddress } from '../../parsing/scanned-hosts.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
-import type { XmlElement } from '../../parsing/xml-stream.ts';
+import { elementsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ScanTarget } from '../../report.ts';
 
 const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;

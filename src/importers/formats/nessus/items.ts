@@ -1,10 +1,9 @@
-import { plainTextAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
-import { extractCweIds, textToMarkdown } from '../../parsing/markdown.ts';
-import { extractUrls } from '../../parsing/urls.ts';
-import type { XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 import { type NessusHost, targetOfHost } from './hosts.ts';
+import { extractCweIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import { extractUrls } from '../../parsing/urls.ts';
+import { plainTextAt, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
 const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as const;
 /** Checks in reports before 5.2: `"1.2 Password length" : [FAILED]`. */

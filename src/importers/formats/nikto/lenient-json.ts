@@ -1,4 +1,4 @@
-import { StreamingTextDecoder } from '../../parsing/streaming-text-decoder.ts';
+import { StreamingTextDecoder } from '../../parsing/encodings.ts';
 import { ReportError } from '../../report.ts';
 
 /** An object with its text and number members, as texts. */

@@ -1,11 +1,10 @@
-import { textAt } from '../../parsing/xml-elements.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
-import { parseWebUrl } from '../../parsing/urls.ts';
-import { streamXmlMatches, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportFormat, ReportRecord } from '../../report.ts';
 import { type NiktoItem, recordOfNiktoItem } from './items.ts';
 import { type LenientObject, streamLenientObjects } from './lenient-json.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { parseWebUrl } from '../../parsing/urls.ts';
+import { streamXmlMatches, textAt, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportFormat, ReportRecord } from '../../report.ts';
 
 /** 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
 const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];

@@ -1,5 +1,8 @@
-import type { ReportFormat, ReportRecord, ByteSource } from '../../report.ts';
-import { streamNmapReport } from './nmap-stream.ts';
+import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
+import type { PortRange } from '../../../domain/assets/scans/diff-ports.ts';
+import { NmapElements } from './nmap-elements.ts';
+import { LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
+import type { ByteSource, ReportFormat, ReportRecord } from '../../report.ts';
 
 /** `nmap -oX` (nmap.org/book/app-nmap-dtd.html). */
 export const nmap: ReportFormat = {
@@ -21,4 +24,54 @@ async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void>
     for (const host of piece.hosts) yield { kind: 'host', host };
     yield* piece.records;
   }
+}
+
+/** What a chunk of a report added. */
+export interface NmapBatch {
+  /** Hosts that are complete, up or down. */
+  hosts: ScannedHost[];
+  /** Script findings and coverage of these hosts. */
+  records: ReportRecord[];
+  /** Scanned ports so far. */
+  coverage: readonly PortRange[];
+  /** Hosts that are not up so far. */
+  down: number;
+  /** Bytes read so far. */
+  bytes: number;
+}
+
+/**
+ * Streams a report of `nmap -oX`, with at most one incomplete host in memory.
+ *
+ * A host is identified by its IPv4 or IPv6 address. A service's banner is the output of the `banner` script, or else
+ * Nmap's version line: product, version, and extra information in parentheses. A service behind TLS is named
+ * `ssl/http`, as Nmap prints it. Of several CPE names the first is used.
+ * @throws ReportError with the position; yields the hosts before it first
+ */
+export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NmapBatch, void> {
+  const elements = new NmapElements();
+  const xml = new LimitedXmlParser(elements, ['nmaprun'], 'This is not the XML that "nmap -oX" writes.');
+  elements.xml = xml;
+  let bytes = 0;
+  const piece = (): NmapBatch => ({
+    hosts: elements.takeHosts(),
+    records: elements.takeRecords(),
+    coverage: elements.coverage(),
+    down: elements.down,
+    bytes,
+  });
+  try {
+    for await (const chunk of chunks) {
+      xml.write(chunk);
+      bytes += chunk.length;
+      yield piece();
+    }
+    xml.end();
+  } catch (error) {
+    // The host is incomplete if its end tag is the error.
+    elements.dropHostAt(xml.position);
+    yield piece();
+    throw error;
+  }
+  yield piece();
 }

@@ -1,9 +1,15 @@
-import { normalizeAddress } from '../../parsing/addresses.ts';
-import { elementsAt, ownText, plainTextAt, textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, textToMarkdown } from '../../parsing/markdown.ts';
+import { normalizeAddress } from '../../parsing/scanned-hosts.ts';
+import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractUrls } from '../../parsing/urls.ts';
-import type { XmlElement } from '../../parsing/xml-stream.ts';
+import {
+  elementsAt,
+  ownText,
+  plainTextAt,
+  textAt,
+  textsAt,
+  type XmlElement,
+} from '../../parsing/xml-stream.ts';
 import type { ReportedFinding, ReportRecord, ScanTarget } from '../../report.ts';
 
 /** `443/tcp`, `general/tcp`, or before 2013 `https (443/tcp)`. */

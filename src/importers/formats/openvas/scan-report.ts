@@ -1,12 +1,10 @@
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { normalizeAddress } from '../../parsing/addresses.ts';
-import { elementsAt, ownText, textAt } from '../../parsing/xml-elements.ts';
-import { hostDescription } from '../../parsing/scanned-hosts.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
-import type { XmlAncestor, XmlElement } from '../../parsing/xml-stream.ts';
-import type { ReportRecord } from '../../report.ts';
 import { parsePort } from './results.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import { hostDescription, normalizeAddress } from '../../parsing/scanned-hosts.ts';
+import { elementsAt, ownText, textAt, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
+import type { ReportRecord } from '../../report.ts';
 
 /** Ports buffered until their hosts follow, far behind. */
 const MAX_BUFFERED_PORTS = 50_000;

@@ -1,9 +1,8 @@
-import { collectMatches } from '../../parsing/collect-matches.ts';
-import { isJsonObject, asJsonObject } from '../../parsing/json-values.ts';
-import { streamJsonMatches } from '../../parsing/json-stream.ts';
-import type { ReportFormat, ReportError, ReportRecord } from '../../report.ts';
 import { recordOfSarifResult } from './sarif-results.ts';
 import { RUN_PATHS, SarifRun } from './sarif-runs.ts';
+import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
+import { asJsonObject, isJsonObject } from '../../parsing/json-values.ts';
+import type { ReportError, ReportFormat, ReportRecord } from '../../report.ts';
 
 /** SARIF 2.1.0 (OASIS) of any tool. Read twice, because rules, artifacts and the tool may follow the results. */
 export const sarif: ReportFormat = {

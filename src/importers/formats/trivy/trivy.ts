@@ -1,9 +1,8 @@
-import { collectMatches } from '../../parsing/collect-matches.ts';
-import { isJsonObject, arrayOf, type JsonObject, asJsonObject, textOf } from '../../parsing/json-values.ts';
-import { type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
-import { parseTime } from '../../parsing/parse-time.ts';
-import { type ReportFormat, type ReportError, type ReportRecord, type ByteSource } from '../../report.ts';
 import { findingOfTrivy, type TrivyResult } from './trivy-findings.ts';
+import { collectMatches, type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
+import { arrayOf, asJsonObject, isJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
+import { parseTime } from '../../parsing/parse-time.ts';
+import type { ByteSource, ReportError, ReportFormat, ReportRecord } from '../../report.ts';
 
 /**
  * Trivy's JSON for images, file systems, repositories and clusters: schema version 2, and the bare list of results

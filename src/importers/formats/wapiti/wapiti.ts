@@ -1,20 +1,19 @@
 import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
-import { collectMatches } from '../../parsing/collect-matches.ts';
+import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
-  isJsonObject,
   arrayOf,
-  type JsonObject,
   asJsonObject,
+  isJsonObject,
+  type JsonObject,
+  markdownTextOf,
   numberOf,
   textOf,
   textsOf,
-  markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { streamJsonMatches } from '../../parsing/json-stream.ts';
-import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import type { ReportFormat, ReportedFinding, ReportRecord } from '../../report.ts';
+import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
+import type { ReportedFinding, ReportFormat, ReportRecord } from '../../report.ts';
 
 /** Wapiti 3.0 to 3.2, JSON (`-f json`). Read twice, because the site comes last. */
 export const wapiti: ReportFormat = {

@@ -1,19 +1,18 @@
-import { textAt, textsAt } from '../../parsing/xml-elements.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { ALERT_MEMBERS, INSTANCE_MEMBERS, recordsOfAlert, ZapAlert, type ZapInstance } from './alerts.ts';
+import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
-  isJsonObject,
   arrayOf,
   asJsonObject,
+  isJsonObject,
   type JsonObject,
   textOf,
   textsOf,
 } from '../../parsing/json-values.ts';
-import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
-import { streamXmlMatches, type XmlElement } from '../../parsing/xml-stream.ts';
+import { streamXmlMatches, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportRecord } from '../../report.ts';
-import { ZapAlert, ALERT_MEMBERS, type ZapInstance, INSTANCE_MEMBERS, recordsOfAlert } from './alerts.ts';
 
 /**
  * ZAP's traditional reports in XML and JSON since 2.4, with and without messages:
