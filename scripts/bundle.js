@@ -9,7 +9,7 @@ const ENTRIES = {
   main: 'src/main.ts',
   'reading-thread': 'src/db/sqlite/reader-worker.ts',
   'checkpoint-thread': 'src/db/sqlite/checkpoint-worker.ts',
-  'import-thread': 'src/importers/worker/import-worker.ts',
+  'import-worker': 'src/importers/worker/import-worker.ts',
   'search-thread': 'src/jobs/index-search-worker.ts',
 };
 

@@ -51,7 +51,7 @@ export async function runImport({
   const result = { ...EMPTY_RESULT };
   const preview: ImportPreview = { new: [], again: [], reopened: [], gone: [] };
   const progress: RunProgress = { hosts: 0, ports: 0, findings: 0, skipped: 0, applied: 0 };
-  const told = (): void => {
+  const reportProgress = (): void => {
     progress.findings = spool.findings.count;
     progress.skipped = skips.count;
     onProgress({ ...progress });
@@ -65,7 +65,7 @@ export async function runImport({
     progress,
     reportAt: null,
   };
-  const end = (error: unknown): void => {
+  const stopWith = (error: unknown): void => {
     if (signal.aborted) outcome.state = 'cancelled';
     else if (error instanceof ReportError) {
       outcome.state = 'failed';
@@ -77,9 +77,9 @@ export async function runImport({
     const time = new ReportTime(job, await firstReportTime(db.read, job));
     const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
-      await readRecords({ format, source, job, signal, skips, spool, progress, told, time, hosts });
+      await readRecords({ format, source, job, signal, skips, spool, progress, reportProgress, time, hosts });
     } catch (error) {
-      end(error);
+      stopWith(error);
     }
     spool.findings.group();
     const reportAt = time.resolve(spool.findings.newest);
@@ -91,7 +91,7 @@ export async function runImport({
     if (assessment !== null && outcome.state !== 'cancelled') {
       const onApplied = (part: number): void => {
         progress.applied = part;
-        told();
+        reportProgress();
       };
       const run = {
         db,
@@ -109,11 +109,11 @@ export async function runImport({
         await applyFindings(run);
         if (outcome.state === 'succeeded') await applyGone(run);
       } catch (error) {
-        end(error);
+        stopWith(error);
       }
     }
     if (outcome.state === 'succeeded') progress.applied = 1;
-    told();
+    reportProgress();
     return { ...outcome, progress: { ...progress }, skips: skips.list() };
   } finally {
     spool.close();
@@ -124,21 +124,21 @@ interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'sig
   skips: SkipCounter;
   spool: ReportSpool;
   progress: RunProgress;
-  told: () => void;
+  reportProgress: () => void;
   time: ReportTime;
   hosts: HostApplier;
 }
 
 /** Handles the records of a report one by one. Applies the hosts that precede an error. */
-async function readRecords(reading: ReadContext): Promise<void> {
-  const { format, source, job, signal, hosts } = reading;
-  reading.spool.addSource(format.name);
+async function readRecords(context: ReadContext): Promise<void> {
+  const { format, source, job, signal, hosts } = context;
+  context.spool.addSource(format.name);
   try {
     for await (const record of format.read(source, { mapping: job.options.mapping })) {
       signal.throwIfAborted();
       // Awaiting `undefined` for every record would be measurably slower.
-      const waits = handleRecord(reading, record);
-      if (waits !== undefined) await waits;
+      const written = handleRecord(context, record);
+      if (written !== undefined) await written;
     }
   } finally {
     if (!signal.aborted) await hosts.flush();
@@ -147,7 +147,7 @@ async function readRecords(reading: ReadContext): Promise<void> {
 
 /** @returns a promise to await before the next record, if any */
 function handleRecord(
-  { format, job, skips, spool, progress, told, time, hosts }: ReadContext,
+  { format, job, skips, spool, progress, reportProgress, time, hosts }: ReadContext,
   record: ReportRecord,
 ): Promise<void> | undefined {
   switch (record.kind) {
@@ -159,35 +159,35 @@ function handleRecord(
     case 'host':
       progress.hosts += 1;
       progress.ports += record.host.ports.length;
-      told();
+      reportProgress();
       return hosts.add(record.host, time);
     case 'finding': {
       const { finding, at } = record;
       if (job.assessment === null) skips.add('no assessment for findings', at);
       else {
         const { target } = finding;
-        const from = finding.source ?? format.name;
+        const source = finding.source ?? format.name;
         const asset = assetOfTarget(target);
-        const head = {
-          identity: identityOf(finding, from, asset),
-          source: from,
+        const header = {
+          identity: identityOf(finding, source, asset),
+          source,
           asset,
           coverage: coverageKeyOf(target, finding.ports),
           seenAt: time.plausible(finding.seenAt) ?? null,
         };
-        spool.add(head, normalizeFinding(finding));
+        spool.add(header, normalizeFinding(finding));
       }
       break;
     }
     case 'covered': {
-      const cover = coverageKeyOf(record.target, record.ports);
-      if (cover !== null) spool.addCoverage(record.source ?? format.name, cover);
+      const coverage = coverageKeyOf(record.target, record.ports);
+      if (coverage !== null) spool.addCoverage(record.source ?? format.name, coverage);
       return undefined;
     }
     case 'skipped':
       skips.add(record.reason, record.at);
       break;
   }
-  told();
+  reportProgress();
   return undefined;
 }

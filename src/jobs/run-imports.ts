@@ -57,34 +57,36 @@ async function runUndoJob(
 
 async function runImportJob(context: Context, { job, signal }: JobRun, id: number): Promise<void> {
   const { db, clock, log } = context;
-  const begun = await db.write((tx) => startRun(tx, id, clock()));
-  if (begun === undefined) return;
-  const end = async (ended: FinishedRun): Promise<void> => {
-    const unused = await db.write((tx) => finishRun(tx, id, clock(), ended));
+  const runnable = await db.write((tx) => startRun(tx, id, clock()));
+  if (runnable === undefined) return;
+  const finish = async (run: FinishedRun): Promise<void> => {
+    const unused = await db.write((tx) => finishRun(tx, id, clock(), run));
     await deleteUnreferenced(context, unused).catch((err: unknown) =>
-      log.warn({ err, import: id }, 'the file of an import was not cleared away'),
+      log.warn({ err, import: id }, 'cannot delete the file of an import; the cleanup job will retry'),
     );
   };
-  if (begun.isCancelled) return end({ state: 'cancelled', error: null });
-  const ended = await findLostPermission(db.read, begun);
-  if (ended !== undefined) return end(failedRun(ended));
+  if (runnable.isCancelled) return finish({ state: 'cancelled', error: null });
+  const lostPermission = await findLostPermission(db.read, runnable);
+  if (lostPermission !== undefined) return finish(failedRun(lostPermission));
   // Every earlier attempt ended its process.
   if (job.attempts > MAX_ATTEMPTS)
-    return end(failedRun('The server broke off at this report, again and again.'));
+    return finish(
+      failedRun('The server crashed repeatedly while importing this report. Its log may have the reason.'),
+    );
   try {
-    await end(await superviseImport(context, begun, signal));
+    await finish(await superviseImport(context, runnable, signal));
   } catch (error) {
     if (error instanceof ImportOutOfMemory) {
-      log.error({ err: error, import: id }, 'an import needed too much memory');
-      return end(
+      log.error({ err: error, import: id }, 'an import exceeded its memory limit');
+      return finish(
         failedRun(
-          `The import needed more than the ${context.config.importMemory} MiB of memory that it may have (ASSAY_IMPORT_MEMORY). What it had applied stays.`,
+          `The import exceeded its memory limit of ${context.config.importMemory} MiB (ASSAY_IMPORT_MEMORY). What it had applied stays. Split the report, or raise the limit.`,
         ),
       );
     }
     if (signal.aborted || job.attempts < MAX_ATTEMPTS) throw error;
-    log.error({ err: error, import: id }, 'an import failed for good');
-    await end(failedRun('The server could not finish the import. Its log has the reason.'));
+    log.error({ err: error, import: id }, 'an import failed');
+    await finish(failedRun('The server could not finish the import. See its log for the reason.'));
   }
 }
 
@@ -95,47 +97,50 @@ function failedRun(message: string): FinishedRun {
 async function superviseImport(
   context: Context,
   job: RunnableImport,
-  left: AbortSignal,
+  abandoned: AbortSignal,
 ): Promise<FinishedRun> {
   const { config, db, log } = context;
   const started = performance.now();
   const cancelled = new AbortController();
-  let rightsEnded: string | undefined;
-  const look = async (): Promise<void> => {
+  let lostPermission: string | undefined;
+  const checkCancellation = async (): Promise<void> => {
     const isCancelled = await isCancelRequested(db.read, job.id);
-    rightsEnded ??= await findLostPermission(db.read, job);
-    if (isCancelled || rightsEnded !== undefined) cancelled.abort(new Error('The import is to end.'));
+    lostPermission ??= await findLostPermission(db.read, job);
+    if (isCancelled || lostPermission !== undefined) cancelled.abort(new Error('The import was cancelled.'));
   };
   // If a check fails, the next one decides.
-  const looking = setInterval(() => void look().catch(() => undefined), CANCELLATION_POLL_INTERVAL).unref();
+  const cancellationPoll = setInterval(
+    () => void checkCancellation().catch(() => undefined),
+    CANCELLATION_POLL_INTERVAL,
+  ).unref();
   let writing: Promise<void> | undefined;
-  const keep = (progress: WorkerProgress): void => {
-    const kept = estimateProgress(job, progress, performance.now() - started);
+  const onProgress = (progress: WorkerProgress): void => {
+    const estimate = estimateProgress(job, progress, performance.now() - started);
     // Updates that arrive during a write are dropped; the next one is newer.
     writing ??= db
-      .write((tx) => saveProgress(tx, job.id, kept))
-      .catch((err: unknown) => log.warn({ err, import: job.id }, 'the progress of an import was not kept'))
+      .write((tx) => saveProgress(tx, job.id, estimate))
+      .catch((err: unknown) => log.warn({ err, import: job.id }, 'cannot save the progress of an import'))
       .finally(() => (writing = undefined));
   };
   try {
     const { databaseUrl, dataDirectory, requestTimeout: timeout, attachments, importMemory: memory } = config;
     const database = { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB };
-    const url = new URL('import-thread.js', DIST);
-    const signals = { cancelled: cancelled.signal, left };
+    const url = new URL('import-worker.js', DIST);
+    const signals = { cancelled: cancelled.signal, abandoned };
     const { outcome, progress } = await runImportInWorker(
       url,
       { database, attachments, memory, job },
       signals,
-      keep,
+      onProgress,
     );
-    const hasLost = outcome.state === 'cancelled' && rightsEnded !== undefined;
+    const hasLostPermission = outcome.state === 'cancelled' && lostPermission !== undefined;
     return {
       ...outcome,
-      ...(hasLost ? failedRun(rightsEnded as string) : {}),
+      ...(hasLostPermission ? failedRun(lostPermission as string) : {}),
       progress: { ...estimateProgress(job, progress, 0), secondsLeft: null },
     };
   } finally {
-    clearInterval(looking);
+    clearInterval(cancellationPoll);
     await writing;
   }
 }

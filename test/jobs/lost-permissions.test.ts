@@ -69,7 +69,7 @@ describe('An import', () => {
     expect(changed.status).toBe(200);
     expect(await waitForImport(server, admin.token, running.body.id)).toMatchObject({
       state: 'failed',
-      error: { message: 'The account that started the import has no access to the assessment any more.' },
+      error: { message: 'The account that started the import no longer has access to the assessment.' },
     });
     expect(await waitForImport(server, admin.token, waiting.body.id)).toMatchObject({ state: 'succeeded' });
   });

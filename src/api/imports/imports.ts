@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../../runtime/context.ts';
 import { importList, type ImportView, readImport } from '../../domain/imports/import-list.ts';
-import { cancelImport, IMPORT_VERSION, requestUndo } from '../../domain/imports/start-import.ts';
+import { cancelImport, requestUndo } from '../../domain/imports/cancel-import.ts';
+import { IMPORT_VERSION } from '../../domain/imports/start-import.ts';
 import { deleteUnreferenced } from '../../files/file-storage.ts';
 import { acquireDownloadSlot } from '../../http/lists/download.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';

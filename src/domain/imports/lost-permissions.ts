@@ -20,12 +20,12 @@ export async function findLostPermission(
   if (assessment === null)
     return isAdminOf(account, organizationId)
       ? undefined
-      : 'The account that started the import is no admin of the organization any more.';
+      : 'The account that started the import is no longer an admin of the organization.';
   try {
     await requireAssessment(db, { ...caller, ...account }, assessment.uid);
     return undefined;
   } catch (error) {
     if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
-    return 'The account that started the import has no access to the assessment any more.';
+    return 'The account that started the import no longer has access to the assessment.';
   }
 }

@@ -1,12 +1,11 @@
-import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
+import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { lockAssessment, type VisibleAssessment, requireAssessment } from '../assessments/find-assessment.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
-import { retainContent, releaseContents, type StoredContent } from '../shared/files.ts';
+import { retainContent, type StoredContent } from '../shared/files.ts';
 import { addJob, lockJobKind } from '../shared/jobs.ts';
 import { sanitizeFilename } from '../vulnerabilities/sanitize-attachment.ts';
 import type { ImportOptions } from './import-types.ts';
@@ -171,80 +170,4 @@ export async function startImport(
     after: { assessment: uid, format: format.name, file: { filename: name, size, sha256 }, options },
   });
   return view;
-}
-
-/**
- * Cancels a queued import, and requests that a running one stops (operation 69).
- * @returns the import, and the content keys that are no longer used
- * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
- *   admin, `conflict` if it has ended
- */
-export async function cancelImport(
-  tx: Transaction,
-  act: Attribution<Caller>,
-  id: number,
-): Promise<{ cancelled: ImportView; unused: string[] }> {
-  const { state, organizationId } = await lockImport(tx, act.actor, id);
-  if (state !== 'queued' && state !== 'running')
-    throw new DomainError('conflict', `The import has ended already: it ${END_STATES[state]}.`);
-  const object = ['import', id] as const;
-  await recordEvent(tx, act, {
-    action: 'import.cancel',
-    object,
-    organizationId,
-    before: { state },
-    after: null,
-  });
-  if (state === 'running') {
-    await tx.updateTable('imports').set({ cancel_requested: 1 }).where('id', '=', id).execute();
-    return { cancelled: await readImport(tx, act.actor, id), unused: [] };
-  }
-  await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
-  const { blob_key: key } = await tx
-    .selectFrom('imports')
-    .select('blob_key')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  const unused = key === null ? [] : [key];
-  await tx
-    .updateTable('imports')
-    .set({ state: 'cancelled', cancel_requested: 1, blob_key: null, finished_at: act.now })
-    .where('id', '=', id)
-    .execute();
-  await releaseContents(tx, unused);
-  const after = { state: 'cancelled' };
-  await recordEvent(tx, act, { action: 'import.end', object, organizationId, before: null, after });
-  return { cancelled: await readImport(tx, act.actor, id), unused };
-}
-
-const END_STATES = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
-
-/**
- * Queues the undo of an import that has ended (operation 82).
- * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
- *   admin, `conflict` if it has not ended, or is undone or being undone
- */
-export async function requestUndo(
-  tx: Transaction,
-  act: Attribution<Caller>,
-  id: number,
-): Promise<ImportView> {
-  const view = await lockImport(tx, act.actor, id);
-  if (view.state === 'queued' || view.state === 'running')
-    throw new DomainError('conflict', 'The import has not ended yet. Cancel it first, or wait.');
-  if (view.undone !== null) throw new DomainError('conflict', 'The import is undone already.');
-  const payload = { import: id, undoneBy: serializeCaller(act.actor) };
-  const isFirst = await addJob(tx, IMPORT_JOB, payload, act.now, undefined, importJobKey(id));
-  if (!isFirst) throw new DomainError('conflict', 'The import is being undone already.');
-  return view;
-}
-
-/** Locks an import, so that it can neither end nor be undone concurrently. */
-async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<ImportView> {
-  const { organizationId, createdBy } = await readImport(tx, caller, id);
-  const isStarter = createdBy !== null && createdBy.id === caller.userId;
-  if (!isStarter && !isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', 'An import is cancelled and undone by who started it, and by admins.');
-  await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(forNoKeyUpdate(tx)).execute();
-  return readImport(tx, caller, id);
 }

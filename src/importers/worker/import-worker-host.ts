@@ -21,41 +21,43 @@ export class ImportOutOfMemory extends Error {
  * Runs an import in a worker thread with its own database connection and file store, so that it never blocks this event
  * loop.
  * @param url of the built module `import-worker`
- * @param signals `cancelled` ends the run with a result; `left` ends it without one, because another instance has the
+ * @param signals `cancelled` ends the run with a result; `abandoned` ends it without one, because another instance has the
  *   job or the process exits
  * @param onProgress called at most twice a second
- * @throws the reason of `left`; ImportOutOfMemory; ImportWorkerError for failures that are not the report's
+ * @throws the reason of `abandoned`; ImportOutOfMemory; ImportWorkerError for failures that are not the report's
  */
 export async function runImportInWorker(
   url: URL,
   data: ImportWorkerData,
-  { cancelled, left }: { cancelled: AbortSignal; left: AbortSignal },
+  { cancelled, abandoned }: { cancelled: AbortSignal; abandoned: AbortSignal },
   onProgress: (progress: WorkerProgress) => void,
 ): Promise<{ outcome: ImportOutcome; progress: WorkerProgress }> {
-  left.throwIfAborted();
+  abandoned.throwIfAborted();
   const worker = new Worker(url, {
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: data.memory, maxYoungGenerationSizeMb: YOUNG_GENERATION_SIZE },
   });
-  let end: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
+  let lastMessage: Exclude<ImportWorkerMessage, { progress: WorkerProgress; outcome?: never }> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = (): void => {
     worker.postMessage('stop', []);
     timer ??= setTimeout(() => void worker.terminate(), STOP_TIMEOUT);
   };
   cancelled.addEventListener('abort', stop, { once: true });
-  left.addEventListener('abort', stop, { once: true });
+  abandoned.addEventListener('abort', stop, { once: true });
   if (cancelled.aborted) stop();
   try {
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: ImportWorkerMessage) => {
-        if ('outcome' in message || 'failure' in message) end = message;
+        if ('outcome' in message || 'failure' in message) lastMessage = message;
         else onProgress(message.progress);
       });
       worker.on('error', (error: NodeJS.ErrnoException) =>
         reject(
           error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-            ? new ImportOutOfMemory(`An import needed more than ${data.memory} MiB.`, { cause: error })
+            ? new ImportOutOfMemory(`The import exceeded its memory limit of ${data.memory} MiB.`, {
+                cause: error,
+              })
             : error,
         ),
       );
@@ -64,14 +66,14 @@ export async function runImportInWorker(
   } finally {
     clearTimeout(timer);
     cancelled.removeEventListener('abort', stop);
-    left.removeEventListener('abort', stop);
+    abandoned.removeEventListener('abort', stop);
   }
-  left.throwIfAborted();
-  if (end === undefined) throw new ImportWorkerError('The thread of an import ended by itself.');
-  if ('failure' in end) {
-    const failure = new ImportWorkerError(`${end.failure.name}: ${end.failure.message}`);
-    if (end.failure.stack !== undefined) failure.stack = end.failure.stack;
+  abandoned.throwIfAborted();
+  if (lastMessage === undefined) throw new ImportWorkerError('The import worker exited without a result.');
+  if ('failure' in lastMessage) {
+    const failure = new ImportWorkerError(`${lastMessage.failure.name}: ${lastMessage.failure.message}`);
+    if (lastMessage.failure.stack !== undefined) failure.stack = lastMessage.failure.stack;
     throw failure;
   }
-  return end;
+  return lastMessage;
 }

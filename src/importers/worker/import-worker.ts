@@ -6,7 +6,7 @@ import type { ImportOutcome, RunProgress } from '../../domain/imports/import-typ
 import type { RunnableImport } from '../../domain/imports/import-lifecycle.ts';
 import { openFileStore } from '../../files/open-file-store.ts';
 import { lowerThreadPriority } from '../../runtime/thread-priority.ts';
-import { REPORT_FORMATS } from '../formats/index.ts';
+import { findFormat } from '../formats/index.ts';
 import { runImport } from '../run-import.ts';
 import { decompress } from '../parsing/decompress.ts';
 import type { ByteSource } from '../report.ts';
@@ -39,7 +39,7 @@ export type ImportWorkerMessage =
 async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorkerData): Promise<void> {
   const { database, attachments, job } = data;
   const stopping = new AbortController();
-  port.on('message', () => stopping.abort(new Error('The import was told to end.')));
+  port.on('message', () => stopping.abort(new Error('The import was stopped.')));
   const send = (message: ImportWorkerMessage): void => port.postMessage(message, []);
   const progress: WorkerProgress = {
     hosts: 0,
@@ -49,39 +49,39 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
     applied: 0,
     bytesRead: 0,
   };
-  let told = 0;
-  const tell = (): void => {
+  let lastSent = 0;
+  const sendProgress = (): void => {
     const now = performance.now();
-    if (now - told < PROGRESS_INTERVAL) return;
-    told = now;
+    if (now - lastSent < PROGRESS_INTERVAL) return;
+    lastSent = now;
     send({ progress: { ...progress } });
   };
   const db = await openDatabase({ ...database, pageCache: PAGE_CACHE, relaxedDurability: true });
   try {
-    const format = REPORT_FORMATS.find(({ name }) => name === job.format);
-    if (format === undefined) throw new Error(`There is no format ${job.format} any more.`);
+    const format = findFormat(job.format);
+    if (format === undefined) throw new Error(`Unknown report format: ${job.format}.`);
     const files = openFileStore({ attachments, dataDirectory: database.dataDirectory }, db);
-    const sent: ByteSource = async function* () {
+    const upload: ByteSource = async function* () {
       let read = 0;
       if (job.size === 0) return;
-      for await (const piece of files.read(job.contentKey, 0, job.size - 1)) {
-        read += piece.length;
+      for await (const chunk of files.read(job.contentKey, 0, job.size - 1)) {
+        read += chunk.length;
         // Some formats read a report twice.
         progress.bytesRead = Math.max(progress.bytesRead, read);
-        tell();
-        yield piece;
+        sendProgress();
+        yield chunk;
       }
     };
     const outcome = await runImport({
       db,
-      source: decompress(sent, job.size),
+      source: decompress(upload, job.size),
       format,
       job,
       clock: Date.now,
       signal: stopping.signal,
       onProgress(now) {
         Object.assign(progress, now);
-        tell();
+        sendProgress();
       },
     });
     send({ outcome, progress: { ...progress, ...outcome.progress } });
