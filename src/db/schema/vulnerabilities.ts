@@ -73,6 +73,8 @@ interface TimelineEntryTable {
   before: string | null;
   after: string | null;
   comment_id: number | null;
+  /** The import that made the change. */
+  import_id: number | null;
   /** Whether it is told to staff alone. */
   internal: Generated<number>;
 }

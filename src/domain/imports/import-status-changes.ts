@@ -68,7 +68,8 @@ export function statusTimelineEntry(
     ...of,
     kind: 'status',
     before: statusSnapshot(before),
-    after: { ...statusSnapshot(after), import_id: job.id },
+    after: statusSnapshot(after),
+    importId: job.id,
   };
 }
 

@@ -171,7 +171,7 @@ export async function markGone(
       organizationId: job.organizationId,
       vulnerabilityId: id,
       kind: 'gone',
-      after: { import_id: job.id },
+      importId: job.id,
     })),
   );
   if (job.options.whenGone !== 'fix') return gone.length;
@@ -211,9 +211,9 @@ async function takeOverGone(
   reportAt: number,
   now: number,
 ): Promise<void> {
-  const befores = new SnapshotRecorder();
-  for (const row of rows) befores.add(row.id, { gone: [row.gone_at as number, row.gone_import_id] });
-  await befores.save(tx, job, now);
+  const snapshots = new SnapshotRecorder();
+  for (const row of rows) snapshots.add(row.id, { gone: [row.gone_at as number, row.gone_import_id] });
+  await snapshots.save(tx, job, now);
   const ids = rows.map(({ id }) => id);
   await tx
     .updateTable('scanner_findings')

@@ -69,26 +69,27 @@ export const lockFindings = prepareWrite<{ ids: readonly number[] }, LockedFindi
 /**
  * Writes what the scanner now reports differently, except for fields that a person edited, and records both in the
  * timeline.
- * @param befores records the overwritten values for an undo
+ * @param snapshots records the overwritten values for an undo
  */
 export async function applyScannerChanges(
   tx: Transaction,
   job: FindingsJob,
   changed: readonly RepeatedSighting[],
   back: readonly RepeatedSighting[],
-  befores: SnapshotRecorder,
+  snapshots: SnapshotRecorder,
   sums: DeltaAccumulator,
   now: number,
 ): Promise<void> {
   const entries = new Map<number, TimelineEntry>();
-  const entryOf = (id: number, told: Pick<TimelineEntry, 'before' | 'after'>): void =>
+  const addEntry = (id: number, change: Pick<TimelineEntry, 'before' | 'after'> = {}): void =>
     void entries.set(id, {
       organizationId: job.organizationId,
       vulnerabilityId: id,
       kind: 'seen',
-      ...told,
+      importId: job.id,
+      ...change,
     });
-  for (const { finding } of back) entryOf(finding.id, { after: { import_id: job.id } });
+  for (const { finding } of back) addEntry(finding.id);
   const ids = changed.map(({ finding }) => finding.id);
   const rows = new Map((ids.length === 0 ? [] : await lockFindings(tx, { ids })).map((row) => [row.id, row]));
   const edited = await fieldsEditedByPeople(tx, ids);
@@ -96,27 +97,27 @@ export async function applyScannerChanges(
   for (const { sighting, finding } of changed) {
     const row = rows.get(finding.id);
     if (row === undefined) continue;
-    befores.add(finding.id, { content: finding.content });
+    snapshots.add(finding.id, { content: finding.content });
     const columns = sighting.columns();
     const differing = SCANNER_COLUMNS.filter((column) => row[column] !== columns[column]);
-    const told = differing.filter((column) => column !== 'http_requests');
-    if (told.length > 0)
-      entryOf(finding.id, {
-        before: fieldSnapshot(row, told),
-        after: { ...fieldSnapshot(columns, told), import_id: job.id },
+    const shown = differing.filter((column) => column !== 'http_requests');
+    if (shown.length > 0)
+      addEntry(finding.id, {
+        before: fieldSnapshot(row, shown),
+        after: fieldSnapshot(columns, shown),
       });
-    const kept = edited.get(finding.id);
-    const written = differing.filter((column) => kept?.has(FIELD_OF_COLUMN[column]) !== true);
+    const ownFields = edited.get(finding.id);
+    const written = differing.filter((column) => ownFields?.has(FIELD_OF_COLUMN[column]) !== true);
     if (written.length === 0) continue;
     const values: ScannerColumns = {
       ...row,
       ...Object.fromEntries(written.map((column) => [column, columns[column]])),
     };
     // The vector determines the score, so both come from the same author.
-    if (kept?.has('cvss_score') === true || kept?.has('cvss_vector') === true)
+    if (ownFields?.has('cvss_score') === true || ownFields?.has('cvss_vector') === true)
       Object.assign(values, { cvss_score: row.cvss_score, cvss_vector: row.cvss_vector });
     const overwritten = written.filter((column) => values[column] !== row[column]);
-    befores.add(finding.id, {
+    snapshots.add(finding.id, {
       columns: Object.fromEntries(overwritten.map((column) => [column, row[column]])),
     });
     updates.push([
@@ -137,16 +138,16 @@ export function fieldSnapshot(
   columns: ScannerColumns,
   names: readonly ScannerColumn[],
 ): Record<string, unknown> {
-  const told: Record<string, unknown> = {};
+  const snapshot: Record<string, unknown> = {};
   for (const name of names) {
     const value = columns[name];
     if (FIELD_OF_COLUMN[name] === 'category')
-      told['category'] = { parent: columns.category_parent, display: columns.category_display };
+      snapshot['category'] = { parent: columns.category_parent, display: columns.category_display };
     else if (JSON_LIST_COLUMNS.has(name))
-      told[name] = (JSON.parse(String(value)) as unknown[]).slice(0, MAX_SNAPSHOT_LOCATIONS);
-    else told[name] = value;
+      snapshot[name] = (JSON.parse(String(value)) as unknown[]).slice(0, MAX_SNAPSHOT_LOCATIONS);
+    else snapshot[name] = value;
   }
-  return told;
+  return snapshot;
 }
 
 /** @returns the fields that people have edited, by vulnerability */

@@ -30,27 +30,27 @@ export async function updateSeenFindings(
   sums: DeltaAccumulator,
   now: number,
 ): Promise<SeenResult> {
-  const befores = new SnapshotRecorder();
+  const snapshots = new SnapshotRecorder();
   const later = seen.filter(({ sighting, finding }) => sighting.seenAt > finding.last_seen_at);
   const earlier = seen.filter(({ sighting, finding }) => sighting.firstSeenAt < finding.first_seen_at);
-  for (const { finding } of earlier) befores.add(finding.id, { firstSeenAt: finding.first_seen_at });
+  for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
   await lowerFirstSeen(tx, earlier);
   await advanceLastSeen(tx, job, later);
   const back = later.filter(({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity));
   for (const { finding } of back)
-    befores.add(finding.id, { gone: [finding.gone_at as number, finding.gone_import_id] });
+    snapshots.add(finding.id, { gone: [finding.gone_at as number, finding.gone_import_id] });
   const changed = later.filter(({ sighting, finding }) => sighting.contentHash !== finding.content);
   const reopened = later.filter(
     ({ sighting, finding }) =>
       finding.status_id === FIXED && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
-  await applyScannerChanges(tx, job, changed, back, befores, sums, now);
+  await applyScannerChanges(tx, job, changed, back, snapshots, sums, now);
   const ids = await reopenFixed(tx, job, reopened, sums, now);
   const unlinked = later.filter(
     ({ sighting, finding }) => finding.is_linked === 0 && sighting.asset !== null,
   );
-  const assetsCreated = await relinkAssets(tx, job, unlinked, befores, sums, now);
-  await befores.save(tx, job, now);
+  const assetsCreated = await relinkAssets(tx, job, unlinked, snapshots, sums, now);
+  await snapshots.save(tx, job, now);
   // Findings that an interrupted run of this import has updated.
   const before = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
   if (before.length === 0) return { reopened: ids, assetsCreated };
@@ -117,7 +117,7 @@ export async function relinkAssets(
   tx: Transaction,
   job: FindingsJob,
   unlinked: readonly RepeatedSighting[],
-  befores: SnapshotRecorder,
+  snapshots: SnapshotRecorder,
   sums: DeltaAccumulator,
   now: number,
 ): Promise<AssetLocation[]> {
@@ -150,7 +150,7 @@ export async function relinkAssets(
   for (const { id, asset } of links) {
     const row = rows.get(id);
     if (row === undefined) continue;
-    befores.add(id, { linked: asset });
+    snapshots.add(id, { linked: asset });
     sums.add(counterDeltas(findingCounters(job, row), findingCounters(job, row, [asset])));
   }
   return created;

@@ -131,7 +131,7 @@ async function createFindings(
   const entries = findings.flatMap(({ gone, statusId }, index): TimelineEntry[] => {
     const of = { organizationId, vulnerabilityId: ids[index] as number };
     return [
-      ...(gone === null ? [] : [{ ...of, kind: 'gone' as const, after: { import_id: job.id } }]),
+      ...(gone === null ? [] : [{ ...of, kind: 'gone' as const, importId: job.id }]),
       ...(isClosed(statusId) ? [statusTimelineEntry(of, job, 1, statusId)] : []),
     ];
   });

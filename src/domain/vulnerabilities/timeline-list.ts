@@ -52,6 +52,7 @@ export const timelineList = defineList({
         'entries.before',
         'entries.after',
         'entries.comment_id',
+        'entries.import_id',
         'comments.text as comment_text',
       ]),
   id: 'entries.id',
@@ -61,7 +62,10 @@ export const timelineList = defineList({
   descendingIds: true,
   async hydrate({ db, caller }, rows): Promise<TimelineEntryView[]> {
     const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as Snapshot));
-    const told = rows.map(({ before, after }) => ({ before: read(before), after: read(after) }));
+    const told = rows.map(({ before, after, import_id }) => ({
+      before: read(before),
+      after: import_id === null ? read(after) : { ...read(after), import_id },
+    }));
     const [userOf, reached] = await Promise.all([
       loadUserRefs(
         db,
@@ -134,6 +138,7 @@ function selectEntries({ db, caller }: ListContext) {
       nothing.as('before'),
       nothing.as('after'),
       sql<number | null>`cast(null as bigint)`.as('comment_id'),
+      sql<number | null>`cast(null as bigint)`.as('import_id'),
     ]);
   const entries = db
     .selectFrom('timeline_entries')
@@ -147,6 +152,7 @@ function selectEntries({ db, caller }: ListContext) {
       'before',
       'after',
       'comment_id',
+      'import_id',
     ]);
   return created.unionAll(caller.staff ? entries : entries.where('internal', '=', 0));
 }

@@ -27,6 +27,8 @@ export interface TimelineEntry {
   before?: object | null;
   after?: object | null;
   commentId?: number;
+  /** The import that made the change, if one did. */
+  importId?: number;
   /** Told to staff alone. */
   internal?: boolean;
 }
@@ -40,6 +42,7 @@ const insertEntries = prepareInsert('timeline_entries', {
   before: 'text',
   after: 'text',
   comment_id: 'int',
+  import_id: 'int',
   internal: 'int',
 });
 
@@ -73,6 +76,7 @@ export async function recordTimelineEntries(
       textOf(entry.before),
       textOf(entry.after),
       entry.commentId ?? null,
+      entry.importId ?? null,
       entry.internal === true ? 1 : 0,
     ]),
   );

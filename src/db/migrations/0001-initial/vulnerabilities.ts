@@ -91,6 +91,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     before ${text},
     after ${text},
     comment_id ${int},
+    import_id ${int},
     internal ${int} not null default 0 check (internal in (0, 1)),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,

@@ -69,11 +69,10 @@ export async function undoFindings(
     .select('vulnerability_id')
     .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
     .where('last_import_id', '=', id)
-    // Changes by imports name their import.
     .where(
       sql<SqlBool>`not exists (select 1 from timeline_entries as entry
         where entry.vulnerability_id = scanner_findings.vulnerability_id and entry.kind not in ('seen', 'gone')
-          and not (entry.kind = 'status' and entry.after like '%"import_id":%'))`,
+          and not (entry.kind = 'status' and entry.import_id is not null))`,
     )
     .execute();
   const isUntouched = new Set(untouched.map((row) => row.vulnerability_id));
