@@ -16,11 +16,11 @@ import { theme } from './app/theme.ts';
 const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // The server told what is wrong; asking again would change nothing.
+      // The server has rejected the request; retrying would not help.
       retry: (count, error) => !(error instanceof AssayError) && count < 2,
       refetchOnWindowFocus: false,
       staleTime: 10_000,
-      // Whether there is a network the browser may not know; a server of this machine is reached without one.
+      // A server on this machine is reachable while the browser is offline.
       networkMode: 'always',
     },
     mutations: { networkMode: 'always' },

@@ -3,44 +3,47 @@ import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-route
 import { EmptyState } from '../components/empty-state.tsx';
 import { errorText } from '../components/notifications.tsx';
 import { PageLayout } from '../components/page.tsx';
+import { appMessages } from './messages.ts';
+import { commonMessages } from '../components/messages.ts';
 
-/** What browsers say of a part of the console that is not there any more. */
+const { errors } = appMessages;
+
+/** Error messages of browsers for a missing script or stylesheet, as after an update of the server. */
 const CHUNK_LOAD_ERROR = /dynamically imported module|importing a module script|preload CSS/i;
 
-/** At an address that is none. */
 export function NotFoundPage() {
   return (
-    <PageLayout title="Nothing is here">
+    <PageLayout title={errors.notFound}>
       <EmptyState
-        title="Nothing has this address"
+        title={errors.notFound}
         action={
           <Button variant="light" renderRoot={(props) => <Link to="/" {...props} />}>
-            Go to Home
+            {errors.goHome}
           </Button>
         }
       >
-        It may be mistyped, or what it named is gone.
+        {errors.notFoundHint}
       </EmptyState>
     </PageLayout>
   );
 }
 
-/** In the place of one that could not be shown; the others go on. */
+/** Shown in place of a page that failed to render; the navigation keeps working. */
 export function PageError({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   if (error instanceof Error && CHUNK_LOAD_ERROR.test(error.message))
     return (
-      <PageLayout title="Load the console anew">
+      <PageLayout title={errors.outdated}>
         <EmptyState
-          title="This part of the console was not found"
-          action={<Button onClick={() => location.reload()}>Load it anew</Button>}
+          title={errors.outdated}
+          action={<Button onClick={() => location.reload()}>{errors.reload}</Button>}
         >
-          The server was probably updated since this page was opened, or cannot be reached.
+          {errors.outdatedHint}
         </EmptyState>
       </PageLayout>
     );
   return (
-    <PageLayout title="This could not be shown">
+    <PageLayout title={errors.failed}>
       <EmptyState
         title={errorText(error)}
         action={
@@ -50,7 +53,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
               void router.invalidate();
             }}
           >
-            Try again
+            {commonMessages.tryAgain}
           </Button>
         }
       />

@@ -1,4 +1,4 @@
-/** The mark of Assay, as on the account pages. */
+/** The logo of Assay, as on the account pages. */
 export function Logo() {
   return (
     <svg viewBox="0 0 24 24" width={24} height={24} aria-hidden focusable="false">

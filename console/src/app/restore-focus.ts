@@ -1,17 +1,17 @@
 import { useEffect } from 'react';
 
-/** For what else takes the focus first, in milliseconds: a dialog that gives it back, a field that is shown for it. */
+/** Milliseconds; dialogs and new fields take the focus first. */
 const RESTORE_DELAY = 50;
 const FOCUSABLE =
   'a[href], button:not(:disabled), input:not(:disabled), textarea:not(:disabled), select:not(:disabled), [tabindex="0"]';
 
-/** An element, and where its child was in it that had the focus within. */
+/** An ancestor of the focused element, and the index of its child on the path to that element. */
 interface AncestorPosition {
   parent: Element;
   index: number;
 }
 
-/** What had the focus last in the content, and where it was: the nearest first. */
+/** The last focused element in the content, with its ancestors, nearest first. */
 interface LastFocus {
   element: Element;
   ancestors: readonly AncestorPosition[];
@@ -19,8 +19,8 @@ interface LastFocus {
 }
 
 /**
- * Whoever uses keys goes on where they were: when what had the focus in the content is gone, as a form that was sent or the
- * row of what was deleted, the next thing there gets it, else the table, the tab or the heading that it was under.
+ * Restores the keyboard focus when the focused element is removed, such as a submitted form or a deleted row: focuses the next
+ * focusable element, or else the table, tab or heading above it.
  */
 export function useRestoreFocus(): void {
   useEffect(() => {
@@ -29,11 +29,11 @@ export function useRestoreFocus(): void {
     const note = ({ target }: FocusEvent) => {
       if (!(target instanceof Element)) return;
       const ancestors = ancestorsOf(target);
-      // What dialogs and menus had is given back by them.
+      // Dialogs and menus restore the focus themselves.
       if (ancestors.length > 0) last = { element: target, ancestors, path: location.pathname };
     };
     const leave = () => {
-      // A press beside it leaves it; a button that is busy has the focus no longer, but is not left.
+      // A click elsewhere drops the focus on purpose. A busy button is disabled and loses it, but not on purpose.
       if (isFocusLost() && last?.element.isConnected === true && !last.element.matches(':disabled'))
         last = undefined;
     };
@@ -42,7 +42,7 @@ export function useRestoreFocus(): void {
       if (last === undefined || last.element.isConnected || !isFocusLost()) return;
       const { ancestors, path } = last;
       last = undefined;
-      // Another place has the focus by itself.
+      // Another page manages its own focus.
       if (path === location.pathname) findNextFocusable(ancestors)?.focus({ preventScroll: true });
     };
     const observer = new MutationObserver(() => {
@@ -61,7 +61,7 @@ export function useRestoreFocus(): void {
   }, []);
 }
 
-/** Whether nothing has the focus, and no dialog is there that will take it. */
+/** Whether nothing has the focus and no dialog will take it. */
 const isFocusLost = () =>
   (document.activeElement === document.body || document.activeElement === null) &&
   document.querySelector('[aria-modal="true"]') === null;
@@ -76,7 +76,7 @@ function ancestorsOf(element: Element): AncestorPosition[] {
 }
 
 function findNextFocusable(places: readonly AncestorPosition[]): HTMLElement | undefined {
-  // The first of them had what is gone; of those above, the child is still there.
+  // In the nearest remaining ancestor, the child at the index was removed; further up, it still exists.
   const there = places.findIndex(({ parent }) => parent.isConnected);
   for (const [step, { parent, index }] of places.slice(Math.max(0, there)).entries()) {
     const table = parent.closest<HTMLElement>('[role="grid"]');

@@ -166,7 +166,7 @@ const routes = [
   importPage,
 ];
 
-/** Every address of the console; each place is loaded when somebody goes there. */
+/** The routes of the console; each page is loaded on demand. */
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: 'intent',

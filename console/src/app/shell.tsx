@@ -36,8 +36,9 @@ import { NoAccess } from './no-access.tsx';
 import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
+import { appMessages } from './messages.ts';
 
-/** Each with the letter that leads there after `g`. */
+/** `key` is the letter of its shortcut, after `g`. */
 const NAV_ITEMS = [
   { to: '/', key: 'h', label: 'Home', icon: IconHome },
   { to: '/vulnerabilities', key: 'v', label: 'Vulnerabilities', icon: IconBug },
@@ -50,19 +51,19 @@ const NAV_ITEMS = [
   { to: '/audit', key: 'l', label: 'Audit', icon: IconHistory, admin: true },
 ] as const;
 
-/** The frame of the console: the way to its places on the left, whoever is signed in above. */
+/** The frame of the console: navigation on the left, account menu at the top. */
 export function Shell() {
   const [menu, { open, close }] = useDisclosure();
   const navigate = useNavigate();
-  const places = useNavItems();
+  const items = useNavItems();
   useFocusOnNavigation();
   useRestoreFocus();
   const focusSearch = () => document.getElementById('search')?.focus();
   useShortcuts({
     ...Object.fromEntries(
-      places.map(({ to, key, label }) => [
+      items.map(({ to, key, label }) => [
         `g ${key}`,
-        { label: `Go to ${label}`, run: () => void navigate({ to: to as '/' }) },
+        { label: appMessages.shortcuts.goTo(label), run: () => void navigate({ to: to as '/' }) },
       ]),
     ),
     '/': {
@@ -77,10 +78,16 @@ export function Shell() {
   return (
     <div className={classes.shell}>
       <a className={classes.skip} href="#content">
-        Skip to the content
+        {appMessages.skipToContent}
       </a>
       <header className={classes.header}>
-        <Burger size="sm" className={classes.burger} aria-label="Places" opened={menu} onClick={open} />
+        <Burger
+          size="sm"
+          className={classes.burger}
+          aria-label={appMessages.openNavigation}
+          opened={menu}
+          onClick={open}
+        />
         <Link to="/" className={classes.brand}>
           <Logo />
           Assay
@@ -90,11 +97,11 @@ export function Shell() {
           <AccountMenu />
         </Group>
       </header>
-      <nav className={classes.nav} aria-label="Places">
+      <nav className={classes.nav} aria-label={appMessages.navigation}>
         <NavLinks onGo={close} />
       </nav>
       <Drawer opened={menu} onClose={close} size={260} title="Assay">
-        <nav aria-label="Places">
+        <nav aria-label={appMessages.navigation}>
           <NavLinks onGo={close} />
         </nav>
       </Drawer>
@@ -106,26 +113,26 @@ export function Shell() {
   );
 }
 
-/** The places of whoever is signed in. */
+/** @returns the items that the user may see */
 function useNavItems() {
   const { data: who } = useQuery(currentUser);
-  return NAV_ITEMS.filter((place) => !('admin' in place) || who?.admin === true);
+  return NAV_ITEMS.filter((item) => !('admin' in item) || who?.admin === true);
 }
 
-/** Places that have something for who reaches no assessment as well. */
+/** Pages that are useful without access to an assessment. */
 const OPEN_TO_ALL = ['/tags', '/groups', '/people', '/audit'];
 
-/** The place where one is. */
+/** The current page. */
 function Content() {
-  const reachesNothing = useHasNoAccess();
-  const begin = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
-  const place = NAV_ITEMS.find(({ to }) => to === begin);
-  if (reachesNothing && place !== undefined && !OPEN_TO_ALL.includes(begin))
-    return <NoAccess title={place.label} />;
+  const hasNoAccess = useHasNoAccess();
+  const path = useLocation({ select: ({ pathname }) => `/${pathname.split('/')[1]}` });
+  const item = NAV_ITEMS.find(({ to }) => to === path);
+  if (hasNoAccess && item !== undefined && !OPEN_TO_ALL.includes(path))
+    return <NoAccess title={item.label} />;
   return <Outlet />;
 }
 
-/** Whoever went to another place by keys or with a screen reader is at its content, not at the link that led there. */
+/** Focuses the content after a navigation, for keyboard and screen reader users. */
 function useFocusOnNavigation(): void {
   const router = useRouter();
   useEffect(
@@ -133,7 +140,7 @@ function useFocusOnNavigation(): void {
       router.subscribe('onResolved', ({ fromLocation, pathChanged }) => {
         const focused = document.activeElement;
         const content = document.getElementById('content');
-        // What took the focus as it was shown, as a field of a form does, keeps it.
+        // An element that took the focus on mount, such as a form field, keeps it.
         if (fromLocation === undefined || !pathChanged || content?.contains(focused) === true) return;
         if (focused?.closest('[role="dialog"]') == null || focused.closest('nav') !== null) content?.focus();
       }),
@@ -161,7 +168,7 @@ function ColorSchemeButton() {
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={dark ? 'Light colours' : 'Dark colours'}
+      aria-label={dark ? appMessages.lightTheme : appMessages.darkTheme}
       onClick={() => setColorScheme(dark ? 'light' : 'dark')}
     >
       {dark ? <IconSun size={18} /> : <IconMoon size={18} />}
@@ -169,13 +176,13 @@ function ColorSchemeButton() {
   );
 }
 
-/** Whoever is signed in, and the pages of their account. */
+/** The signed-in user and their account pages. */
 function AccountMenu() {
   const { data: who } = useQuery(currentUser);
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <Button variant="subtle" color="gray" px={6} aria-label="Your account">
+        <Button variant="subtle" color="gray" px={6} aria-label={appMessages.account}>
           <IconUserCircle size={22} aria-hidden />
         </Button>
       </Menu.Target>
@@ -211,7 +218,7 @@ function AccountMenu() {
         >
           <input type="hidden" name="_csrf" />
           <Menu.Item component="button" type="submit">
-            Sign out
+            {appMessages.signOut}
           </Menu.Item>
         </form>
       </Menu.Dropdown>

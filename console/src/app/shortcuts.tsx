@@ -1,18 +1,19 @@
 import { Kbd, Modal, Table, Text } from '@mantine/core';
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import { appMessages } from './messages.ts';
 
-/** What keys do, each with the words that the help shows: `j`, or two that are pressed one after the other, `g h`. */
+/** Actions by key, such as `j`, or by a sequence of two keys, such as `g h`; the help shows their labels. */
 export type Shortcuts = Readonly<Record<string, { label: string; run: () => void }>>;
 
-/** How long the second of two keys is waited for, in milliseconds. */
+/** Milliseconds to wait for the second key of a sequence. */
 const SEQUENCE_TIMEOUT = 1_500;
-/** What is typed into none of these. */
+/** Inputs in which shortcuts work, as they take no text. */
 const NON_TEXT_INPUTS = 'input[type="checkbox"], input[type="radio"]';
 
 type Layers = Set<{ current: Shortcuts }>;
 const LayersContext = createContext<Layers>(new Set());
 
-/** Lets keys do something while this is shown; what is shown later comes first. */
+/** Registers shortcuts while the component is mounted; later ones take precedence. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   const layers = useContext(LayersContext);
   const layer = useRef(shortcuts);
@@ -27,13 +28,13 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   }, [layers]);
 }
 
-/** Hears the keys, and shows with `?` what they do. A key is a letter only where nothing is typed into. */
+/** Handles shortcuts outside text fields, and lists them on `?`. */
 export function ShortcutsProvider({ children }: { children: ReactNode }) {
   const layers = useMemo<Layers>(() => new Set(), []);
   const [help, setHelp] = useState<Shortcuts | undefined>();
   useEffect(() => {
     let first = { key: '', until: 0 };
-    const hear = (event: KeyboardEvent) => {
+    const handleKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const target = event.target as HTMLElement;
       if (
@@ -59,14 +60,18 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
       )
         first = { key: pressed, until: event.timeStamp + SEQUENCE_TIMEOUT };
     };
-    document.addEventListener('keydown', hear);
-    return () => document.removeEventListener('keydown', hear);
+    document.addEventListener('keydown', handleKey);
+    return () => document.removeEventListener('keydown', handleKey);
   }, [layers]);
   return (
     <LayersContext.Provider value={layers}>
       {children}
-      <Modal opened={help !== undefined} onClose={() => setHelp(undefined)} title="What keys do here">
-        {Object.keys(help ?? {}).length === 0 && <Text>Nothing here has a key of its own.</Text>}
+      <Modal
+        opened={help !== undefined}
+        onClose={() => setHelp(undefined)}
+        title={appMessages.shortcuts.title}
+      >
+        {Object.keys(help ?? {}).length === 0 && <Text>{appMessages.shortcuts.none}</Text>}
         <Table>
           <Table.Tbody>
             {Object.entries(help ?? {}).map(([key, { label }]) => (

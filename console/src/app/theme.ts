@@ -1,6 +1,6 @@
 import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from '@mantine/core';
 
-/** The one accent: that of the account pages. */
+/** The accent colour of the account pages. */
 const accent: MantineColorsTuple = [
   '#eef4fb',
   '#dce8f5',
@@ -14,7 +14,7 @@ const accent: MantineColorsTuple = [
   '#174a85',
 ];
 
-/** Greys of the dark scheme, of the hue of its paper: those of Mantine are warmer and stand out as brown. */
+/** Greys of the dark scheme; Mantine's are warmer and look brown next to them. */
 const dark: MantineColorsTuple = [
   '#dfe5ec',
   '#c0cad6',
@@ -28,22 +28,22 @@ const dark: MantineColorsTuple = [
   '#0b0f14',
 ];
 
-/** A style element of a script is against the policy of the page: what would make one is off, here and for all. */
+/** The content security policy forbids style elements made by scripts, which `lockScroll` needs. */
 const NO_STYLE_ELEMENT = { lockScroll: false } as const;
 
-/** What every dialog has: a name for the button that closes it, and a head that is not taken for that of the page. */
+/** Names the close button, and removes the header's banner role. */
 const DIALOG_PROPS = {
   ...NO_STYLE_ELEMENT,
   closeButtonProps: { 'aria-label': 'Close' },
   attributes: { header: { role: 'presentation' } },
 } as const;
 
-/** Colours, sizes and defaults of every part. */
+/** Colours, sizes and defaults of all components. */
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 8, dark: 4 },
   autoContrast: true,
-  // By the scheme as it is: a colour that a script chose would stay when the scheme changes.
+  // light-dark() follows the colour scheme; a colour computed here would not.
   variantColorResolver: (input) => ({
     ...defaultVariantColorsResolver(input),
     ...(input.variant === 'filled' ? { color: 'light-dark(#ffffff, #0d1620)' } : {}),
@@ -57,11 +57,10 @@ export const theme = createTheme({
     Modal: { defaultProps: { ...DIALOG_PROPS, centered: true, transitionProps: { duration: 100 } } },
     Drawer: { defaultProps: { ...DIALOG_PROPS, transitionProps: { duration: 100 } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
-    // A header of a dialog is none of the page; and what has no words says what it does.
     ModalHeader: { defaultProps: { role: 'presentation' } },
     DrawerHeader: { defaultProps: { role: 'presentation' } },
-    // Without a role, an element may have no name; and a part that turns says that one waits.
-    Loader: { defaultProps: { role: 'status', 'aria-label': 'Reading' } },
+    // An accessible name requires a role.
+    Loader: { defaultProps: { role: 'status', 'aria-label': 'Loading' } },
     Button: { defaultProps: { size: 'sm' } },
     Switch: { defaultProps: { withThumbIndicator: false } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },

@@ -3,12 +3,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Option } from './filter-definition.ts';
+import { commonMessages } from './messages.ts';
 
 interface AsyncSelectProps<O extends Option> {
   label: string;
-  /** Names the choices among what is remembered, with all that they depend on. */
+  /** Query key of the options; contains everything they depend on. */
   optionsKey: readonly unknown[];
-  /** Asks the server for what can be chosen. */
   loadOptions: (search: string, signal: AbortSignal) => Promise<readonly O[]>;
   value: O | null;
   onChange: (value: O | null) => void;
@@ -18,22 +18,22 @@ interface AsyncSelectProps<O extends Option> {
   clearable?: boolean;
   required?: boolean;
   disabled?: boolean;
-  /** Whether the field is emptied once something is chosen, for the next one. */
+  /** Whether to clear the field after each selection. */
   clearsOnSelect?: boolean;
-  /** The most that it takes of the width, in pixels. */
+  /** Maximum width in pixels. */
   maw?: number;
-  /** Whether the dialog that it stands in begins with it. */
+  /** Whether it gets the focus when its dialog opens. */
   autoFocus?: boolean;
 }
 
-/** One of many, found by typing. */
+/** A select whose options the server searches. */
 export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
   const { label, optionsKey, loadOptions, value, onChange, clearsOnSelect = false } = props;
   const [typed, setTyped] = useState('');
-  const [wanted] = useDebouncedValue(typed === value?.label ? '' : typed, 120);
+  const [search] = useDebouncedValue(typed === value?.label ? '' : typed, 120);
   const { data = [], isFetching } = useQuery({
-    queryKey: ['choices', ...optionsKey, wanted],
-    queryFn: ({ signal }) => loadOptions(wanted, signal),
+    queryKey: ['choices', ...optionsKey, search],
+    queryFn: ({ signal }) => loadOptions(search, signal),
     placeholderData: keepPreviousData,
     enabled: props.disabled !== true,
   });
@@ -54,14 +54,14 @@ export function AsyncSelect<O extends Option>(props: AsyncSelectProps<O>) {
       searchValue={typed}
       onSearchChange={setTyped}
       filter={({ options: found }) => found}
-      placeholder={props.placeholder ?? 'Type to search'}
+      placeholder={props.placeholder ?? commonMessages.typeToSearch}
       description={props.description}
       error={props.error}
       clearable={props.clearable ?? false}
       required={props.required ?? false}
       disabled={props.disabled ?? false}
       rightSection={isFetching ? <Loader size={12} /> : undefined}
-      nothingFoundMessage={isFetching ? 'Searching' : 'Nothing found.'}
+      nothingFoundMessage={isFetching ? 'Searching' : commonMessages.list.noResults}
       comboboxProps={{ shadow: 'md' }}
     />
   );

@@ -1,15 +1,15 @@
 import { Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../queries/client.ts';
+import { commonMessages } from './messages.ts';
 
 interface AttachmentImageProps {
   vulnerability: number;
   id: number;
-  /** What it shows, for who cannot see it. */
   alt: string;
 }
 
-/** A picture among the attachments of a vulnerability, which is read with the token and shown from memory. */
+/** An attached image, fetched with the access token. */
 export function AttachmentImage({ vulnerability, id, alt }: AttachmentImageProps) {
   const { data, error } = useQuery({
     queryKey: ['vulnerability', vulnerability, 'attachment', id],
@@ -23,12 +23,11 @@ export function AttachmentImage({ vulnerability, id, alt }: AttachmentImageProps
     },
     staleTime: Infinity,
   });
-  if (error !== null) return <span>{alt} (the picture cannot be shown)</span>;
-  if (data === undefined) return <Loader size="sm" aria-label={`Loading ${alt}`} />;
+  if (error !== null) return <span>{commonMessages.markdown.imageFailed(alt)}</span>;
+  if (data === undefined) return <Loader size="sm" aria-label={commonMessages.markdown.loadingImage(alt)} />;
   return <BlobImage content={data} alt={alt} />;
 }
 
-/** A picture that is in memory. */
 export function BlobImage({ content, alt }: { content: Blob; alt: string }) {
   return (
     <img

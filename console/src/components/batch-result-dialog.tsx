@@ -2,19 +2,18 @@ import { Button, Group, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import { IconAlertTriangle, IconCheck, IconMinus } from '@tabler/icons-react';
 import { Dialog } from './dialog.tsx';
 
-/** What became of one of a batch. */
 export interface BatchItemResult {
   name: string;
   status: 'done' | 'already' | 'refused';
-  /** Why it was refused. */
+  /** Why it failed. */
   reason?: string;
 }
 
 interface BatchResultProps {
-  /** What each is: "Person". */
+  /** Column header: "Person". */
   itemLabel: string;
   results: readonly BatchItemResult[];
-  /** The words of what was done, and of what needed not be: "Added", "Already a member". */
+  /** The labels of what was done, and of what needed not be: "Added", "Already a member". */
   doneLabel: string;
   alreadyLabel: string;
 }
@@ -24,7 +23,7 @@ interface BatchResultDialogProps extends BatchResultProps {
   onClose: () => void;
 }
 
-/** What became of a batch, in a dialog that is closed when it was read. */
+/** Shows the results of a batch operation. */
 export function BatchResultDialog({ title, onClose, ...results }: BatchResultDialogProps) {
   return (
     <Dialog title={title} size="lg" onClose={onClose}>
@@ -42,20 +41,20 @@ export function BatchResultDialog({ title, onClose, ...results }: BatchResultDia
 
 const ICONS = { done: IconCheck, already: IconMinus, refused: IconAlertTriangle } as const;
 
-/** What became of each of a batch, those that were refused first. */
+/** The result of each item, failed ones first. */
 function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResultProps) {
-  const words = { done: doneLabel, already: alreadyLabel, refused: 'Refused' } as const;
+  const labels = { done: doneLabel, already: alreadyLabel, refused: 'Failed' } as const;
   const order = ['refused', 'done', 'already'] as const;
   const sums = order.map((outcome) => ({
     outcome,
-    sum: results.filter((one) => one.status === outcome).length,
+    sum: results.filter((item) => item.status === outcome).length,
   }));
   return (
     <>
       <Text size="sm" role="status">
         {sums
           .filter(({ sum }) => sum > 0)
-          .map(({ outcome, sum }) => `${words[outcome]}: ${sum.toLocaleString()}`)
+          .map(({ outcome, sum }) => `${labels[outcome]}: ${sum.toLocaleString()}`)
           .join(' · ')}
       </Text>
       <ScrollArea.Autosize mah={340} viewportProps={{ tabIndex: 0, 'aria-label': 'Results', role: 'region' }}>
@@ -68,14 +67,14 @@ function BatchResult({ itemLabel, results, doneLabel, alreadyLabel }: BatchResul
           </Table.Thead>
           <Table.Tbody>
             {results
-              .toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status))
+              .toSorted((a, b) => order.indexOf(a.status) - order.indexOf(b.status))
               .map(({ name, status: outcome, reason }, index) => {
                 const Icon = ICONS[outcome];
                 return (
                   <Table.Tr key={`${index} ${name}`}>
                     <Table.Td>{name}</Table.Td>
                     <Table.Td>
-                      <Icon size={14} aria-hidden /> {words[outcome]}
+                      <Icon size={14} aria-hidden /> {labels[outcome]}
                       {reason !== undefined && `: ${reason}`}
                     </Table.Td>
                   </Table.Tr>

@@ -3,14 +3,14 @@ import { IconColumns } from '@tabler/icons-react';
 
 interface ColumnsMenuProps {
   columns: readonly { id: string; header: string; extra?: boolean }[];
-  /** The ids of those that were asked for; absent for those that there is room for. */
+  /** Ids of the selected columns; if absent, those that fit are shown. */
   selected: readonly string[] | undefined;
   onChange: (asked: readonly string[] | undefined) => void;
-  /** The one that always stays. */
+  /** Id of the column that cannot be hidden. */
   required: string;
 }
 
-/** Which columns a table shows. */
+/** Selects the columns of a table. */
 export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMenuProps) {
   const now = new Set(selected ?? columns.filter(({ extra }) => extra !== true).map(({ id }) => id));
   const toggle = (id: string) => {
@@ -47,7 +47,7 @@ export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMe
             disabled={selected === undefined}
             onClick={() => onChange(undefined)}
           >
-            As there is room
+            Automatic
           </Button>
         </Stack>
       </Popover.Dropdown>

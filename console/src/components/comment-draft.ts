@@ -3,44 +3,44 @@ import { clearDraft, saveDraft, loadDraft } from './local-draft.ts';
 
 interface CommentText {
   text: string;
-  /** Whether staff alone are to see it. */
+  /** Whether only staff see it. */
   internal: boolean;
 }
 
 export interface CommentDraft extends CommentText {
-  /** Whether it began with what was written before. */
+  /** Whether it was restored from an earlier visit. */
   isRestored: boolean;
   setText: (change: (now: string) => string) => void;
   setInternal: (internal: boolean) => void;
-  /** Throws it away: it was sent, or is not wanted. */
+  /** Discards the draft. */
   clear: () => void;
 }
 
 const EMPTY: CommentText = { text: '', internal: false };
 
 /**
- * A comment that somebody writes, which stays in this browser until it is sent: the list and the page go on with the same.
- * @param who who writes it
- * @param about the vulnerabilities that it is about
+ * The draft of a comment, saved in this browser until it is posted; the list and the page share it.
+ * @param userId its author
+ * @param vulnerabilityIds what it comments on
  */
-export function useCommentDraft(who: number, about: readonly number[]): CommentDraft {
-  const key = `${who}-comment-${about.toSorted((one, other) => one - other).join('-')}`;
-  const [first] = useState(() => loadDraft<CommentText>(key, ({ text }) => typeof text === 'string'));
-  const [kept, setKept] = useState(first ?? EMPTY);
-  const [isRestored, setRestored] = useState(first !== undefined);
+export function useCommentDraft(userId: number, vulnerabilityIds: readonly number[]): CommentDraft {
+  const key = `${userId}-comment-${vulnerabilityIds.toSorted((a, b) => a - b).join('-')}`;
+  const [stored] = useState(() => loadDraft<CommentText>(key, ({ text }) => typeof text === 'string'));
+  const [draft, setDraft] = useState(stored ?? EMPTY);
+  const [isRestored, setRestored] = useState(stored !== undefined);
   useEffect(() => {
-    if (kept.text.trim() === '') clearDraft(key);
-    else saveDraft(key, kept);
-  }, [key, kept]);
+    if (draft.text.trim() === '') clearDraft(key);
+    else saveDraft(key, draft);
+  }, [key, draft]);
   return {
-    ...kept,
+    ...draft,
     isRestored,
-    setText: (change) => setKept((now) => ({ ...now, text: change(now.text) })),
-    setInternal: (internal) => setKept((now) => ({ ...now, internal })),
+    setText: (change) => setDraft((now) => ({ ...now, text: change(now.text) })),
+    setInternal: (internal) => setDraft((now) => ({ ...now, internal })),
     clear() {
       clearDraft(key);
       setRestored(false);
-      setKept(EMPTY);
+      setDraft(EMPTY);
     },
   };
 }

@@ -2,49 +2,57 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { notifyError } from './notifications.tsx';
+import { commonMessages } from './messages.ts';
 
-/** How long the button says that it was done, in milliseconds. */
+/** Milliseconds for which the button shows "Copied". */
 const COPIED_DURATION = 1_500;
 
 interface CopyButtonProps {
   text: string;
-  /** What is copied, as the button is called: "Copy the link". */
+  /** "Copy link". */
   label: string;
-  /** Whether the words stand on the button; else an icon alone. */
+  /** Whether to show the label; otherwise only an icon. */
   withLabel?: boolean;
 }
 
-/** Puts a text on the clipboard. */
+/** Copies a text to the clipboard. */
 export function CopyButton({ text, label, withLabel = false }: CopyButtonProps) {
-  const [done, setDone] = useState(false);
+  const [isCopied, setCopied] = useState(false);
   useEffect(() => {
-    if (!done) return undefined;
-    const timer = setTimeout(() => setDone(false), COPIED_DURATION);
+    if (!isCopied) return undefined;
+    const timer = setTimeout(() => setCopied(false), COPIED_DURATION);
     return () => clearTimeout(timer);
-  }, [done]);
+  }, [isCopied]);
   const copy = () =>
     void copyText(text).then(
-      () => setDone(true),
-      (error: unknown) => notifyError('It could not be copied', error),
+      () => setCopied(true),
+      (error: unknown) => notifyError(commonMessages.copy.failed, error),
     );
-  const icon = done ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />;
-  const said = done ? 'Copied' : label;
+  const icon = isCopied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />;
+  const shownLabel = isCopied ? 'Copied' : label;
   if (withLabel)
     return (
       <Button size="compact-sm" variant="default" leftSection={icon} onClick={copy} aria-live="polite">
-        {said}
+        {shownLabel}
       </Button>
     );
   return (
-    <Tooltip label={said}>
-      <ActionIcon size="sm" variant="subtle" color="gray" aria-label={said} onClick={copy} aria-live="polite">
+    <Tooltip label={shownLabel}>
+      <ActionIcon
+        size="sm"
+        variant="subtle"
+        color="gray"
+        aria-label={shownLabel}
+        onClick={copy}
+        aria-live="polite"
+      >
         {icon}
       </ActionIcon>
     </Tooltip>
   );
 }
 
-/** Over plain http a browser has no `navigator.clipboard`. */
+/** Copies a text; over plain http browsers have no `navigator.clipboard`. */
 async function copyText(text: string): Promise<void> {
   if ('clipboard' in navigator) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
@@ -54,5 +62,5 @@ async function copyText(text: string): Promise<void> {
   area.select();
   const copied = document.execCommand('copy');
   area.remove();
-  if (!copied) throw new Error('This browser does not let the page copy. Select the text and copy it.');
+  if (!copied) throw new Error(commonMessages.copy.blocked);
 }

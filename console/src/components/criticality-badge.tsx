@@ -1,15 +1,16 @@
 import type { Criticality } from '../queries/assets.ts';
 import classes from './criticality-badge.module.css';
+import { commonMessages } from './messages.ts';
 
 const BARS: Readonly<Record<Criticality, number>> = { high: 3, medium: 2, low: 1, undefined: 0 };
 const LABELS: Readonly<Record<Criticality, string>> = {
   high: 'High',
   medium: 'Medium',
   low: 'Low',
-  undefined: 'Not set',
+  undefined: commonMessages.notSet,
 };
 
-/** How much an asset matters: told by a word, and by how many of three bars are full. */
+/** Shows a criticality by its label and by up to three bars. */
 export function CriticalityBadge({ criticality }: { criticality: Criticality }) {
   return (
     <span className={classes.mark} data-criticality={criticality}>

@@ -1,17 +1,18 @@
 import { useState } from 'react';
 import type { PagedList } from '../queries/paged-list.ts';
 import { type Shortcuts, useShortcuts } from '../app/shortcuts.tsx';
+import { commonMessages } from './messages.ts';
 
 interface CurrentRow<Row> {
-  /** Its index; `undefined` while there is none. */
+  /** Index of the current row. */
   current: number | undefined;
   setCurrent: (index: number | undefined) => void;
   row: Row | undefined;
-  /** @returns the index as many rows on, within what was read */
+  /** @returns the index that many rows further, limited to the loaded rows */
   offsetIndex: (by: number) => number;
 }
 
-/** The row of a list that keys act on. */
+/** The row of a list that keyboard shortcuts act on. */
 export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
   const [current, setCurrent] = useState<number>();
   return {
@@ -23,28 +24,25 @@ export function useCurrentRow<Row>(list: PagedList<Row>): CurrentRow<Row> {
 }
 
 interface RowShortcuts<Row> {
-  /** What a row is called: `Next asset`. */
+  /** Noun for a row: "asset". */
   itemName: string;
-  /** What becomes of the row that `j` and `k` go to; it becomes the current one unless told. */
+  /** Called with the row that `j` and `k` go to; by default it becomes the current one. */
   onStep?: (index: number) => void;
-  /** What `o` does with the current row, and how the help calls it. */
+  /** Action of `o` on the current row. */
   open: { label?: string; run: (row: Row) => void };
-  /** What other keys do. */
   shortcuts?: Shortcuts;
 }
 
-/** Lets keys move through a list and open a row of it. */
+/** Adds shortcuts that move through a list and open a row. */
 export function useRowShortcuts<Row>(
   { row, offsetIndex, setCurrent }: CurrentRow<Row>,
   { itemName, onStep = setCurrent, open, shortcuts: others = {} }: RowShortcuts<Row>,
 ): void {
+  const { next, previous } = commonMessages.list;
   useShortcuts({
-    j: { label: `Next ${itemName}`, run: () => onStep(offsetIndex(1)) },
-    k: {
-      label: `${(itemName[0] ?? '').toUpperCase()}${itemName.slice(1)} before`,
-      run: () => onStep(offsetIndex(-1)),
-    },
-    o: { label: open.label ?? 'Open it', run: () => row !== undefined && open.run(row) },
+    j: { label: next(itemName), run: () => onStep(offsetIndex(1)) },
+    k: { label: previous(itemName), run: () => onStep(offsetIndex(-1)) },
+    o: { label: open.label ?? 'Open', run: () => row !== undefined && open.run(row) },
     ...others,
   });
 }

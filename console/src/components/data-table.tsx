@@ -9,41 +9,42 @@ import { SelectAll, HeaderCell } from './table-head.tsx';
 import type { RowSelection, Column } from './table-column.ts';
 import { TableRow } from './table-row.tsx';
 import classes from './data-table.module.css';
+import { commonMessages } from './messages.ts';
 
 const features = tableFeatures({ columnVisibilityFeature });
-/** Beyond what is seen, so that scrolling shows no gap; with a window's rows well under 200 in the document. */
+/** Rows rendered beyond the visible ones, so that scrolling shows no gap. */
 const OVERSCAN = 10;
 const ROW_HEIGHT = 40;
-/** Rows that are read before somebody scrolls to them. */
+/** Rows loaded ahead of scrolling. */
 const PREFETCH_ROWS = 400;
-/** A table that is narrower than this shows the columns that it has room for, whichever were asked for. */
+/** Pixels. Narrower tables hide selected columns that do not fit. */
 const WIDE_TABLE = 620;
-/** A table that is narrower than this shows the narrow form of its columns. */
+/** Pixels. Narrower tables show the narrow variant of their columns. */
 const NARROW_TABLE = 400;
 
 interface DataTableProps<Row> {
-  /** What is listed, for screen readers. */
+  /** Accessible name. */
   label: string;
   list: PagedList<Row>;
   columns: readonly Column<Row>[];
-  /** The ids of the columns that were asked for; those that there is room for unless told. */
+  /** Ids of the selected columns; by default, those that fit. */
   selectedColumns?: readonly string[] | undefined;
   rowId: (row: Row) => string;
-  /** How a row is called where its checkbox is. */
+  /** Accessible name of the checkbox of a row. */
   rowName: (row: Row) => string;
-  /** The row that keys act on; moved by the arrow keys, by `j` and `k` where the place says so. */
+  /** Index of the row that keyboard shortcuts act on. */
   current?: number | undefined;
   onCurrent?: (index: number) => void;
   onOpen?: (row: Row, index: number) => void;
   selection?: RowSelection;
-  /** As the API has it: `title`, or `-title` for the other direction. */
+  /** As in the API: `title`, or `-title` for descending. */
   sort?: string | undefined;
   onSort?: (sort: string) => void;
-  /** Shown where there is no row. */
+  /** Shown if there are no rows. */
   empty: ReactNode;
 }
 
-/** A list of any length as a table: only the rows that are seen are in the document, and pages are read as they are needed. */
+/** A virtualized table of a paged list: renders the visible rows only, and loads pages on demand. */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { label, list, rowId, current, onCurrent, onOpen, selection } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -68,7 +69,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   }, [list.listId]);
 
   const { shown, cells, template } = useShownColumns(props, width);
-  // What rows call is the same function always, so that a row is drawn again only when it changes itself.
+  // Stable callbacks, so that memoized rows rerender only when they change.
   const latest = useRef(props);
   useEffect(() => {
     latest.current = props;
@@ -89,10 +90,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
 
   if (list.error !== null)
     return (
-      <Alert color="red" title="The list could not be read">
+      <Alert color="red" title={commonMessages.list.loadFailed}>
         {errorText(list.error)}{' '}
         <Button size="compact-sm" variant="light" onClick={list.refresh}>
-          Try again
+          {commonMessages.tryAgain}
         </Button>
       </Alert>
     );
@@ -161,12 +162,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   );
 }
 
-/** The columns that a table shows: those that were asked for, else those that there is room for. */
+/** @returns the selected columns, or those that fit */
 function useShownColumns<Row extends object>(
   { columns, selectedColumns, selection }: DataTableProps<Row>,
   width: number,
 ) {
-  const hasChoice = selection !== undefined;
+  const hasSelection = selection !== undefined;
   const columnVisibility = useMemo(() => {
     const isShown = ({ id, minTableWidth = 0, isHiddenByDefault = false }: Column<Row>) =>
       selectedColumns === undefined
@@ -184,7 +185,7 @@ function useShownColumns<Row extends object>(
       })),
     [columns],
   );
-  // The rows are not the table's: one over all that were read would be made anew with each page.
+  // The table gets no rows: with them, each loaded page would rebuild its row model.
   const table = useTable({
     features,
     columns: definitions,
@@ -203,16 +204,16 @@ function useShownColumns<Row extends object>(
     return {
       shown,
       cells: shown.map(({ id, cell }) => ({ id, cell })),
-      template: `${hasChoice ? '24px ' : ''}${shown.map((column) => column.width).join(' ')}`,
+      template: `${hasSelection ? '24px ' : ''}${shown.map((column) => column.width).join(' ')}`,
     };
-  }, [columns, ids, hasChoice, isNarrow]);
+  }, [columns, ids, hasSelection, isNarrow]);
 }
 
 const NO_ROWS: readonly object[] = [];
 
-/** @returns the ids with this one among them, or without it where it was */
-export function toggleId(chosen: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const next = new Set(chosen);
+/** @returns the ids, with this one added or removed */
+export function toggleId(selected: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(selected);
   if (!next.delete(id)) next.add(id);
   return next;
 }

@@ -2,7 +2,7 @@ import { MantineThemeProvider, Modal, type ModalProps } from '@mantine/core';
 import { useLayoutEffect } from 'react';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 
-/** Choices lie on what is behind them: on none of the buttons below, and on the words above once one types or asks. */
+/** Opens dropdowns upwards, so that they do not cover the buttons below, and only on input. */
 const DIALOG_THEME = {
   components: {
     Combobox: { defaultProps: { position: 'top' } },
@@ -12,17 +12,14 @@ const DIALOG_THEME = {
   },
 };
 
-/**
- * A dialog, which is there while it is open. Ctrl or Cmd with Enter in a field sends it, and its end gives the focus
- * back to what it was opened with.
- */
+/** A dialog, mounted while it is open. Ctrl or Cmd with Enter submits it; closing returns the focus to its opener. */
 export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
   useLayoutEffect(() => {
     const opener = findOpener(document.activeElement);
     return () => {
       const focused = document.activeElement;
       const isLeft = focused === document.body || focused?.closest('[role="dialog"]') != null;
-      // What a key opened where nothing had the focus gives it to what the key was about.
+      // A dialog opened by a shortcut, without a focused element, focuses the table.
       const back = opener === document.body ? document.querySelector('#content [role="grid"]') : opener;
       if (isLeft && back instanceof HTMLElement) back.focus({ preventScroll: true });
     };
@@ -34,7 +31,7 @@ export function Dialog({ children, ...others }: Omit<ModalProps, 'opened'>) {
   );
 }
 
-/** @returns the element, or the button that names the menu which it is in, as that closes */
+/** @returns the element, or the button of its menu, because the menu closes */
 function findOpener(element: Element | null): Element | null {
   const name = element?.closest('[role="menu"]')?.getAttribute('aria-labelledby');
   return document.getElementById(name ?? '') ?? element;

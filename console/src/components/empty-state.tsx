@@ -1,15 +1,16 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { commonMessages } from './messages.ts';
 
 interface EmptyStateProps {
   title: string;
-  /** What to do first, in a sentence or two. */
+  /** What to do, in a sentence or two. */
   children?: ReactNode;
-  /** The button or link that does it. */
+  /** A button or link for it. */
   action?: ReactNode;
 }
 
-/** Stands where nothing is, and says what to do. */
+/** Shown in place of an empty list or a missing page. */
 export function EmptyState({ title, children, action }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py={64} px="md" ta="center">
@@ -28,15 +29,14 @@ export function EmptyState({ title, children, action }: EmptyStateProps) {
 
 interface NoResultsProps {
   onClear: () => void;
-  /** What clearing brings back. */
   label?: string;
 }
 
-/** Stands where filters let nothing through. */
-export function NoResults({ onClear, label = 'Remove all filters' }: NoResultsProps) {
+/** Shown when no rows match the filters. */
+export function NoResults({ onClear, label = commonMessages.list.clearFilters }: NoResultsProps) {
   return (
     <EmptyState
-      title="None matches"
+      title={commonMessages.list.noResults}
       action={
         <Button variant="light" onClick={onClear}>
           {label}

@@ -1,17 +1,18 @@
 import { AssayError } from '../queries/client.ts';
 import { errorText } from './notifications.tsx';
 
-/** What the server finds wrong with a form, by the field that it names. */
+/** Validation errors of a form, by field. */
 export interface FieldErrors {
-  /** @returns what is wrong with a field, as a sentence */
+  /** @returns the error of a field as a sentence */
   messageFor: (field: string) => string | undefined;
-  /** What is wrong with none of the fields. */
+  /** Errors that concern no field of the form. */
   rest: string | undefined;
 }
 
 /**
- * @param fields the fields of the form, as the API calls them
- * @param taken the field that a conflict (409) is about
+ * Assigns the errors of a response to the fields of a form.
+ * @param fields names of the fields in the API
+ * @param taken the field that a conflict (409) concerns
  */
 export function parseFieldErrors(
   error: Error | null,
@@ -23,8 +24,10 @@ export function parseFieldErrors(
   if (error instanceof AssayError) {
     for (const { property, message, value } of error.fieldErrors) {
       const [field = '', index] = property.split('.');
-      const words = toSentence(index === undefined || value === undefined ? message : `${value} ${message}`);
-      if (fields.includes(field)) found.set(field, [...(found.get(field) ?? []), words]);
+      const sentence = toSentence(
+        index === undefined || value === undefined ? message : `${value} ${message}`,
+      );
+      if (fields.includes(field)) found.set(field, [...(found.get(field) ?? []), sentence]);
       else rest.push(`${property} ${message}`);
     }
     if (error.fieldErrors.length === 0) {
@@ -38,7 +41,8 @@ export function parseFieldErrors(
   };
 }
 
-function toSentence(words: string): string {
-  const begun = (words[0]?.toUpperCase() ?? '') + words.slice(1);
-  return begun.endsWith('.') ? begun : `${begun}.`;
+/** Capitalizes a message and ends it with a period. */
+export function toSentence(message: string): string {
+  const sentence = (message[0]?.toUpperCase() ?? '') + message.slice(1);
+  return sentence.endsWith('.') ? sentence : `${sentence}.`;
 }

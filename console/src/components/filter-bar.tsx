@@ -5,25 +5,26 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import classes from './filter-bar.module.css';
 import { FilterOptions, SelectedNames } from './filter-options.tsx';
 import type { FilterDefinition, FilterProps } from './filter-definition.ts';
+import { commonMessages } from './messages.ts';
 
 type FilterValues = Readonly<Record<string, readonly string[]>>;
 
 interface FilterBarProps {
   filters: readonly FilterDefinition[];
-  /** What is chosen of each kind. */
+  /** Selected values by filter name. */
   values: FilterValues;
   onChange: (name: string, values: readonly string[]) => void;
-  /** The words that are searched for; absent where nothing is searched. */
+  /** The search text. */
   search?: string | undefined;
   onSearch?: (search: string) => void;
   searchLabel?: string;
-  /** At the end of the line: saved views, export. */
+  /** At the end of the line: views, export. */
   children?: ReactNode;
 }
 
-/** Search and filters of a list, the filters as chips. */
+/** Search box and filter chips of a list. */
 export function FilterBar({
-  filters: kinds,
+  filters,
   values,
   onChange,
   search,
@@ -34,18 +35,23 @@ export function FilterBar({
   return (
     <Group gap="xs" wrap="wrap">
       {onSearch !== undefined && <SearchBox label={searchLabel} search={search ?? ''} onSearch={onSearch} />}
-      {kinds
+      {filters
         .filter(({ name }) => (values[name] ?? []).length > 0)
-        .map((kind) => (
-          <FilterChip key={kind.name} filter={kind} values={values[kind.name] ?? []} onChange={onChange} />
+        .map((filter) => (
+          <FilterChip
+            key={filter.name}
+            filter={filter}
+            values={values[filter.name] ?? []}
+            onChange={onChange}
+          />
         ))}
-      <AddFilter filters={kinds} values={values} onChange={onChange} />
+      <AddFilter filters={filters} values={values} onChange={onChange} />
       {children}
     </Group>
   );
 }
 
-/** Milliseconds without another letter, after which the words are searched. */
+/** Milliseconds after the last keystroke. */
 const SEARCH_DEBOUNCE = 30;
 
 function SearchBox({
@@ -62,11 +68,11 @@ function SearchBox({
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (settled !== search) onSearch(settled);
-    // Only what is typed searches; an address that changes otherwise is shown by the next effect.
+    // Only typing searches; the next effect shows other changes of the address.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [settled]);
   useEffect(() => {
-    // Who types is ahead of the address: letters that were typed since must stay.
+    // While the user types, the box is ahead of the address and must not be reset.
     if (document.activeElement !== box.current) setTyped(search);
   }, [search]);
   return (
@@ -86,27 +92,27 @@ function SearchBox({
   );
 }
 
-function FilterChip({ filter: kind, values, onChange }: FilterProps) {
+function FilterChip({ filter, values, onChange }: FilterProps) {
   return (
     <Group gap={0} wrap="nowrap" className={classes.chip}>
       <Popover position="bottom-start" width={260} trapFocus>
         <Popover.Target>
           <Button size="compact-sm" variant="light" className={classes.chosen}>
-            {/* The button lays its parts side by side, and with no room between them. */}
+            {/* The button is a flex container, which would drop the spaces. */}
             <span>
-              {kind.label}: <SelectedNames filter={kind} values={values} />
+              {filter.label}: <SelectedNames filter={filter} values={values} />
             </span>
           </Button>
         </Popover.Target>
         <Popover.Dropdown p="xs">
-          <FilterOptions filter={kind} values={values} onChange={onChange} />
+          <FilterOptions filter={filter} values={values} onChange={onChange} />
         </Popover.Dropdown>
       </Popover>
       <ActionIcon
         className={classes.remove}
         variant="light"
-        aria-label={`Remove the filter ${kind.label}`}
-        onClick={() => onChange(kind.name, [])}
+        aria-label={commonMessages.filter.remove(filter.label)}
+        onClick={() => onChange(filter.name, [])}
       >
         <IconX size={12} aria-hidden />
       </ActionIcon>
@@ -114,18 +120,14 @@ function FilterChip({ filter: kind, values, onChange }: FilterProps) {
   );
 }
 
-function AddFilter({
-  filters: kinds,
-  values,
-  onChange,
-}: Pick<FilterBarProps, 'filters' | 'values' | 'onChange'>) {
+function AddFilter({ filters, values, onChange }: Pick<FilterBarProps, 'filters' | 'values' | 'onChange'>) {
   const [opened, setOpened] = useState(false);
-  const [kind, setKind] = useState<FilterDefinition>();
+  const [selected, setSelected] = useState<FilterDefinition>();
   const close = (open: boolean) => {
     setOpened(open);
-    if (!open) setKind(undefined);
+    if (!open) setSelected(undefined);
   };
-  if (kinds.length === 0) return null;
+  if (filters.length === 0) return null;
   return (
     <Menu opened={opened} onChange={close} position="bottom-start" width={260} closeOnItemClick={false}>
       <Menu.Target>
@@ -139,29 +141,29 @@ function AddFilter({
         </Button>
       </Menu.Target>
       <Menu.Dropdown className={classes.kinds}>
-        {kind === undefined
-          ? kinds.map((each) => (
-              <Menu.Item key={each.name} onClick={() => setKind(each)}>
+        {selected === undefined
+          ? filters.map((each) => (
+              <Menu.Item key={each.name} onClick={() => setSelected(each)}>
                 {each.label}
               </Menu.Item>
             ))
           : null}
-        {kind !== undefined && (
+        {selected !== undefined && (
           <Stack gap={6} p={4}>
             <Group gap={4}>
               <ActionIcon
                 variant="subtle"
                 size="sm"
-                aria-label="Other filters"
-                onClick={() => setKind(undefined)}
+                aria-label={commonMessages.filter.back}
+                onClick={() => setSelected(undefined)}
               >
                 <IconChevronLeft size={14} />
               </ActionIcon>
               <Text size="sm" fw={600}>
-                {kind.label}
+                {selected.label}
               </Text>
             </Group>
-            <FilterOptions filter={kind} values={values[kind.name] ?? []} onChange={onChange} />
+            <FilterOptions filter={selected} values={values[selected.name] ?? []} onChange={onChange} />
           </Stack>
         )}
       </Menu.Dropdown>

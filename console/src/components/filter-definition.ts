@@ -1,4 +1,4 @@
-/** Something that can be chosen in a filter. */
+/** An option of a filter or a select. */
 export interface Option {
   value: string;
   label: string;
@@ -6,21 +6,21 @@ export interface Option {
 
 /** One filter of a list. */
 export interface FilterDefinition {
-  /** Of the address: `status_id`. */
+  /** Query parameter: `status_id`. */
   name: string;
-  /** In words: "Status". */
+  /** "Status". */
   label: string;
-  /** What can be chosen: a few that are known, what a search finds, or one day of the calendar. */
+  /** A fixed list, a search of the server, or a date. */
   options: readonly Option[] | ((search: string, signal: AbortSignal) => Promise<readonly Option[]>) | 'day';
-  /** What the word means, where it does not say it. */
+  /** Explains the label. */
   description?: string;
-  /** @returns how a chosen value is called, where the options have not been read; the value unless told */
+  /** Loads the label of a selected value; by default the value itself. */
   loadLabel?: (value: string, signal: AbortSignal) => Promise<string>;
-  /** What can be typed, where that is no part of a name: "192.0.2.0/24". */
+  /** Example of a search: "192.0.2.0/24". */
   placeholder?: string;
 }
 
-/** One filter, and what is chosen of it. */
+/** A filter with its selected values. */
 export interface FilterProps {
   filter: FilterDefinition;
   values: readonly string[];

@@ -4,25 +4,26 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FilterDefinition, FilterProps } from './filter-definition.ts';
 import { Day } from './time.tsx';
+import { commonMessages } from './messages.ts';
 
-/** How what is chosen of a filter is called. */
-export function SelectedNames({ filter: kind, values }: Pick<FilterProps, 'filter' | 'values'>) {
-  const { loadLabel } = kind;
+/** Labels of the selected values of a filter. */
+export function SelectedNames({ filter, values }: Pick<FilterProps, 'filter' | 'values'>) {
+  const { loadLabel } = filter;
   const { data } = useQuery({
-    queryKey: ['filter-names', kind.name, values],
+    queryKey: ['filter-names', filter.name, values],
     queryFn: ({ signal }) =>
       Promise.all(values.slice(0, 3).map(async (value) => (await loadLabel?.(value, signal)) ?? value)),
-    // What can be chosen may be read after the chip is there.
+    // The options may load after the chip is shown.
     enabled: loadLabel !== undefined,
     staleTime: 60_000,
     placeholderData: keepPreviousData,
   });
-  const names = data ?? values.slice(0, 3).map((value) => optionLabel(kind, value));
-  if (kind.options === 'day') return values.map((value) => <Day key={value} on={toDay(value)} />);
+  const names = data ?? values.slice(0, 3).map((value) => optionLabel(filter, value));
+  if (filter.options === 'day') return values.map((value) => <Day key={value} on={toDay(value)} />);
   return (
     <>
       {names.join(', ')}
-      {values.length > 3 && ` and ${values.length - 3} more`}
+      {values.length > 3 && ` ${commonMessages.andMore(values.length - 3)}`}
     </>
   );
 }
@@ -33,32 +34,32 @@ function optionLabel({ options }: FilterDefinition, value: string): string {
     : (options.find((option) => option.value === value)?.label ?? value);
 }
 
-/** What can be chosen, searched where there may be many. */
+/** The options of a filter, with a search if there are many. */
 export function FilterOptions(props: FilterProps) {
   return props.filter.options === 'day' ? <DayInput {...props} /> : <OptionList {...props} />;
 }
 
-/** One day, which filters as soon as it is whole. */
-function DayInput({ filter: kind, values, onChange }: FilterProps) {
+/** A date, which filters as soon as it is complete. */
+function DayInput({ filter, values, onChange }: FilterProps) {
   const [day, setDay] = useState(values[0] === undefined ? '' : toDay(values[0]));
   return (
     <TextInput
       type="date"
       size="xs"
-      aria-label={kind.label}
+      aria-label={filter.label}
       data-autofocus
       max="9999-12-31"
       value={day}
       onChange={(event) => {
         const next = event.currentTarget.value;
         setDay(next);
-        if (/^[12]\d{3}-/.test(next)) onChange(kind.name, [next]);
+        if (/^[12]\d{3}-/.test(next)) onChange(filter.name, [next]);
       }}
     />
   );
 }
 
-/** @returns the day of a day or of a time, in the zone of who reads it */
+/** @returns the date of a date or of a time, in the browser's time zone */
 function toDay(value: string): string {
   if (!value.includes('T')) return value;
   const at = new Date(value);
@@ -66,35 +67,35 @@ function toDay(value: string): string {
   return `${at.getFullYear()}-${digits(at.getMonth() + 1)}-${digits(at.getDate())}`;
 }
 
-function OptionList({ filter: kind, values, onChange }: FilterProps) {
+function OptionList({ filter, values, onChange }: FilterProps) {
   const [search, setSearch] = useState('');
-  const [wanted] = useDebouncedValue(search, 120);
-  const { options } = kind;
+  const [debouncedSearch] = useDebouncedValue(search, 120);
+  const { options } = filter;
   const isSearched = typeof options === 'function';
   const { data, isFetching } = useQuery({
-    queryKey: ['filter-options', kind.name, wanted],
-    queryFn: ({ signal }) => (isSearched ? options(wanted, signal) : []),
+    queryKey: ['filter-options', filter.name, debouncedSearch],
+    queryFn: ({ signal }) => (isSearched ? options(debouncedSearch, signal) : []),
     placeholderData: keepPreviousData,
     enabled: isSearched,
   });
   const found = isSearched ? (data ?? []) : options === 'day' ? [] : options;
   const toggle = (value: string) =>
     onChange(
-      kind.name,
+      filter.name,
       values.includes(value) ? values.filter((other) => other !== value) : [...values, value],
     );
   return (
     <Stack gap={6}>
-      {kind.description !== undefined && (
+      {filter.description !== undefined && (
         <Text size="xs" c="dimmed">
-          {kind.description}
+          {filter.description}
         </Text>
       )}
       {isSearched && (
         <TextInput
           size="xs"
-          aria-label={`Search ${kind.label.toLowerCase()}`}
-          placeholder={kind.placeholder ?? 'Type to search'}
+          aria-label={commonMessages.filter.search(filter.label)}
+          placeholder={filter.placeholder ?? commonMessages.typeToSearch}
           value={search}
           data-autofocus
           rightSection={isFetching ? <Loader size={12} /> : undefined}
@@ -105,7 +106,7 @@ function OptionList({ filter: kind, values, onChange }: FilterProps) {
         <Pill.Group>
           {values.map((value) => (
             <Pill key={value} withRemoveButton onRemove={() => toggle(value)}>
-              <SelectedNames filter={kind} values={[value]} />
+              <SelectedNames filter={filter} values={[value]} />
             </Pill>
           ))}
         </Pill.Group>
@@ -122,7 +123,7 @@ function OptionList({ filter: kind, values, onChange }: FilterProps) {
         ))}
         {found.length === 0 && !isFetching && (
           <Text size="xs" c="dimmed">
-            Nothing found.
+            {commonMessages.list.noResults}
           </Text>
         )}
       </Stack>

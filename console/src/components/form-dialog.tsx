@@ -4,21 +4,21 @@ import { Dialog } from './dialog.tsx';
 
 interface FormDialogProps {
   title: string;
-  /** On the button that sends it: "Create". */
+  /** "Create". */
   submitLabel: string;
   onSubmit: () => void;
   onClose: () => void;
   isPending?: boolean;
   isDisabled?: boolean;
-  /** Whether what it does takes something away. */
+  /** Whether it deletes or revokes something. */
   isDestructive?: boolean;
-  /** What is wrong with none of its fields. */
+  /** An error that concerns no field. */
   error?: string | undefined;
   size?: string;
   children: ReactNode;
 }
 
-/** Asks for something, or whether something is to be done; Enter sends it, Escape closes it. */
+/** A form or a confirmation in a dialog. */
 export function FormDialog({
   title,
   submitLabel,
@@ -48,7 +48,7 @@ export function FormDialog({
             </Alert>
           )}
           <Group justify="flex-end" gap="xs">
-            {/* Where no field of the dialog is marked, the focus begins on the button that does no harm. */}
+            {/* Unless a field has data-autofocus, the harmless button gets the focus. */}
             <Button variant="default" onClick={onClose} data-autofocus={isDestructive || undefined}>
               Cancel
             </Button>

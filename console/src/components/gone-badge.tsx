@@ -1,40 +1,39 @@
 import { Text } from '@mantine/core';
 import type { Vulnerability } from '../queries/client.ts';
-import { isClosed } from './is-closed.ts';
 import classes from './gone-badge.module.css';
 import { Time } from './time.tsx';
+import { isClosed } from '../queries/vulnerabilities.ts';
+import { commonMessages } from './messages.ts';
 
 interface GoneProps {
   vulnerability: Pick<Vulnerability, 'gone_at' | 'vulnerability_status'>;
 }
 
-const DESCRIPTION = 'The last whole report of its scanner no longer has it: decide whether it is fixed.';
-
-/** @returns since when it is gone, while nobody has closed it */
+/** @returns since when an open vulnerability is gone */
 const goneSince = ({ vulnerability }: GoneProps) => (isClosed(vulnerability) ? null : vulnerability.gone_at);
 
-/** In a row: that there is something to decide. */
+/** Marks a gone vulnerability in a row. */
 export function GoneBadge(props: GoneProps) {
   return (
     goneSince(props) !== null && (
-      <span className={classes.mark} title={DESCRIPTION}>
+      <span className={classes.mark} title={commonMessages.gone}>
         Gone
       </span>
     )
   );
 }
 
-/** In a heading: since when, and what that means. */
+/** Explains below a heading since when a vulnerability is gone. */
 export function GoneNote(props: GoneProps) {
   const since = goneSince(props);
   if (since === null) return null;
   return (
     <Text size="sm" className={classes.note}>
       <strong>
-        Gone since <Time at={since} exact />
+        {commonMessages.goneSince} <Time at={since} exact />
       </strong>
       <br />
-      {DESCRIPTION}
+      {commonMessages.gone}
     </Text>
   );
 }

@@ -2,23 +2,23 @@ import { useState } from 'react';
 import { searchListings } from '../queries/assets.ts';
 import type { Option } from './filter-definition.ts';
 import { AsyncSelect } from './async-select.tsx';
+import { commonMessages } from './messages.ts';
 
-/** What the word means, said where it is first met. */
-export const LISTING_DESCRIPTION = 'A listing is the assets that one assessment tests.';
+export const LISTING_DESCRIPTION = commonMessages.listing;
 
 interface ListingPickerProps {
   label: string;
   description?: string;
   error?: string | undefined;
-  /** The uid of the assessment. */
+  /** Uid of the assessment. */
   value: string | null;
   onChange: (uid: string | null) => void;
   required?: boolean;
-  /** Whether the dialog that it stands in begins with it. */
+  /** Whether it gets the focus when its dialog opens. */
   autoFocus?: boolean;
 }
 
-/** One assessment, which is the listing of its assets, found by a search of the server. */
+/** Selects an assessment, which is also the listing of its assets. */
 export function ListingPicker({
   description = LISTING_DESCRIPTION,
   value,

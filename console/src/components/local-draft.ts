@@ -1,23 +1,27 @@
 import { notifyError } from './notifications.tsx';
+import { commonMessages } from './messages.ts';
 
 const storageKey = (key: string) => `assay-draft-${key}`;
 
-/** @returns what this browser keeps of what somebody wrote, and `undefined` where that is none of what is asked for */
-export function loadDraft<Kept>(key: string, isKept: (kept: Partial<Kept>) => boolean): Kept | undefined {
+/** Loads a draft from this browser; undefined if there is none or it has another shape. */
+export function loadDraft<Draft>(
+  key: string,
+  isDraft: (draft: Partial<Draft>) => boolean,
+): Draft | undefined {
   try {
-    const kept = JSON.parse(localStorage.getItem(storageKey(key)) ?? 'null') as Kept | null;
-    return kept === null || !isKept(kept) ? undefined : kept;
+    const draft = JSON.parse(localStorage.getItem(storageKey(key)) ?? 'null') as Draft | null;
+    return draft === null || !isDraft(draft) ? undefined : draft;
   } catch {
     return undefined;
   }
 }
 
-/** Keeps what somebody writes in this browser, until it is forgotten. */
-export function saveDraft(key: string, kept: object): void {
+/** Saves a draft in this browser. */
+export function saveDraft(key: string, draft: object): void {
   try {
-    localStorage.setItem(storageKey(key), JSON.stringify(kept));
+    localStorage.setItem(storageKey(key), JSON.stringify(draft));
   } catch (error) {
-    notifyError('This draft is too long for this browser to keep: save it before you leave', error);
+    notifyError(commonMessages.draftTooLarge, error);
   }
 }
 

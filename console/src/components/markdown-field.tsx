@@ -2,16 +2,17 @@ import { Button, Group, Input, Loader, Text } from '@mantine/core';
 import { lazy, Suspense, useId, useState } from 'react';
 import classes from './markdown-field.module.css';
 import { MarkdownTextarea, type MarkdownTextareaProps } from './markdown-textarea.tsx';
+import { commonMessages } from './messages.ts';
 
 const MarkdownText = lazy(() => import('./markdown.tsx'));
 
 interface MarkdownFieldProps extends MarkdownTextareaProps {
   label: string;
-  /** The vulnerability whose attachments the text shows. */
+  /** Id of the vulnerability whose attachments the text may show. */
   vulnerability?: number | undefined;
 }
 
-/** A text in Markdown, to write and to look at. */
+/** A Markdown field with a preview. */
 export function MarkdownField({
   label,
   vulnerability,
@@ -20,9 +21,10 @@ export function MarkdownField({
   minRows = 4,
   ...others
 }: MarkdownFieldProps) {
+  const messages = commonMessages.markdown;
   const [preview, setPreview] = useState(false);
   const id = useId();
-  const hint = others.uploadImage === undefined ? 'Markdown.' : 'Markdown. Paste or drop a screenshot.';
+  const hint = others.uploadImage === undefined ? messages.hint : messages.hintWithImages;
   return (
     <div>
       <Group justify="space-between" gap="xs" mb={2}>
@@ -36,10 +38,10 @@ export function MarkdownField({
           <Button
             size="compact-xs"
             variant="default"
-            aria-label={`${preview ? 'Write' : 'Preview of'} ${label.toLowerCase()}`}
+            aria-label={preview ? messages.edit(label) : messages.preview(label)}
             onClick={() => setPreview(!preview)}
           >
-            {preview ? 'Write' : 'Preview'}
+            {preview ? 'Edit' : 'Preview'}
           </Button>
         </Group>
       </Group>
@@ -47,7 +49,7 @@ export function MarkdownField({
         <section className={classes.preview} aria-labelledby={`${id}-label`}>
           {value.trim() === '' ? (
             <Text size="sm" c="dimmed">
-              Nothing is written.
+              {messages.nothingToPreview}
             </Text>
           ) : (
             <Suspense fallback={<Loader size="sm" />}>

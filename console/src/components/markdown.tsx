@@ -9,11 +9,11 @@ import classes from './markdown.module.css';
 
 interface TextProps {
   children: string;
-  /** The vulnerability whose attachments `attachment:{id}` names; absent where there is none. */
+  /** Id of the vulnerability that `attachment:{id}` refers to. */
   vulnerability?: number;
 }
 
-/** A text of the platform: CommonMark and tables; HTML in it is text, and no picture is loaded but an attachment. */
+/** Renders CommonMark with tables. HTML is shown as text; only attachments are loaded as images. */
 export default function MarkdownText({ children, vulnerability }: TextProps) {
   const pendingAt = use(PendingUploads);
   return (
@@ -48,13 +48,13 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
             if (pending !== undefined) return <BlobImage content={pending} alt={alt ?? ''} />;
             const id = parseAttachmentId(src);
             return id === undefined || vulnerability === undefined ? (
-              <span>{alt === '' || alt === undefined ? 'picture' : alt}</span>
+              <span>{alt === '' || alt === undefined ? 'image' : alt}</span>
             ) : (
               <AttachmentImage vulnerability={vulnerability} id={id} alt={alt ?? ''} />
             );
           },
           table: ({ children: rows }) => (
-            // What scrolls by itself is reached by keys.
+            // Scrollable regions must be reachable with the keyboard.
             // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
             <div className={classes.wide} role="region" aria-label="Table" tabIndex={0}>
               <table>{rows}</table>
@@ -68,7 +68,7 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
   );
 }
 
-/** @returns the id in `attachment:12` */
+/** Parses the id of `attachment:12`. */
 function parseAttachmentId(address: unknown): number | undefined {
   const id = typeof address === 'string' ? /^attachment:(\d{1,15})$/i.exec(address)?.[1] : undefined;
   return id === undefined ? undefined : Number(id);

@@ -4,16 +4,16 @@ import { Link } from '@tanstack/react-router';
 import classes from './new-button.module.css';
 
 interface NewButtonProps {
-  /** "New" unless told. */
+  /** Defaults to "New". */
   verb?: string;
-  /** What comes into being; left to screen readers where there is little room. */
+  /** Noun; visually hidden on narrow screens. */
   itemName: string;
-  /** Where it leads, in place of what it does. */
+  /** Link target, instead of `onClick`. */
   to?: '/vulnerabilities/new';
   onClick?: () => void;
 }
 
-/** The main action of a place, which looks alike in all of them. */
+/** The main action of a page. */
 export function NewButton({ verb = 'New', itemName, to, onClick }: NewButtonProps) {
   const common = {
     size: 'xs',

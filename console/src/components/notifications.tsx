@@ -1,22 +1,23 @@
 import { Button, Group, Text } from '@mantine/core';
 import { hideNotification, showNotification } from '@mantine/notifications';
 import { AssayError } from '../queries/client.ts';
+import { commonMessages } from './messages.ts';
 
 interface NotifyOptions {
-  /** Takes it back; offered beside the words for twenty seconds. */
+  /** Adds an Undo button, shown for twenty seconds. */
   undo?: () => void;
-  /** What it is about: a notice takes away the one before about the same, whose undo no longer fits. */
+  /** Replaces the previous notification with this topic, whose undo no longer applies. */
   topic?: string;
 }
 
-/** The last notice about each thing, by its id. */
+/** Id of the last notification by topic. */
 const lastByTopic = new Map<string, string>();
-/** Those that are shown, the oldest first. */
+/** Ids of the visible notifications, oldest first. */
 const visible: string[] = [];
-/** More would cover what people work on; the newest is the one that they take back. */
+/** More would cover the page. */
 const MAX_VISIBLE = 3;
 
-/** Says what happened. */
+/** Shows a notification. */
 export function notify(message: string, { undo, topic }: NotifyOptions = {}): void {
   const id = `notice-${Math.random()}`;
   if (topic !== undefined) {
@@ -53,23 +54,23 @@ export function notify(message: string, { undo, topic }: NotifyOptions = {}): vo
   });
 }
 
-/** Says what failed, in the server's words. What the server finds wrong with a field stands at the field instead. */
-export function notifyError(what: string, error: unknown): void {
+/** Shows an error. Validation errors belong to their fields instead. */
+export function notifyError(title: string, error: unknown): void {
   showNotification({
     color: 'red',
     withBorder: true,
     autoClose: 12_000,
-    title: what,
+    title,
     message: errorText(error),
   });
 }
 
-/** @returns what an error says to people */
+/** @returns the message of an error for the user */
 export function errorText(error: unknown): string {
   if (error instanceof AssayError) {
-    const faults = error.fieldErrors.map(({ property, message }) => `${property} ${message}`);
-    return faults.length > 0 ? faults.join('; ') : error.message;
+    const messages = error.fieldErrors.map(({ property, message }) => `${property} ${message}`);
+    return messages.length > 0 ? messages.join('; ') : error.message;
   }
-  if (error instanceof TypeError) return 'The server cannot be reached. Try again in a moment.';
+  if (error instanceof TypeError) return commonMessages.serverUnreachable;
   return error instanceof Error ? error.message : String(error);
 }

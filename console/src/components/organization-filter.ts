@@ -3,7 +3,7 @@ import { organizations } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
 import type { FilterDefinition } from './filter-definition.ts';
 
-/** The filter by organization, for staff who look after several. */
+/** The organization filter, which only staff have. */
 export function useOrganizationFilter(): readonly FilterDefinition[] {
   const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;

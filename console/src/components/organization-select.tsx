@@ -2,6 +2,7 @@ import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { organizations } from '../queries/organizations.ts';
 import { currentUser } from '../session/current-user.ts';
+import { commonMessages } from './messages.ts';
 
 interface OrganizationSelectProps {
   value: string | null;
@@ -9,7 +10,7 @@ interface OrganizationSelectProps {
   error?: string | undefined;
 }
 
-/** For staff alone: the organization that something is created in. */
+/** Selects the organization to create something in; renders nothing for non-staff. */
 export function OrganizationSelect({ value, onChange, error }: OrganizationSelectProps) {
   const { data: who } = useQuery(currentUser);
   const isStaff = who?.staff === true;
@@ -20,7 +21,7 @@ export function OrganizationSelect({ value, onChange, error }: OrganizationSelec
       label="Organization"
       required
       searchable
-      placeholder="Type to search"
+      placeholder={commonMessages.typeToSearch}
       data={data.map(({ uid, name }) => ({ value: uid, label: name }))}
       value={value}
       onChange={onChange}

@@ -3,21 +3,21 @@ import { type ReactNode, useEffect } from 'react';
 import classes from './page.module.css';
 
 interface PageLayoutProps {
-  /** Its heading, and what the browser shows of it. */
+  /** Heading and document title. */
   title: string;
-  /** Beside the heading: its main actions. */
+  /** Main actions, beside the heading. */
   actions?: ReactNode;
-  /** Between the heading and the content: filters. */
+  /** Filters, between the heading and the content. */
   toolbar?: ReactNode;
-  /** Whether the content scrolls by itself and fills what is left of the window, as a table does. */
+  /** Whether the content fills the window and scrolls, as a table does. */
   fillsHeight?: boolean;
   children: ReactNode;
 }
 
-/** Characters of a heading that is set in smaller letters, as it goes over several lines. */
+/** Characters above which a heading is set in a smaller size. */
 const LONG_TITLE = 90;
 
-/** The frame of every place: one heading, its actions, its content. */
+/** Layout of every page: heading, actions, toolbar, content. */
 export function PageLayout({ title, actions, toolbar, fillsHeight = false, children }: PageLayoutProps) {
   useEffect(() => {
     document.title = `${title} - Assay`;

@@ -1,7 +1,7 @@
 import { personName } from '../queries/people.ts';
 import { RowLink } from './row-link.tsx';
 
-/** Somebody's name in a row, which leads to them. */
+/** The name of a person in a row, linked to their page. */
 export function PersonLink({ person }: { person: Parameters<typeof personName>[0] & { id: number } }) {
   const name = personName(person);
   return (

@@ -1,3 +1,4 @@
+import { personName } from '../queries/people.ts';
 import { Avatar, Group, Loader, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -5,6 +6,7 @@ import { useState } from 'react';
 import { api } from '../queries/client.ts';
 import { currentUser } from '../session/current-user.ts';
 import classes from './person-picker.module.css';
+import { commonMessages } from './messages.ts';
 
 export interface Person {
   id: number;
@@ -14,21 +16,22 @@ export interface Person {
 
 interface PersonPickerProps {
   label: string;
-  /** `null` for nobody. */
+  /** Receives `null` for "Unassigned". */
   onPick: (person: Person | null) => void;
 }
 
-/** One person, oneself first, others by a search for those who may list them. */
+/** Selects a person: the current user first; admins can search for others. */
 export function PersonPicker({ label, onPick }: PersonPickerProps) {
+  const messages = commonMessages.person;
   const [search, setSearch] = useState('');
-  const [wanted] = useDebouncedValue(search, 120);
+  const [debouncedSearch] = useDebouncedValue(search, 120);
   const { data: who } = useQuery(currentUser);
   const { data = [], isFetching } = useQuery({
-    queryKey: ['people', 'picked', wanted],
+    queryKey: ['people', 'picked', debouncedSearch],
     queryFn: async ({ signal }): Promise<Person[]> =>
       (
         await api.GET('/v1/users', {
-          params: { query: { 'filter[search]': wanted, 'page[size]': 10 } },
+          params: { query: { 'filter[search]': debouncedSearch, 'page[size]': 10 } },
           signal,
         })
       ).data,
@@ -44,7 +47,7 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
       {who?.admin === true && (
         <TextInput
           label={label}
-          placeholder="Name or address"
+          placeholder={messages.nameOrAddress}
           data-autofocus
           value={search}
           rightSection={isFetching ? <Loader size={12} /> : undefined}
@@ -54,17 +57,16 @@ export function PersonPicker({ label, onPick }: PersonPickerProps) {
       {people.map((person) => (
         <UnstyledButton key={person.id} className={classes.person} onClick={() => onPick(person)}>
           <Group gap="xs" wrap="nowrap">
-            <Avatar size="sm" color="initials" name={person.name ?? person.email} />
+            <Avatar size="sm" color="initials" name={personName(person)} />
             <Text size="sm" truncate="end">
-              {person.name ?? person.email}
-              {person.id === who?.id && ' (you)'}
+              {person.id === who?.id ? messages.you(personName(person)) : personName(person)}
             </Text>
           </Group>
         </UnstyledButton>
       ))}
       <UnstyledButton className={classes.person} onClick={() => onPick(null)}>
         <Text size="sm" c="dimmed">
-          Nobody
+          {messages.unassigned}
         </Text>
       </UnstyledButton>
     </Stack>

@@ -1,7 +1,7 @@
-/** @returns what as many are called: "asset", "assets" */
+/** @returns the noun for a count: "asset", "assets" */
 export const pluralNoun = (count: number, one: string, many = `${one}s`) => (count === 1 ? one : many);
 
-/** @returns how many there are, in words: "1 asset", "2,000 assets" */
+/** @returns a count with its noun: "1 asset", "2,000 assets" */
 export const pluralize = (count: number, one: string, many?: string) =>
   `${count.toLocaleString()} ${pluralNoun(count, one, many)}`;
 
@@ -9,3 +9,9 @@ export const pluralizePeople = (count: number) => pluralize(count, 'person', 'pe
 
 export const pluralizeVulnerabilities = (count: number) =>
   pluralize(count, 'vulnerability', 'vulnerabilities');
+
+export const pluralizeAssets = (count: number) => pluralize(count, 'asset');
+
+/** @returns hours, rounded to two decimals: "2.5 hours" */
+export const pluralizeHours = (hours: number) =>
+  `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${pluralNoun(hours, 'hour')}`;

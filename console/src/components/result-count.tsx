@@ -1,18 +1,17 @@
 import { Text } from '@mantine/core';
 import type { PagedList } from '../queries/paged-list.ts';
+import { commonMessages } from './messages.ts';
 
-/** How many rows a list has; at least, as long as they are not counted. */
+/** Shows the total of a list, or a lower bound until it is known. */
 export function ResultCount({
   list,
 }: {
   list: Pick<PagedList<unknown>, 'isPending' | 'isCounted' | 'loadedCount' | 'total'>;
 }) {
-  const total = list.isCounted
-    ? list.total.toLocaleString()
-    : `More than ${list.loadedCount.toLocaleString()}`;
+  const { found, moreThan } = commonMessages.list;
   return (
     <Text size="sm" c="dimmed" aria-live="polite">
-      {list.isPending ? 'Reading' : `${total} found`}
+      {list.isPending ? 'Loading' : list.isCounted ? found(list.total) : moreThan(list.loadedCount)}
     </Text>
   );
 }

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useSyncExternalStore } from 'react';
 
-/** A list as somebody wants to find it again: filters, order and columns, as they are in the address. */
+/** A saved view of a list: the filters, order and columns of its address. */
 export interface SavedView {
   name: string;
   search: Readonly<Record<string, unknown>>;
@@ -8,9 +8,9 @@ export interface SavedView {
 
 const CHANGE_EVENT = 'views-changed';
 
-/** The views of a place that an account has saved in this browser. */
-export function useSavedViews(place: string, account: number | undefined) {
-  const key = `assay.views.${place}.${account}`;
+/** The views of a page that a user has saved in this browser. */
+export function useSavedViews(page: string, userId: number | undefined) {
+  const key = `assay.views.${page}.${userId}`;
   const text = useSyncExternalStore(subscribe, () => localStorage.getItem(key));
   const views = useMemo(() => parseViews(text), [text]);
   const save = useCallback(
@@ -24,7 +24,7 @@ export function useSavedViews(place: string, account: number | undefined) {
 }
 
 function subscribe(onChange: () => void) {
-  // One is told of other windows by `storage`, of the own one by this.
+  // `storage` events come only from other windows.
   addEventListener('storage', onChange);
   addEventListener(CHANGE_EVENT, onChange);
   return () => {

@@ -1,4 +1,4 @@
-/** A browser calls every screenshot `image.png`; the time tells them apart. */
+/** Gives a screenshot a unique name; browsers call every one `image.png`. */
 export function nameScreenshot(file: File, now = new Date()): File {
   if (!/^image\.\w+$/.test(file.name)) return file;
   const at = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');

@@ -1,13 +1,14 @@
 import { Pill } from '@mantine/core';
+import { commonMessages } from './messages.ts';
 
 interface SelectedPillsProps {
-  /** What they are: "People to add". */
+  /** "People to add". */
   label: string;
   selected: readonly { value: string; label: string }[];
   onRemove: (value: string) => void;
 }
 
-/** What was chosen one by one, each with a button that leaves it out again. */
+/** Selected items, each with a remove button. */
 export function SelectedPills({ label, selected, onRemove: onLeaveOut }: SelectedPillsProps) {
   if (selected.length === 0) return null;
   return (
@@ -16,8 +17,12 @@ export function SelectedPills({ label, selected, onRemove: onLeaveOut }: Selecte
         <Pill
           key={value}
           withRemoveButton
-          // Else keys do not reach it.
-          removeButtonProps={{ 'aria-label': `Leave out ${name}`, 'aria-hidden': false, tabIndex: 0 }}
+          // Mantine hides the button from the keyboard by default.
+          removeButtonProps={{
+            'aria-label': commonMessages.list.remove(name),
+            'aria-hidden': false,
+            tabIndex: 0,
+          }}
           onRemove={() => onLeaveOut(value)}
         >
           {name}

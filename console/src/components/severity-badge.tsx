@@ -3,7 +3,7 @@ import classes from './severity-badge.module.css';
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Told apart by shape as well as by colour: the graver, the more corners stand out. */
+/** Severities differ by shape as well as by colour. */
 const SHAPES: Readonly<Record<Severity, string>> = {
   Critical: 'M8 0.6 15.4 8 8 15.4 0.6 8Z M7.1 3.8h1.8v5H7.1Z M7.1 10.2h1.8V12H7.1Z',
   High: 'M8 1.2 15.2 14.4H0.8Z',
@@ -15,11 +15,10 @@ const SHAPES: Readonly<Record<Severity, string>> = {
 
 interface SeverityBadgeProps {
   severity: Severity;
-  /** Whether its word stands beside it; else it is told to screen readers and on hovering alone. */
+  /** Whether to show the label; otherwise it is a tooltip and for screen readers. */
   withLabel?: boolean;
 }
 
-/** How grave something is. */
 export function SeverityBadge({ severity, withLabel = true }: SeverityBadgeProps) {
   return (
     <span className={classes.severity} data-severity={severity} title={withLabel ? undefined : severity}>

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import classes from './data-table.module.css';
 
 interface StackedCellProps {
-  /** In small letters below. */
+  /** Shown below, in a smaller size. */
   secondary: ReactNode;
   children: ReactNode;
 }
 
-/** Two things in one cell, one below the other, where there is no room for a column of each. */
+/** Two values in one cell, for tables too narrow for two columns. */
 export function StackedCell({ secondary, children }: StackedCellProps) {
   return (
     <>

@@ -1,9 +1,9 @@
 import classes from './status-badge.module.css';
 
-/** By what the status means for the work: new, open, closed. */
+/** By `flow_type`. */
 const PHASES = ['new', 'open', 'closed'] as const;
 
-/** The status of a vulnerability; its phase is told by the mark's shape as well as by its colour. */
+/** The status of a vulnerability; its phase has its own shape and colour. */
 export function StatusBadge({ name, flow }: { name: string; flow: number }) {
   return (
     <span className={classes.status} data-phase={PHASES[flow]}>

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react';
 
-/** Lets Ctrl or Cmd with Enter send the form of a field, in which Enter alone begins a line or adds a tag. */
+/** Submits the form on Ctrl or Cmd with Enter, from fields in which Enter adds a line or a tag. */
 export function submitOnCtrlEnter(event: KeyboardEvent): void {
   const { target } = event;
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;

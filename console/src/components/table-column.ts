@@ -1,25 +1,24 @@
 import type { ReactNode } from 'react';
 
-/** A column of a table: its `id` and `header`, and how a row is shown in it. */
+/** A column of a table. */
 export interface Column<Row> {
   id: string;
   header: string;
-  /** What the header means, where it does not say it: on hovering. */
+  /** Explains the header, as a tooltip. */
   description?: string;
-  /** Of the grid: `120px`, `minmax(200px, 1fr)`. */
+  /** Grid track: `120px`, `minmax(200px, 1fr)`. */
   width: string;
   cell: (row: Row) => ReactNode;
-  /** Whether the list can be ordered by it, by the name in the API. */
+  /** The sort name in the API, if the list can be sorted by it. */
   sort?: string;
-  /** The least room, in pixels, that the table must have for it; shown in any unless told. */
+  /** Minimum width of the table, in pixels, at which the column is shown. */
   minTableWidth?: number;
-  /** Whether it is shown only when it is asked for. */
   isHiddenByDefault?: boolean;
-  /** How it is shown where there is little room, as on a phone; its header then is told to screen readers alone where it says so. */
+  /** Variant for narrow tables, optionally without a visible header. */
   narrow?: { width?: string; cell: (row: Row) => ReactNode; hidesHeader?: boolean };
 }
 
-/** Which rows are chosen, by their ids. */
+/** Ids of the selected rows. */
 export interface RowSelection {
   selected: ReadonlySet<string>;
   onChange: (chosen: ReadonlySet<string>) => void;

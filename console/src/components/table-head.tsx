@@ -3,6 +3,7 @@ import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { PagedList } from '../queries/paged-list.ts';
 import type { RowSelection, Column } from './table-column.ts';
 import classes from './data-table.module.css';
+import { commonMessages } from './messages.ts';
 
 interface HeaderCellProps<Row> {
   column: Column<Row> & { hidesHeader?: boolean };
@@ -10,7 +11,7 @@ interface HeaderCellProps<Row> {
   onSort: ((sort: string) => void) | undefined;
 }
 
-/** The name of a column, which orders the list where it can be. */
+/** The header of a column; sorts the list if the column allows it. */
 export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) {
   const { sort: name, hidesHeader = false } = column;
   const header = hidesHeader ? <VisuallyHidden>{column.header}</VisuallyHidden> : column.header;
@@ -35,7 +36,7 @@ export function HeaderCell<Row>({ column, sort, onSort }: HeaderCellProps<Row>) 
         {header}
         {direction === 'ascending' && <IconArrowUp size={14} aria-hidden />}
         {direction === 'descending' && <IconArrowDown size={14} aria-hidden />}
-        {/* Without its name, a shape says that it is there. */}
+        {/* A hidden header still shows that it sorts. */}
         {direction === undefined && hidesHeader && <IconArrowsSort size={14} aria-hidden />}
       </UnstyledButton>
     </div>
@@ -48,7 +49,7 @@ interface SelectAllProps<Row> {
   selection: RowSelection;
 }
 
-/** Chooses the rows that were read, or none. */
+/** Selects all loaded rows, or none. */
 export function SelectAll<Row>({ list, rowId, selection: { selected, onChange } }: SelectAllProps<Row>) {
   const all = () => {
     const ids = new Set<string>();
@@ -61,7 +62,7 @@ export function SelectAll<Row>({ list, rowId, selection: { selected, onChange } 
   return (
     <Checkbox
       size="xs"
-      aria-label="Choose all that were read"
+      aria-label={commonMessages.list.selectLoaded}
       checked={selected.size > 0 && selected.size >= list.loadedCount}
       indeterminate={selected.size > 0 && selected.size < list.loadedCount}
       onChange={() => onChange(selected.size > 0 ? new Set() : all())}

@@ -1,8 +1,8 @@
 import { Skeleton } from '@mantine/core';
 import { memo, type MouseEvent, type ReactNode } from 'react';
 import classes from './data-table.module.css';
+import { commonMessages } from './messages.ts';
 
-/** How a cell of a column shows its row. */
 export interface RowCell<Row> {
   id: string;
   cell: (row: Row) => ReactNode;
@@ -10,22 +10,22 @@ export interface RowCell<Row> {
 
 interface TableRowProps<Row> {
   index: number;
-  /** Absent until it was read. */
+  /** Undefined until it is loaded. */
   row: Row | undefined;
-  /** How far below the begin of the table, in pixels. */
+  /** Pixels from the top of the table. */
   offset: number;
   cells: readonly RowCell<Row>[];
-  /** Of the grid. */
+  /** `grid-template-columns`. */
   template: string;
   isCurrent: boolean;
-  /** Absent where rows are not chosen. */
+  /** Undefined if rows cannot be selected. */
   isSelected?: boolean | undefined;
   rowName: (row: Row) => string;
   onToggle: (row: Row) => void;
   onClick: (row: Row, index: number) => void;
 }
 
-/** One row of a table. It is drawn again only when something about it changes, as many pass by while a list is scrolled. */
+/** A row of a table, memoized because scrolling renders many. */
 export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
   const { index, row, offset, cells, template, isCurrent, isSelected, rowName, onToggle, onClick } = props;
   const style = { gridTemplateColumns: template, transform: `translateY(${offset}px)` };
@@ -37,8 +37,8 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
         </div>
       </div>
     );
-  const hear = (event: MouseEvent) => {
-    // A link, a button or a checkbox in the row does its own.
+  const handleClick = (event: MouseEvent) => {
+    // Links, buttons and checkboxes handle their own clicks.
     if ((event.target as HTMLElement).closest('a, button, input, label') === null) onClick(row, index);
   };
   return (
@@ -50,14 +50,14 @@ export const TableRow = memo(function TableRow<Row>(props: TableRowProps<Row>) {
       data-current={isCurrent || undefined}
       className={classes.row}
       style={style}
-      onClick={hear}
+      onClick={handleClick}
     >
       {isSelected !== undefined && (
         <div role="gridcell" className={classes.choice}>
           <label>
             <input
               type="checkbox"
-              aria-label={`Choose ${rowName(row)}`}
+              aria-label={commonMessages.list.select(rowName(row))}
               checked={isSelected}
               onChange={() => onToggle(row)}
             />

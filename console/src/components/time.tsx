@@ -9,7 +9,7 @@ const UNITS = [
   ['day', 30],
 ] as const;
 
-/** @returns how long ago, or until then: "3 hours ago"; a date where that is a month or more */
+/** @returns the time relative to now: "3 hours ago"; a date from one month on */
 export function relativeTime(at: Date, now = Date.now()): string {
   let amount = (at.getTime() - now) / 1_000;
   for (const [unit, next] of UNITS) {
@@ -20,13 +20,13 @@ export function relativeTime(at: Date, now = Date.now()): string {
 }
 
 interface TimeProps {
-  /** As the API writes it. */
+  /** ISO 8601. */
   at: string;
-  /** A day and a minute instead of how long ago. */
+  /** Whether to show date and time instead of a relative time. */
   exact?: boolean;
 }
 
-/** A time in the zone of who reads it, whole on hovering. */
+/** A time in the browser's time zone, with the full time as a tooltip. */
 export function Time({ at, exact = false }: TimeProps) {
   const date = new Date(at);
   return (

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { notify } from './notifications.tsx';
 import type { SavedView } from './saved-views.ts';
 import { Dialog } from './dialog.tsx';
+import { commonMessages } from './messages.ts';
 
 const MAX_NAME_LENGTH = 100;
 
@@ -15,9 +16,10 @@ interface ViewDialogProps {
   onClose: () => void;
 }
 
-/** Names a view, changes the names of all, or shows a link to copy by hand. */
+/** Saves a view, renames and deletes views, or shows a link to copy by hand. */
 export default function ViewDialog({ kind, views, search, onSave, onClose }: ViewDialogProps) {
-  const title = kind === 'save' ? 'Save this view' : kind === 'manage' ? 'Your views' : 'Link to this view';
+  const messages = commonMessages.view;
+  const title = kind === 'save' ? messages.save : kind === 'manage' ? messages.manage : messages.link;
   return (
     <Dialog onClose={onClose} title={title} size="sm">
       {kind === 'save' ? (
@@ -27,7 +29,7 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
           onSubmit={(name) => {
             const replaced = views.some((view) => view.name === name);
             onSave([...views.filter((view) => view.name !== name), { name, search }]);
-            notify(replaced ? `${name} is now what is shown.` : `${name} is saved in this browser.`, {
+            notify(replaced ? messages.replaced(name) : messages.saved(name), {
               undo: () => onSave(views),
             });
             onClose();
@@ -35,7 +37,7 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
         />
       ) : kind === 'manage' ? (
         <Stack gap="md">
-          {views.length === 0 && <Text size="sm">None is left.</Text>}
+          {views.length === 0 && <Text size="sm">{messages.none}</Text>}
           {views.map((view) => (
             <Group key={view.name} gap="xs" wrap="nowrap" align="end">
               <NameForm
@@ -44,17 +46,17 @@ export default function ViewDialog({ kind, views, search, onSave, onClose }: Vie
                 takenNames={views.filter((other) => other !== view).map(({ name }) => name)}
                 onSubmit={(name) => {
                   onSave(views.map((other) => (other === view ? { ...view, name } : other)));
-                  notify(`It is called ${name} now.`, { undo: () => onSave(views) });
+                  notify(messages.renamed(name), { undo: () => onSave(views) });
                 }}
               />
               <ActionIcon
                 size="lg"
                 variant="subtle"
                 color="red"
-                aria-label={`Delete ${view.name}`}
+                aria-label={messages.remove(view.name)}
                 onClick={() => {
                   onSave(views.filter((other) => other !== view));
-                  notify(`${view.name} is deleted.`, { undo: () => onSave(views) });
+                  notify(messages.removed(view.name), { undo: () => onSave(views) });
                 }}
               >
                 <IconTrash size={16} />
@@ -101,7 +103,7 @@ function NameForm({ label, name, takenNames = [], onSubmit: onName }: NameFormPr
           maxLength={MAX_NAME_LENGTH}
           data-autofocus
           value={typed}
-          error={isTaken && 'Another view has this name.'}
+          error={isTaken && commonMessages.view.nameTaken}
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
         <Button type="submit" variant="light" disabled={clean === '' || clean === name || isTaken}>

@@ -5,30 +5,32 @@ import { lazy, Suspense, useState } from 'react';
 import { currentUser } from '../session/current-user.ts';
 import { notify } from './notifications.tsx';
 import { useSavedViews, type SavedView } from './saved-views.ts';
+import { commonMessages } from './messages.ts';
 
 const ViewDialog = lazy(() => import('./view-dialog.tsx'));
 
 interface ViewsMenuProps {
-  /** Where the views are of: `vulnerabilities`. */
+  /** The page the views belong to: `vulnerabilities`. */
   page: string;
-  /** Filters, order and columns, as they are now. */
+  /** The current filters, order and columns. */
   search: SavedView['search'];
   onApply: (search: SavedView['search']) => void;
 }
 
-/** The views that somebody saved: applies one, saves what is shown, leads to their names, copies a link. */
+/** Applies, saves and manages views, and copies a link to the current one. */
 export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
   const { data: who } = useQuery(currentUser);
   const { views, save } = useSavedViews(page, who?.id);
+  const messages = commonMessages.view;
   const [dialog, setDialog] = useState<'save' | 'manage' | { link: string }>();
   const now = views.find((view) => hashKey([view.search]) === hashKey([search]));
   const copy = async () => {
     const link = location.href;
     try {
       await navigator.clipboard.writeText(link);
-      notify('The link is copied.');
+      notify(messages.linkCopied);
     } catch {
-      // Over plain http, or where it is not allowed, it is copied by hand.
+      // Without clipboard access, as over plain http, the user copies it by hand.
       setDialog({ link });
     }
   };
@@ -60,17 +62,17 @@ export function ViewsMenu({ page, search, onApply }: ViewsMenuProps) {
           ))}
           {views.length > 0 && <Menu.Divider />}
           <Menu.Item leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setDialog('save')}>
-            Save this view
+            {messages.save}
           </Menu.Item>
           <Menu.Item leftSection={<IconLink size={14} aria-hidden />} onClick={() => void copy()}>
-            Copy a link to it
+            {messages.copyLink}
           </Menu.Item>
           {views.length > 0 && (
             <Menu.Item
               leftSection={<IconSettings size={14} aria-hidden />}
               onClick={() => setDialog('manage')}
             >
-              Rename or delete
+              {messages.manage}
             </Menu.Item>
           )}
         </Menu.Dropdown>

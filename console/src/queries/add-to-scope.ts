@@ -1,19 +1,21 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
 import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
-import { chunk, findListing } from './bulk-edit-assets.ts';
-import { ASSETS_KEY, pluralizeAssets, type AssetRow } from './assets.ts';
+import { findListing } from './bulk-edit-assets.ts';
+import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import { api } from './client.ts';
 import { assetKey, findExistingAssets, type AssetEntry, rejectedAssets } from './create-assets.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
+import { chunk } from './chunk.ts';
 
-/** An asset that can be put into a scope; with its rules where it is in it already. */
+/** An asset that can be added to a scope; `rules` are those it has if it is already in scope. */
 export interface ScopeCandidate {
   assetUid: string;
   location: string;
   rules?: readonly string[];
 }
 
-/** @returns an asset as it can be put into the scope of an assessment */
 export function toScopeCandidate(
   asset: Pick<AssetRow, 'uid' | 'location' | 'listings'>,
   assessment: string,
@@ -29,13 +31,13 @@ export function toScopeCandidate(
 interface ScopeAddition {
   selected: readonly ScopeCandidate[];
   pasted: readonly AssetEntry[];
-  /** Of all of them; where there are none, what is in scope already keeps its own. */
+  /** Apply to all; if empty, assets that are in scope keep theirs. */
   rules: readonly string[];
-  /** Whether what is pasted and no asset yet becomes one. */
+  /** Whether to create assets for pasted entries without one. */
   createsMissing: boolean;
 }
 
-/** Puts many assets into a scope (operations 75, 74 and 11): each has an outcome; told, with the way back. */
+/** Adds assets to a scope (operations 75, 74 and 11), with a result for each and with undo. */
 export function useAddToScope(uid: string, organizationUid: string) {
   const client = useQueryClient();
   const refresh = () => {
@@ -44,8 +46,7 @@ export function useAddToScope(uid: string, organizationUid: string) {
     void client.invalidateQueries({ queryKey: ['listing', uid] });
     void client.invalidateQueries({ queryKey: ['assessment', uid], exact: true });
   };
-  /** Puts these into the scope, each with its rules where it has some, or takes it out. */
-  const patch = async (assets: readonly ScopeCandidate[], puts: boolean) => {
+  const patch = async (assets: readonly ScopeCandidate[], isAdded: boolean) => {
     for (const some of chunk(assets)) {
       const add = some.map(({ assetUid, rules }) => ({
         assetUid,
@@ -53,11 +54,11 @@ export function useAddToScope(uid: string, organizationUid: string) {
       }));
       await api.PATCH('/api/asset/v2/listings/{listingUid}/assets', {
         params: { path: { listingUid: uid } },
-        body: puts ? { add, remove: [] } : { add: [], remove: some.map(({ assetUid }) => assetUid) },
+        body: isAdded ? { add, remove: [] } : { add: [], remove: some.map(({ assetUid }) => assetUid) },
       });
     }
   };
-  const undo = async (changed: readonly ScopeCandidate[], isNew: boolean) => {
+  const undo = async (changed: readonly ScopeCandidate[], hasNew: boolean) => {
     try {
       await patch(
         changed.filter(({ rules }) => rules === undefined),
@@ -67,50 +68,53 @@ export function useAddToScope(uid: string, organizationUid: string) {
         changed.filter(({ rules }) => rules !== undefined),
         true,
       );
-      notify(isNew ? 'Out of scope again. What was new stays among the assets.' : 'Set back.');
+      notify(hasNew ? queryMessages.scope.undoneExceptNew : commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
     refresh();
   };
   return useMutation({
     async mutationFn({ selected, pasted, rules, createsMissing }: ScopeAddition) {
       const known = await findExistingAssets(organizationUid, pasted, new AbortController().signal);
-      const standing = new Map(
+      const candidates = new Map(
         [...selected, ...[...known.values()].map((row) => toScopeCandidate(row, uid))].map((one) => [
           one.assetUid,
           one,
         ]),
       );
-      const stays = ({ rules: has }: ScopeCandidate) =>
+      const isUnchanged = ({ rules: has }: ScopeCandidate) =>
         has !== undefined && (rules.length === 0 || has.join('\n') === rules.join('\n'));
-      const changed = [...standing.values()].filter((one) => !stays(one));
-      const fresh = pasted.filter((one) => !known.has(assetKey(one)));
-      const { made, refused } = createsMissing
-        ? await createMissing(fresh, organizationUid, uid)
-        : { made: [], refused: fresh.map(({ location }) => rejected(location, 'There is no such asset.')) };
-      // Those that were made are in scope already.
-      const toPut = rules.length === 0 ? changed : [...changed, ...made];
+      const changed = [...candidates.values()].filter((one) => !isUnchanged(one));
+      const entries = pasted.filter((one) => !known.has(assetKey(one)));
+      const { created, rejections } = createsMissing
+        ? await createMissing(entries, organizationUid, uid)
+        : {
+            created: [],
+            rejections: entries.map(({ location }) => rejected(location, queryMessages.scope.unknownAsset)),
+          };
+      // Created assets are already in scope.
+      const updates = rules.length === 0 ? changed : [...changed, ...created];
       await patch(
-        toPut.map(({ assetUid, location }) => ({
+        updates.map(({ assetUid, location }) => ({
           assetUid,
           location,
           ...(rules.length === 0 ? {} : { rules }),
         })),
         true,
       );
-      const outcomes: BatchItemResult[] = [
-        ...[...changed, ...made].map(({ location }) => ({ name: location, status: 'done' as const })),
-        ...[...standing.values()]
-          .filter(stays)
+      const results: BatchItemResult[] = [
+        ...[...changed, ...created].map(({ location }) => ({ name: location, status: 'done' as const })),
+        ...[...candidates.values()]
+          .filter(isUnchanged)
           .map(({ location }) => ({ name: location, status: 'already' as const })),
-        ...refused,
+        ...rejections,
       ];
-      return { outcomes, changed: [...changed, ...made], isNew: made.length > 0 };
+      return { results, changed: [...changed, ...created], hasNew: created.length > 0 };
     },
-    onSuccess({ changed, isNew }) {
+    onSuccess({ changed, hasNew }) {
       if (changed.length > 0)
-        notify(`${pluralizeAssets(changed.length)} put in scope.`, { undo: () => void undo(changed, isNew) });
+        notify(queryMessages.scope.added(changed.length), { undo: () => void undo(changed, hasNew) });
     },
     onSettled: refresh,
   });
@@ -118,11 +122,11 @@ export function useAddToScope(uid: string, organizationUid: string) {
 
 const rejected = (name: string, reason: string): BatchItemResult => ({ name, status: 'refused', reason });
 
-/** Makes assets in a scope: what the server refuses of a request is left out of the next. */
-async function createMissing(fresh: readonly AssetEntry[], organizationUid: string, listingUid: string) {
-  const made: ScopeCandidate[] = [];
-  const refused: BatchItemResult[] = [];
-  for (const some of chunk(fresh))
+/** Creates assets in a scope, retrying each batch without the entries that the server rejects. */
+async function createMissing(entries: readonly AssetEntry[], organizationUid: string, listingUid: string) {
+  const created: ScopeCandidate[] = [];
+  const rejections: BatchItemResult[] = [];
+  for (const some of chunk(entries))
     for (let left = some; left.length > 0;)
       try {
         const { data } = await api.POST('/api/asset/v2/assets', {
@@ -136,7 +140,7 @@ async function createMissing(fresh: readonly AssetEntry[], organizationUid: stri
             ...(name === undefined || name === '' ? {} : { name }),
           })),
         });
-        made.push(
+        created.push(
           ...[data]
             .flat()
             .map(({ uid: assetUid, location }) => ({ assetUid, location: location ?? assetUid })),
@@ -145,8 +149,9 @@ async function createMissing(fresh: readonly AssetEntry[], organizationUid: stri
       } catch (error) {
         const faults = new Map(rejectedAssets(error, 0).map(({ index, message }) => [index, message]));
         if (faults.size === 0) throw error;
-        for (const [index, message] of faults) refused.push(rejected(left[index]?.location ?? '', message));
+        for (const [index, message] of faults)
+          rejections.push(rejected(left[index]?.location ?? '', message));
         left = left.filter((_one, index) => !faults.has(index));
       }
-  return { made, refused };
+  return { created, rejections };
 }

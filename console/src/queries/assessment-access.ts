@@ -3,10 +3,12 @@ import type { User } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
 const accessKey = (uid: string) => ['assessment', uid, 'access'] as const;
 
-/** Operation 40: who was given access to an assessment by name. */
+/** Lists the users with direct access to an assessment (operation 40). */
 export function useAccess(uid: string): PagedList<User> {
   return usePagedList<User>({
     key: accessKey(uid),
@@ -25,7 +27,7 @@ interface AccessChange {
   hasAccess: boolean;
 }
 
-/** Operation 40: gives access, or takes it; what happened is told, with the way back. */
+/** Gives or removes access (operation 40), with undo. */
 export function useUpdateAccess(uid: string) {
   const client = useQueryClient();
   const send = async ({ person, hasAccess }: AccessChange) => {
@@ -39,18 +41,18 @@ export function useUpdateAccess(uid: string) {
   const undo = async (change: AccessChange) => {
     try {
       await send({ ...change, hasAccess: !change.hasAccess });
-      notify('Set back.');
+      notify(commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
     mutationFn: send,
-    onError: (error) => notifyError('The access could not be changed', error),
+    onError: (error) => notifyError(queryMessages.access.failed, error),
     onSuccess(_none, change) {
       const { person, hasAccess } = change;
       const name = person.name ?? person.email;
-      notify(hasAccess ? `${name} has access.` : `${name} has no access any more.`, {
+      notify(hasAccess ? queryMessages.access.given(name) : queryMessages.access.removed(name), {
         undo: () => void undo(change),
       });
     },

@@ -3,15 +3,17 @@ import type { paths } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
-/** An asset in the scope of an assessment, with its rules in it. */
+/** An asset in the scope of an assessment, with its scope rules. */
 export type ScopeAsset =
   paths['/api/asset/v2/listings/{listingUid}/assets']['get']['responses']['200']['content']['application/json'][number];
 
 const SCOPE_PAGE_SIZE = 200;
 const scopeKey = (uid: string) => ['listing', uid] as const;
 
-/** Operation 79. */
+/** Lists the assets in the scope of an assessment (operation 79). */
 export function useScope(uid: string, search: string): PagedList<ScopeAsset> {
   const query = search === '' ? {} : { search };
   return usePagedList<ScopeAsset>({
@@ -37,14 +39,14 @@ export function useScope(uid: string, search: string): PagedList<ScopeAsset> {
   });
 }
 
-/** What becomes of one asset in the scope: these rules, or `null` where it leaves the scope. */
+/** Sets the scope rules of an asset, or removes it from the scope with `null`. */
 export interface ScopeChange {
   asset: { assetUid: string; location: string };
   previousRules: readonly string[] | null;
   rules: readonly string[] | null;
 }
 
-/** Operation 11 for one asset; what happened is told, with the way back. */
+/** Updates the scope for one asset (operation 11), with undo. */
 export function useUpdateScope(uid: string) {
   const client = useQueryClient();
   const send = async ({ asset: { assetUid }, rules }: ScopeChange) => {
@@ -55,7 +57,7 @@ export function useUpdateScope(uid: string) {
           ? { remove: [assetUid] }
           : { add: [{ assetUid, scopeRules: rules.map((rule) => ({ rule })) }] },
     });
-    // What can be put in scope comes with the rules that it has there.
+    // The options for adding assets include their current rules.
     client.removeQueries({ queryKey: ['choices', 'assets'] });
     await client.invalidateQueries({ queryKey: scopeKey(uid) });
     void client.invalidateQueries({ queryKey: ['assessment', uid], exact: true });
@@ -63,16 +65,19 @@ export function useUpdateScope(uid: string) {
   const undo = async (change: ScopeChange) => {
     try {
       await send({ ...change, rules: change.previousRules, previousRules: change.rules });
-      notify('Set back.');
+      notify(commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
     mutationFn: send,
     onSuccess(_none, change) {
-      const what = change.rules === null ? 'is out of scope' : 'has these rules now';
-      notify(`${change.asset.location} ${what}.`, { undo: () => void undo(change) });
+      const { location } = change.asset;
+      const { removed, rulesUpdated } = queryMessages.scope;
+      notify(change.rules === null ? removed(location) : rulesUpdated(location), {
+        undo: () => void undo(change),
+      });
     },
   });
 }

@@ -3,8 +3,10 @@ import type { AssessmentChange, NewAssessment } from '../../../client/src/descri
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Assessment, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
-/** Of operation 36. */
+/** Filters and order of operation 36. */
 export interface AssessmentSearch {
   state?: string[];
   tag_id?: number[];
@@ -14,7 +16,7 @@ export interface AssessmentSearch {
   sort?: string;
 }
 
-/** An assessment with the version that a change of it names. */
+/** An assessment with its ETag. */
 export type VersionedAssessment = Assessment & { version: string };
 
 const ASSESSMENTS_KEY = ['assessments'] as const;
@@ -33,7 +35,7 @@ function toQuery(search: AssessmentSearch): Record<string, unknown> {
   };
 }
 
-/** Operation 36. */
+/** Lists assessments (operation 36). */
 export function useAssessments(search: AssessmentSearch): PagedList<Assessment> {
   const query = toQuery(search);
   return usePagedList<Assessment>({
@@ -53,7 +55,7 @@ export function useAssessments(search: AssessmentSearch): PagedList<Assessment> 
   });
 }
 
-/** Operation 37. */
+/** Reads an assessment (operation 37). */
 export const assessment = (uid: string) =>
   queryOptions({
     queryKey: ['assessment', uid],
@@ -66,27 +68,27 @@ const withVersion = ({ data, response }: { data: Assessment; response: Response 
   version: response.headers.get('etag') ?? '*',
 });
 
-/** Operation 38. */
+/** Creates an assessment (operation 38). */
 export function useCreateAssessment() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (body: NewAssessment) => (await api.POST('/v1/assessments', { body })).data,
     onSuccess({ name }) {
       void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
-      notify(`${name} is created.`);
+      notify(queryMessages.created(name));
     },
   });
 }
 
 interface AssessmentUpdate {
   set: AssessmentChange;
-  /** The version that one saw; absent: whichever it is now. */
+  /** ETag for `If-Match`; if absent, the update is unconditional. */
   version?: string;
-  /** What is told of it: "The state is paused." */
+  /** Shown on success: "State set to Paused". */
   message: string;
 }
 
-/** Operation 39: what can be shown at once is, and comes back when the server refuses; what happened is told, with the way back. */
+/** Updates an assessment (operation 39), the state optimistically, with undo. */
 export function useUpdateAssessment(uid: string) {
   const client = useQueryClient();
   const { queryKey } = assessment(uid);
@@ -102,45 +104,45 @@ export function useUpdateAssessment(uid: string) {
   const undo = async (set: AssessmentChange) => {
     try {
       await send({ set });
-      notify('Set back.');
+      notify(commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
     mutationFn: send,
     onMutate({ set }: AssessmentUpdate) {
-      const former = client.getQueryData(queryKey);
-      if (former !== undefined && set.state !== undefined && set.state !== null)
-        client.setQueryData(queryKey, { ...former, state: set.state });
-      return former;
+      const previous = client.getQueryData(queryKey);
+      if (previous !== undefined && set.state !== undefined && set.state !== null)
+        client.setQueryData(queryKey, { ...previous, state: set.state });
+      return previous;
     },
-    onError(_error, _change, former) {
-      if (former !== undefined) client.setQueryData(queryKey, former);
+    onError(_error, _change, previous) {
+      if (previous !== undefined) client.setQueryData(queryKey, previous);
     },
-    onSuccess(_none, { set, message }, former) {
-      if (former === undefined) notify(message);
-      else notify(message, { undo: () => void undo(inverseOf(former, set)) });
+    onSuccess(_none, { set, message }, previous) {
+      if (previous === undefined) notify(message);
+      else notify(message, { undo: () => void undo(inverseOf(previous, set)) });
     },
   });
 }
 
-/** @returns what sets the members of a change back */
-function inverseOf(former: Assessment, set: AssessmentChange): AssessmentChange {
-  const whole: AssessmentChange = {
-    name: former.name,
-    description: former.description,
-    type: former.type as 'web',
-    state: former.state as 'active',
-    assessment_group_id: former.assessment_group_id,
-    starts_on: former.starts_on,
-    ends_on: former.ends_on,
-    tag_list: former.tags.map(({ name }) => name),
+/** @returns the update that restores the members that an update sets */
+function inverseOf(previous: Assessment, set: AssessmentChange): AssessmentChange {
+  const all: AssessmentChange = {
+    name: previous.name,
+    description: previous.description,
+    type: previous.type as 'web',
+    state: previous.state as 'active',
+    assessment_group_id: previous.assessment_group_id,
+    starts_on: previous.starts_on,
+    ends_on: previous.ends_on,
+    tag_list: previous.tags.map(({ name }) => name),
   };
-  return Object.fromEntries(Object.entries(whole).filter(([name]) => Object.hasOwn(set, name)));
+  return Object.fromEntries(Object.entries(all).filter(([name]) => Object.hasOwn(set, name)));
 }
 
-/** Operation 84. */
+/** Deletes an assessment (operation 84). */
 export function useDeleteAssessment(uid: string) {
   const client = useQueryClient();
   return useMutation({
@@ -148,7 +150,7 @@ export function useDeleteAssessment(uid: string) {
     onSuccess() {
       client.removeQueries({ queryKey: ['assessment', uid] });
       void client.resetQueries({ queryKey: ASSESSMENTS_KEY });
-      notify(`The assessment ${uid} is deleted.`);
+      notify(queryMessages.deleted(uid));
     },
   });
 }

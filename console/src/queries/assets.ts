@@ -1,9 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
-import { pluralize } from '../components/pluralize.ts';
 import { api, type Asset, parseAssetTotal, parsePage } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
-/** What the table shows of each, and what changing it needs. */
+/** Fields that the table shows and that edits need. */
 const ROW_FIELDS = [
   'uid',
   'organizationUid',
@@ -32,7 +31,7 @@ export const ASSET_TYPES: Readonly<Record<AssetType, string>> = {
   mobileapp: 'Mobile application',
 };
 
-/** Of operation 75, by the names of its parameters; `sort` with a `-` before it descends. */
+/** Parameters of operation 75. A `sort` that begins with `-` is descending. */
 export interface AssetSearch {
   search?: string;
   assetType?: AssetType[];
@@ -45,10 +44,9 @@ export interface AssetSearch {
   sort?: string;
 }
 
-/** What every list of assets begins its key with. */
+/** Prefix of the query keys of all lists of assets. */
 export const ASSETS_KEY = ['assets'] as const;
 
-/** @returns the parameters of operation 75 for these filters */
 function filterParams({ search, sort, ...filters }: AssetSearch): Record<string, unknown> {
   return {
     ...(search === undefined ? {} : { search }),
@@ -59,7 +57,7 @@ function filterParams({ search, sort, ...filters }: AssetSearch): Record<string,
   };
 }
 
-/** Operation 75: the assets that a search finds. */
+/** Lists assets (operation 75). */
 export function useAssets(search: AssetSearch): PagedList<AssetRow> {
   const query = filterParams(search);
   return usePagedList<AssetRow>({
@@ -83,7 +81,7 @@ export function useAssets(search: AssetSearch): PagedList<AssetRow> {
   });
 }
 
-/** Operation 76. */
+/** Reads an asset (operation 76). */
 export const asset = (uid: string) =>
   queryOptions({
     queryKey: ['asset', uid],
@@ -96,7 +94,7 @@ export const asset = (uid: string) =>
     },
   });
 
-/** Operation 70: tags of an organization by a part of their name. */
+/** Searches the asset tags of an organization by name (operation 70). */
 export async function searchTags(organizationUid: string, search: string, signal?: AbortSignal) {
   const { data } = await api.GET('/api/tagging/v1.0/organizations/{orgUid}/tags', {
     params: {
@@ -108,7 +106,7 @@ export async function searchTags(organizationUid: string, search: string, signal
   return data;
 }
 
-/** Operation 34: assessments by a part of their name; an assessment is the listing of its assets. */
+/** Searches assessments by name; an assessment is also the listing of its assets (operation 36). */
 export async function searchListings(search: string, signal?: AbortSignal) {
   const { data } = await api.GET('/v1/assessments', {
     params: { query: { ...(search === '' ? {} : { 'filter[search]': search }), 'page[size]': 20 } },
@@ -116,6 +114,3 @@ export async function searchListings(search: string, signal?: AbortSignal) {
   });
   return data;
 }
-
-/** @returns what assets are called in a sentence: "1 asset" */
-export const pluralizeAssets = (number: number) => pluralize(number, 'asset');

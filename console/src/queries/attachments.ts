@@ -5,14 +5,15 @@ import { accessToken, clearAccessToken } from '../session/access-token.ts';
 import { api, AssayError } from './client.ts';
 import { useRefreshVulnerability } from './comments.ts';
 import { saveFile } from './save-file.ts';
+import { queryMessages } from './messages.ts';
 
-/** Files that operation 21 takes in one request. */
+/** Limit of operation 21. */
 export const MAX_FILES_PER_UPLOAD = 10;
 
-/** How much of an upload is sent: from 0 to 1. */
+/** Receives the uploaded fraction, from 0 to 1. */
 export type OnProgress = (sent: number) => void;
 
-/** Operation 21, which tells how far it is: `fetch` cannot. @throws AssayError for an answer that is no success */
+/** Uploads files in batches (operation 21). @throws AssayError if the server rejects a batch; earlier ones stay */
 export async function uploadFiles(
   id: number,
   files: readonly File[],
@@ -53,13 +54,13 @@ async function postFiles(
     request.addEventListener('load', () =>
       resolve({ status: request.status, body: request.response as unknown }),
     );
-    // As `fetch` tells it: a server that refuses a file early may close the connection before it answers.
-    request.addEventListener('error', () => reject(new TypeError('The upload was cut off.')));
+    // A server that rejects a file early may close the connection before it responds.
+    request.addEventListener('error', () => reject(new Error(queryMessages.attachment.interrupted)));
     request.send(form);
   });
 }
 
-/** Operation 22, into the downloads of the browser, as the server calls the file unless told. */
+/** Downloads an attachment (operation 22) under `filename`, or under the name that the server gives. */
 export async function downloadAttachment(
   id: number,
   { id: attachment, filename }: { id: number; filename?: string },
@@ -69,14 +70,17 @@ export async function downloadAttachment(
       params: { path: { id, attachment_id: attachment } },
       parseAs: 'blob',
     });
-    const told = parseFilename(response.headers.get('content-disposition'));
-    saveFile(filename ?? told ?? `attachment ${attachment}`, data);
+    const serverName = parseFilename(response.headers.get('content-disposition'));
+    saveFile(filename ?? serverName ?? queryMessages.attachment.name(attachment), data);
   } catch (error) {
-    notifyError(`${filename ?? 'The attachment'} could not be downloaded`, error);
+    notifyError(
+      queryMessages.attachment.downloadFailed(filename ?? queryMessages.attachment.name(attachment)),
+      error,
+    );
   }
 }
 
-/** @returns the name of a file in `content-disposition` (RFC 6266, section 4.3) */
+/** Parses the file name of a `content-disposition` header (RFC 6266, section 4.3). */
 function parseFilename(disposition: string | null): string | undefined {
   const encoded = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '')?.[1];
   return encoded === undefined
@@ -84,7 +88,7 @@ function parseFilename(disposition: string | null): string | undefined {
     : decodeURIComponent(encoded);
 }
 
-/** Operation 23. */
+/** Deletes an attachment (operation 23). */
 export function useDeleteAttachment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
@@ -93,9 +97,9 @@ export function useDeleteAttachment(id: number) {
         params: { path: { id, attachment_id: attachment.id } },
       }),
     onSuccess(_answer, { filename }) {
-      notify(`${filename} was removed.`);
+      notify(queryMessages.deleted(filename));
       refresh();
     },
-    onError: (error, { filename }) => notifyError(`${filename} could not be removed`, error),
+    onError: (error, { filename }) => notifyError(queryMessages.attachment.deleteFailed(filename), error),
   });
 }

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from './client.ts';
 
-/** How long names are gathered that one request asks for, in milliseconds. */
+/** Milliseconds in which names are collected for one request. */
 const BATCH_WINDOW = 20;
 
-/** Makes what asks for many names at once: those that are wanted at the same time are one request. */
+/** Loads by id, batching the ids that are requested within `BATCH_WINDOW`. */
 function batchReads(read: (ids: readonly string[]) => Promise<Map<string, string>>) {
   let wanted: string[] = [];
   let answer: Promise<Map<string, string>> | undefined;
@@ -20,7 +20,7 @@ function batchReads(read: (ids: readonly string[]) => Promise<Map<string, string
   };
 }
 
-/** The kinds of objects of which the API tells many by their ids (operation 15). */
+/** Object types that the API can list by id (operation 15). */
 const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | null>>> = {
   vulnerability: batchReads(async (ids) => {
     const query = { 'filter[id][]': ids.map(Number), fields: 'title', 'page[size]': 200 };
@@ -29,7 +29,7 @@ const NAME_LOADERS: Readonly<Record<string, (id: string) => Promise<string | nul
   }),
 };
 
-/** What an object of the audit log is called; `null` where nothing tells. */
+/** Reads the name of an object of the audit log; `null` if it is unknown. */
 export const auditObjectName = (type: string, id: string) =>
   queryOptions({
     queryKey: ['object-name', type, id],

@@ -2,7 +2,7 @@ import { api, type AuditEvent, parsePage } from './client.ts';
 import { saveFile } from './save-file.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
-/** Which events: the filters of operation 60, its times as the API writes them. */
+/** Filters of operation 60. */
 export interface AuditFilter {
   action?: readonly string[] | undefined;
   object_type?: string | undefined;
@@ -21,7 +21,7 @@ function toQuery({ action, ...filter }: AuditFilter) {
   };
 }
 
-/** Operation 60, newest first. */
+/** Lists audit events (operation 60), newest first. */
 export function useAuditEvents(filter: AuditFilter): PagedList<AuditEvent> {
   return usePagedList<AuditEvent>({
     key: ['audit-events', filter],
@@ -35,13 +35,13 @@ export function useAuditEvents(filter: AuditFilter): PagedList<AuditEvent> {
   });
 }
 
-/** The forms in which operation 60 gives a file. */
+/** Download formats of operation 60. */
 export const AUDIT_EXPORT_FORMATS = {
   CSV: { type: 'text/csv', name: 'audit-events.csv' },
   NDJSON: { type: 'application/x-ndjson', name: 'audit-events.ndjson' },
 } as const;
 
-/** Gives the reader a file of all events that match, oldest first. */
+/** Downloads all matching events, oldest first (operation 60). */
 export async function exportAuditEvents(
   filter: AuditFilter,
   form: keyof typeof AUDIT_EXPORT_FORMATS,

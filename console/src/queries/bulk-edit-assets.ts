@@ -1,17 +1,12 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { ASSETS_KEY, pluralizeAssets, type AssetRow, type Criticality } from './assets.ts';
+import { ASSETS_KEY, type AssetRow, type Criticality } from './assets.ts';
 import { api, type Asset } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
-
-/** The most assets that one request changes. */
-const BATCH_SIZE = 1_000;
-
-export function chunk<Item>(items: readonly Item[], size = BATCH_SIZE): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
-}
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
+import { chunk, MAX_ASSETS_PER_REQUEST } from './chunk.ts';
+import { pluralizeAssets } from '../components/pluralize.ts';
 
 export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
@@ -19,7 +14,7 @@ export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => str
   return groups;
 }
 
-/** Shows a change of assets in every list and on their pages. */
+/** Updates assets in every cached list and page. */
 export function updateCachedAssets(
   client: QueryClient,
   change: ReadonlyMap<string, Partial<AssetRow>>,
@@ -47,7 +42,7 @@ async function updateCriticality(rows: readonly AssetRow[], criticality: Critica
   return updated;
 }
 
-/** Operation 10: rows change at once, and back when the server refuses; what happened is told, with the way back. */
+/** Sets the criticality (operation 10) optimistically, with undo. */
 export function useSetCriticality() {
   const client = useQueryClient();
   const restore = (rows: readonly AssetRow[]) =>
@@ -58,9 +53,9 @@ export function useSetCriticality() {
       for (const [criticality, some] of groupBy(rows, (row) => row.criticality))
         number += await updateCriticality(some, criticality as Criticality);
       void client.resetQueries({ queryKey: ASSETS_KEY });
-      notify(`${pluralizeAssets(number)} set back.`);
+      notify(queryMessages.undoneFor(pluralizeAssets(number)));
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
     refetchAssets(client, rows);
   };
@@ -71,32 +66,27 @@ export function useSetCriticality() {
       updateCachedAssets(client, new Map(rows.map(({ uid }) => [uid, { criticality }]))),
     onError(error, { rows }) {
       restore(rows);
-      notifyError('The criticality could not be set', error);
+      notifyError(queryMessages.asset.criticalityFailed, error);
     },
     onSuccess(number, { rows, criticality }) {
       refetchAssets(client, rows);
       if (number !== rows.length) void client.resetQueries({ queryKey: ASSETS_KEY });
-      const word = criticality === 'undefined' ? 'not set' : criticality;
-      notify(
-        number === rows.length
-          ? `Criticality ${word}: ${pluralizeAssets(number)} changed.`
-          : `Criticality ${word}: ${pluralizeAssets(number)} changed, ${rows.length - number} that you may not change.`,
-        { undo: () => void undo(rows) },
-      );
+      notify(queryMessages.asset.criticality(criticality, number, rows.length - number), {
+        undo: () => void undo(rows),
+      });
     },
   });
 }
 
 interface TagChange {
   rows: readonly AssetRow[];
-  /** Names; one that no tag has is created. */
+  /** Names; missing tags are created. */
   add: readonly string[];
   /** Uids. */
   remove: readonly string[];
 }
 
 interface TagResult {
-  /** How each tag is taken back. */
   undoSteps: (() => Promise<unknown>)[];
   updatedRows: Map<string, Pick<AssetRow, 'tags'>>;
 }
@@ -107,7 +97,7 @@ const patchTags = (orgUid: string, tagUid: string, add: readonly string[], remov
     body: { uids: [tagUid], addEntities: add.map((uid) => ({ uid })), delEntityUids: [...remove] },
   });
 
-/** Operations 8 and 9: attaches tags by name, and detaches them. */
+/** Attaches tags by name and detaches them by uid (operations 8 and 9). */
 async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
   const undoSteps: TagResult['undoSteps'] = [];
   const updatedRows = new Map(rows.map(({ uid, tags }) => [uid, { tags }]));
@@ -120,7 +110,9 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
       if (tag === undefined) {
         const { data } = await api.POST('/api/tagging/v1.0/organizations/{orgUid}/tags', {
           params: { path: { orgUid } },
-          body: { tags: [{ name, entities: all.slice(0, BATCH_SIZE).map(({ uid }) => ({ uid })) }] },
+          body: {
+            tags: [{ name, entities: all.slice(0, MAX_ASSETS_PER_REQUEST).map(({ uid }) => ({ uid })) }],
+          },
         });
         tag = data.tags[0];
         const uids = tag === undefined ? [] : [tag.uid];
@@ -131,7 +123,7 @@ async function tagAssets({ rows, add, remove }: TagChange): Promise<TagResult> {
           }),
         );
         if (tag !== undefined)
-          for (const some of chunk(all.slice(BATCH_SIZE)))
+          for (const some of chunk(all.slice(MAX_ASSETS_PER_REQUEST)))
             await patchTags(
               orgUid,
               tag.uid,
@@ -172,27 +164,27 @@ async function findTagByName(
   return undefined;
 }
 
-/** Tags of one asset or of many; told, with the way back. */
+/** Attaches and detaches tags of assets, with undo. */
 export function useTagAssets() {
   const client = useQueryClient();
   const undo = async ({ rows }: TagChange, { undoSteps }: TagResult) => {
     try {
       for (const step of undoSteps.toReversed()) await step();
       updateCachedAssets(client, new Map(rows.map(({ uid, tags }) => [uid, { tags }])));
-      notify(`Tags of ${pluralizeAssets(rows.length)} set back.`);
+      notify(queryMessages.undoneFor(pluralizeAssets(rows.length)));
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
     refetchAssets(client, rows);
   };
   return useMutation({
     mutationFn: tagAssets,
-    onError: (error) => notifyError('The tags could not be changed', error),
+    onError: (error) => notifyError(queryMessages.asset.tagsFailed, error),
     onSuccess(changed, change) {
       updateCachedAssets(client, changed.updatedRows);
       void client.invalidateQueries({ queryKey: ['asset-tags'] });
       refetchAssets(client, change.rows);
-      notify(`Tags of ${pluralizeAssets(change.rows.length)} changed.`, {
+      notify(queryMessages.asset.tagsUpdated(change.rows.length), {
         undo: () => void undo(change, changed),
       });
     },
@@ -202,9 +194,9 @@ export function useTagAssets() {
 export interface ListingEdit {
   rows: readonly AssetRow[];
   listingUid: string;
-  /** Whether they are on the listing afterwards. */
+  /** Whether the assets are on the listing afterwards. */
   isListed: boolean;
-  /** What may be tested and when; absent: those that stand stay. */
+  /** Scope rules: what may be tested and when. If absent, the current rules stay. */
   rules?: readonly string[];
 }
 
@@ -218,16 +210,16 @@ const patchListing = (
     body: { add: [...add], remove: [...remove] },
   });
 
-/** Operation 11: puts assets on a listing, takes them off, or changes their scope rules; told, with the way back. */
+/** Adds assets to a listing, removes them, or sets their scope rules (operation 11), with undo. */
 export function useEditListing() {
   const client = useQueryClient();
-  const readBack = (rows: readonly AssetRow[]) => {
+  const refetch = (rows: readonly AssetRow[]) => {
     void client.resetQueries({ queryKey: ASSETS_KEY });
     refetchAssets(client, rows);
   };
   const undo = async ({ rows, listingUid }: ListingEdit) => {
     try {
-      for (const some of chunk(rows, BATCH_SIZE / 2)) {
+      for (const some of chunk(rows, MAX_ASSETS_PER_REQUEST / 2)) {
         const [on, off] = [
           some.filter((row) => findListing(row, listingUid)),
           some.filter((row) => !findListing(row, listingUid)),
@@ -241,11 +233,11 @@ export function useEditListing() {
           off.map(({ uid }) => uid),
         );
       }
-      notify(`${pluralizeAssets(rows.length)} set back.`);
+      notify(queryMessages.undoneFor(pluralizeAssets(rows.length)));
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
-    readBack(rows);
+    refetch(rows);
   };
   return useMutation({
     async mutationFn({ rows, listingUid, isListed, rules }: ListingEdit) {
@@ -259,18 +251,18 @@ export function useEditListing() {
             )
           : patchListing(listingUid, [], some));
     },
-    onError: (error, { listingUid }) => notifyError(`${listingUid} could not be changed`, error),
+    onError: (error, { listingUid }) => notifyError(queryMessages.updateFailed(listingUid), error),
     onSuccess(_nothing, edit) {
       const { rows, listingUid, isListed } = edit;
-      readBack(rows);
-      notify(`${pluralizeAssets(rows.length)} ${isListed ? 'on' : 'off'} ${listingUid}.`, {
+      refetch(rows);
+      const { addedTo, removedFrom } = queryMessages.asset;
+      notify((isListed ? addedTo : removedFrom)(rows.length, listingUid), {
         undo: () => void undo(edit),
       });
     },
   });
 }
 
-/** @returns what a listing says of an asset; `undefined` when it is not on it */
 export function findListing({ listings }: Pick<AssetRow, 'listings'>, listingUid: string) {
   return listings.find((listing) => listing.listingUid === listingUid);
 }

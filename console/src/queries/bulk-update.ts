@@ -1,53 +1,46 @@
 import { type QueryClient, hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../client/src/description.ts';
-import { pluralNoun, pluralizeVulnerabilities } from '../components/pluralize.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import type { Severity } from '../components/severity-badge.tsx';
 import { api, type Vulnerability } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import { VULNERABILITIES_KEY, statuses, vulnerability, type VulnerabilityRow } from './vulnerabilities.ts';
 import { fetchIds } from './export-vulnerabilities.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
+import { chunk } from './chunk.ts';
 
-/** The most that one request changes. */
+/** Limit of vulnerabilities per request. */
 export const MAX_BULK_UPDATE = 10_000;
 
-/** A change of operation 30: which ones, and what becomes of them. */
+/** A bulk update (operation 30) of `ids`, or of all that match `filter`. */
 export interface BulkUpdateRequest {
   ids?: readonly number[];
-  /** Instead of `ids`: all that match. */
   filter?: VulnerabilityFilter;
   set: ChangeOfEachVulnerability;
   comment?: string;
-  /** With `filter`: how many were seen to match; when others came or went meanwhile nothing is changed. */
+  /** With `filter`: the number of matches shown to the user. If it has changed, nothing is updated. */
   expectedCount?: number;
-  /** In words: "Fix In Progress". */
+  /** Names the change in notifications: "Fix In Progress". */
   label: string;
-  /** Whom `assignee_id` names, to be shown before the server answers. */
+  /** The user of `assignee_id`, for the optimistic update. */
   assignee?: { id: number; name: string | null; email: string } | null;
 }
 
-/**
- * @returns the bodies of the requests that a change needs: one, unless more match than one may change, or all are meant,
- *   which a filter cannot say
- */
+/** @returns the request bodies: one, unless more match than one request may update or the filter is empty */
 async function toRequests({ ids, filter, set, comment, expectedCount }: BulkUpdateRequest) {
   const rest = { set, ...(comment === undefined || comment === '' ? {} : { comment }) };
   const isOne =
     filter !== undefined && Object.keys(filter).length > 0 && (expectedCount ?? 0) <= MAX_BULK_UPDATE;
   if (isOne)
     return [{ filter, ...rest, ...(expectedCount === undefined ? {} : { expected_count: expectedCount }) }];
-  const wanted = ids ?? (await fetchIds(filter ?? {}));
-  if (expectedCount !== undefined && wanted.length !== expectedCount)
-    throw new Error(
-      `${pluralizeVulnerabilities(wanted.length)} ${pluralNoun(wanted.length, 'matches', 'match')} now, not ${expectedCount.toLocaleString()}: some came or went meanwhile. Nothing was changed.`,
-    );
-  return Array.from({ length: Math.ceil(wanted.length / MAX_BULK_UPDATE) }, (_, index) => ({
-    ids: wanted.slice(index * MAX_BULK_UPDATE, (index + 1) * MAX_BULK_UPDATE),
-    ...rest,
-  }));
+  const wantedIds = ids ?? (await fetchIds(filter ?? {}));
+  if (expectedCount !== undefined && wantedIds.length !== expectedCount)
+    throw new Error(queryMessages.vulnerability.countChanged(wantedIds.length, expectedCount));
+  return chunk(wantedIds, MAX_BULK_UPDATE).map((some) => ({ ids: some, ...rest }));
 }
 
-/** @returns how many a change would match and change, of which nothing is done */
+/** Counts what an update would match and change, without applying it. */
 export async function previewBulkUpdate(
   change: BulkUpdateRequest,
   signal?: AbortSignal,
@@ -64,7 +57,7 @@ export async function previewBulkUpdate(
   return sum;
 }
 
-/** Sends a change, all or nothing: when a part of it is refused, the parts before it are set back. */
+/** Sends an update, all or nothing: if one request fails, the previous ones are undone. */
 async function sendBulkUpdate(change: BulkUpdateRequest): Promise<{ changed: number; requestIds: string[] }> {
   const requestIds: string[] = [];
   let changed = 0;
@@ -91,30 +84,23 @@ async function undoBulkUpdate(requestIds: readonly string[]): Promise<{ changed:
   return sum;
 }
 
-/** The rows that are shown and their vulnerabilities, as they were before a change. */
+/** Displayed rows as they were before an update, by id. */
 interface PreviousRows {
   rows: ReadonlyMap<number, VulnerabilityRow>;
 }
 
-/**
- * Operation 30 for one or for many: rows that are shown change at once where they stand, so that the list keeps its place,
- * and back when the server refuses; what happened is told, with the way back.
- */
+/** Updates vulnerabilities (operation 30), with undo. Displayed rows are updated optimistically and keep their position. */
 export function useBulkUpdate() {
   const client = useQueryClient();
-  const undo = async (requestIds: readonly string[], former: PreviousRows | undefined) => {
+  const undo = async (requestIds: readonly string[], previous: PreviousRows | undefined) => {
     try {
       const { changed: number, kept } = await undoBulkUpdate(requestIds);
-      if (kept === 0 && former !== undefined) restoreRows(client, former);
+      if (kept === 0 && previous !== undefined) restoreRows(client, previous);
       else void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
       refreshCounts(client);
-      notify(
-        kept === 0
-          ? `${pluralizeVulnerabilities(number)} set back.`
-          : `${pluralizeVulnerabilities(number)} set back; ${kept.toLocaleString()} changed meanwhile and stay.`,
-      );
+      notify(queryMessages.vulnerability.undone(number, kept));
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
@@ -122,41 +108,42 @@ export function useBulkUpdate() {
     onMutate: async (change: BulkUpdateRequest): Promise<PreviousRows> => {
       const known = await client.ensureQueryData(statuses);
       const rows = new Map<number, VulnerabilityRow>();
-      const wanted = change.ids === undefined ? undefined : new Set(change.ids);
+      const updatedIds = change.ids === undefined ? undefined : new Set(change.ids);
       const apply = (row: VulnerabilityRow) => {
-        if (wanted?.has(row.id) === false) return row;
+        if (updatedIds?.has(row.id) === false) return row;
         if (!rows.has(row.id)) rows.set(row.id, row);
         return applyUpdate(row, change, known);
       };
       for (const key of affectedLists(client, change)) updateCachedRows<VulnerabilityRow>(client, key, apply);
-      for (const id of wanted === undefined || wanted.size > MAX_CACHED_UPDATES ? [] : wanted)
+      for (const id of updatedIds === undefined || updatedIds.size > MAX_CACHED_UPDATES ? [] : updatedIds)
         client.setQueryData(
           vulnerability(id).queryKey,
           (shown) => shown && applyUpdate(shown, change, known),
         );
       return { rows };
     },
-    onError(error, { label }, former) {
-      if (former !== undefined) restoreRows(client, former);
+    onError(error, { label }, previous) {
+      if (previous !== undefined) restoreRows(client, previous);
       refreshCounts(client);
-      notifyError(`${label} could not be set`, error);
+      notifyError(queryMessages.vulnerability.updateFailed(label), error);
     },
-    onSuccess({ changed: number, requestIds }, { label, ids }, former) {
+    onSuccess({ changed: number, requestIds }, { label, ids }, previous) {
       refreshCounts(client);
-      const only = ids?.length === 1 ? former?.rows.get(ids[0] ?? 0) : undefined;
-      if (number === 0) notify(`${label}: that is what it was.`);
+      const only = ids?.length === 1 ? previous?.rows.get(ids[0] ?? 0) : undefined;
+      const { unchanged, updated, updatedCount } = queryMessages.vulnerability;
+      if (number === 0) notify(unchanged(label));
       else
-        notify(`${label}: ${only?.title ?? `${pluralizeVulnerabilities(number)} changed.`}`, {
-          undo: () => void undo(requestIds, former),
+        notify(only === undefined ? updatedCount(label, number) : updated(label, only.title), {
+          undo: () => void undo(requestIds, previous),
         });
     },
   });
 }
 
-/** Of these what is open beside the list or on a page is sought one by one. */
+/** Up to this many ids, cached vulnerabilities outside lists are updated one by one. */
 const MAX_CACHED_UPDATES = 200;
 
-/** @returns the keys of the lists whose rows a change touches: all, or those that show what its filter finds */
+/** @returns the keys of the cached lists that an update may affect: all, or those with its filter */
 function affectedLists(client: QueryClient, { ids, filter }: BulkUpdateRequest): (readonly unknown[])[] {
   if (ids !== undefined) return [VULNERABILITIES_KEY];
   const keys = client
@@ -174,12 +161,11 @@ function restoreRows(client: QueryClient, { rows }: PreviousRows): void {
   updateCachedRows<VulnerabilityRow>(client, VULNERABILITIES_KEY, (row) => rows.get(row.id) ?? row);
 }
 
-/** Reads again what a change may have changed and is no list. */
+/** Refetches everything affected except lists. */
 function refreshCounts(client: QueryClient): void {
   for (const key of ['summary', 'found', 'vulnerability']) void client.invalidateQueries({ queryKey: [key] });
 }
 
-/** Of operation 17. */
 type VulnerabilityStatus = NonNullable<Awaited<ReturnType<NonNullable<typeof statuses.queryFn>>>>[number];
 
 type UpdatableFields = Pick<
@@ -188,15 +174,15 @@ type UpdatableFields = Pick<
 > &
   Pick<Vulnerability, 'assignee' | 'due_on'>;
 
-/** @returns a vulnerability as it is after a change, as far as that can be known before the server answers */
+/** @returns the vulnerability as it will presumably be after the update */
 function applyUpdate<One extends UpdatableFields>(
   one: One,
   { set: { status_id, severity, due_on, add_tags, remove_tags }, assignee: person }: BulkUpdateRequest,
   known: readonly VulnerabilityStatus[],
 ): One {
   const status = known.find(({ id }) => id === status_id);
-  const kept = one.tags.filter(({ name: tag }) => remove_tags?.includes(tag) !== true);
-  const added = (add_tags ?? []).filter((text) => kept.every((tag) => tag.name !== text));
+  const remaining = one.tags.filter(({ name: tag }) => remove_tags?.includes(tag) !== true);
+  const added = (add_tags ?? []).filter((text) => remaining.every((tag) => tag.name !== text));
   return {
     ...one,
     ...(status === undefined
@@ -215,6 +201,6 @@ function applyUpdate<One extends UpdatableFields>(
     ...(severity === undefined ? {} : { severity: severity as Severity }),
     ...(due_on === undefined ? {} : { due_on }),
     ...(person === undefined ? {} : { assignee: person }),
-    tags: [...kept, ...added.map((name) => ({ id: 0, name, editable: true }))],
+    tags: [...remaining, ...added.map((name) => ({ id: 0, name, editable: true }))],
   };
 }

@@ -18,7 +18,7 @@ export type {
 } from '../../../client/src/description.ts';
 export { AssayError };
 
-/** The API as the console calls it: each call with a token of the session, asked for once more when it was refused. */
+/** API client with the session's access token. Requests a new token and retries once on 401. */
 export const api = createTypedClient<paths>({
   server: location.origin,
   token: accessToken,
@@ -33,14 +33,14 @@ export const api = createTypedClient<paths>({
   },
 });
 
-/** A page of a list that is read by cursor. */
+/** A page of a cursor-paginated list. */
 export interface CursorPage<Row> {
   rows: readonly Row[];
-  /** The cursor of the page after it; absent after the last. */
+  /** Cursor of the next page; undefined on the last. */
   next: string | undefined;
 }
 
-/** @returns the page that an answer to a request with `page[after]` holds */
+/** Parses a response to a request with `page[after]`. */
 export function parsePage<Row>({
   data,
   response,
@@ -53,13 +53,13 @@ export function parsePage<Row>({
   return { rows: data, next: next ?? undefined };
 }
 
-/** @returns how many rows all pages of a V1 list have, from an answer to a request without cursor */
+/** Parses the total of a V1 list; only responses without cursor have it. */
 export function parseTotal(response: Response): number {
-  const told = response.headers.get('x-pagination');
-  return told === null ? 0 : (JSON.parse(told) as { total_entries: number }).total_entries;
+  const pagination = response.headers.get('x-pagination');
+  return pagination === null ? 0 : (JSON.parse(pagination) as { total_entries: number }).total_entries;
 }
 
-/** @returns how many rows all pages of a list of assets or their tags have, from an answer to a request without cursor */
+/** Parses the total of a list of assets or asset tags; only responses without cursor have it. */
 export function parseAssetTotal(response: Response): number {
   return Number(response.headers.get('pagination-total-count') ?? 0);
 }

@@ -1,11 +1,11 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Comment, parsePage, type Retest, type TimelineEntry } from './client.ts';
+import { queryMessages } from './messages.ts';
 
-/** Entries of a timeline that are read at once. */
 const TIMELINE_PAGE_SIZE = 50;
 
-/** Operation 24: all comments, the oldest first. */
+/** Reads all comments, oldest first (operation 24). */
 export const comments = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'comments'],
@@ -18,7 +18,7 @@ export const comments = (id: number) =>
     },
   });
 
-/** Operation 27: all retests, the oldest first. */
+/** Reads all retests, oldest first (operation 27). */
 export const retests = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id, 'retests'],
@@ -34,7 +34,7 @@ export const retests = (id: number) =>
     },
   });
 
-/** Operation 31, a page at a time. */
+/** Reads the timeline by page (operation 31). */
 export const timeline = (id: number, newestFirst: boolean) =>
   infiniteQueryOptions({
     queryKey: ['vulnerability', id, 'timeline', newestFirst],
@@ -51,7 +51,7 @@ export const timeline = (id: number, newestFirst: boolean) =>
     getNextPageParam: (last) => last.next,
   });
 
-/** When the person entered a testing session on the assessment for the first time; `null` when never (operation 48). */
+/** Reads when a tester's first testing session on an assessment began; `null` if there is none (operation 48). */
 export const firstTestingSession = (assessment: string, tester: number) =>
   queryOptions({
     queryKey: ['first-session', assessment, tester],
@@ -66,7 +66,7 @@ export const firstTestingSession = (assessment: string, tester: number) =>
     staleTime: 60_000,
   });
 
-/** Reads anew what the page of a vulnerability shows, but for the contents of attachments, which never change. */
+/** Refetches a vulnerability, except the contents of attachments, which never change. */
 export function useRefreshVulnerability(id: number): () => void {
   const client = useQueryClient();
   return () => {
@@ -78,20 +78,20 @@ export function useRefreshVulnerability(id: number): () => void {
   };
 }
 
-/** Operation 25. */
+/** Posts a comment (operation 25). */
 export function useCreateComment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
     mutationFn: (body: { text: string; internal: boolean }) =>
       api.POST('/v1/vulnerabilities/{id}/comments', { params: { path: { id } }, body }),
     onSuccess() {
-      notify('The comment stands.');
+      notify(queryMessages.comment.posted);
       refresh();
     },
   });
 }
 
-/** Operation 26: other words in one's own comment. */
+/** Updates a comment (operation 26). */
 export function useEditComment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
@@ -101,13 +101,13 @@ export function useEditComment(id: number) {
         body: { text },
       }),
     onSuccess() {
-      notify('The comment was changed.');
+      notify(queryMessages.comment.updated);
       refresh();
     },
   });
 }
 
-/** Operation 26: takes a comment away. */
+/** Deletes a comment (operation 26). */
 export function useDeleteComment(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
@@ -116,14 +116,14 @@ export function useDeleteComment(id: number) {
         params: { path: { id, comment_id: comment } },
       }),
     onSuccess() {
-      notify('The comment was removed.');
+      notify(queryMessages.comment.deleted);
       refresh();
     },
-    onError: (error) => notifyError('The comment could not be removed', error),
+    onError: (error) => notifyError(queryMessages.comment.deleteFailed, error),
   });
 }
 
-/** Operation 28. */
+/** Requests a retest (operation 28). */
 export function useRequestRetest(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
@@ -133,7 +133,7 @@ export function useRequestRetest(id: number) {
         body: { message },
       }),
     onSuccess() {
-      notify('A retest was asked for.');
+      notify(queryMessages.retest.requested);
       refresh();
     },
   });
@@ -141,7 +141,7 @@ export function useRequestRetest(id: number) {
 
 export type DecidedStatus = Exclude<Retest['status'], 'requested'>;
 
-/** Operation 29. */
+/** Decides a retest (operation 29). */
 export function useDecideRetest(id: number) {
   const refresh = useRefreshVulnerability(id);
   return useMutation({
@@ -151,7 +151,7 @@ export function useDecideRetest(id: number) {
         body: { status, ...(message.trim() === '' ? {} : { message }) },
       }),
     onSuccess(_answer, { status }) {
-      notify(`The retest is ${status}.`);
+      notify(queryMessages.retest.decided(status));
       refresh();
     },
   });

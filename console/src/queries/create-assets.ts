@@ -1,17 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { notify } from '../components/notifications.tsx';
-import { ASSETS_KEY, pluralizeAssets, type AssetRow } from './assets.ts';
-import { chunk } from './bulk-edit-assets.ts';
+import { ASSETS_KEY, type AssetRow } from './assets.ts';
 import { api, AssayError } from './client.ts';
 import type { NewAsset } from '../../../client/src/description.ts';
+import { queryMessages } from './messages.ts';
+import { chunk } from './chunk.ts';
 
-/** What a pasted line names. */
+/** A parsed line of pasted assets. */
 export type AssetEntry = Pick<NewAsset, 'assetType' | 'name'> & { location: string };
 
-/** Up to so many names and URLs are asked for one by one; of more the list is read instead. */
+/** Looks up at most this many names and URLs one by one; above that, reading the whole list is faster. */
 const MAX_SINGLE_LOOKUPS = 40;
 const LOOKUP_CONCURRENCY = 4;
-/** Addresses that one request asks for, so that its own address stays short. */
+/** Addresses per request; keeps its URL short. */
 const ADDRESSES_PER_REQUEST = 100;
 
 const LOOKUP_FIELDS = 'uid,organizationUid,location,assetType,listings,tags';
@@ -19,7 +20,7 @@ const LOOKUP_FIELDS = 'uid,organizationUid,location,assetType,listings,tags';
 export const assetKey = ({ assetType, location }: Pick<AssetEntry, 'assetType' | 'location'>) =>
   `${assetType} ${location}`;
 
-/** @returns which of these an organization has already, by type and location (operation 75) */
+/** Finds the entries that an organization already has, by type and location (operation 75). */
 export async function findExistingAssets(
   organizationUid: string,
   wanted: readonly AssetEntry[],
@@ -45,14 +46,14 @@ export async function findExistingAssets(
     for (const some of chunk(named, LOOKUP_CONCURRENCY))
       await Promise.all(
         some.map(({ assetType, location }) =>
-          // A search has at most 255 characters; what is longer is found by how it begins.
+          // The API searches at most 255 characters.
           read({ 'assetType[]': [assetType], search: location.slice(0, 255) }),
         ),
       );
   return found;
 }
 
-/** `knownAssets`, anew for each list that is asked for. @param text that the assets were read of */
+/** `findExistingAssets` as a query. @param text the pasted text, which identifies the query */
 export const useExistingAssets = (
   organizationUid: string | undefined,
   { text, assets }: { text: string; assets: readonly AssetEntry[] },
@@ -67,19 +68,18 @@ export const useExistingAssets = (
 interface CreateAssetsRequest {
   organizationUid: string;
   listingUid: string | null;
-  /** Those that no asset is at. */
   newAssets: readonly AssetEntry[];
-  /** Those that stand, and are to be put on the listing. */
+  /** Existing assets to add to the listing. */
   existing: readonly AssetRow[];
 }
 
-/** What the server has against one of them: where it stands among them, and why. */
+/** The index of an entry that the server rejects, and why. */
 export interface RejectedAsset {
   index: number;
   message: string;
 }
 
-/** @returns what an error says of the assets of a request that began at an index */
+/** @returns the entries that an error rejects; `begin` is the index of the first entry of the request */
 export function rejectedAssets(error: unknown, begin: number): RejectedAsset[] {
   if (!(error instanceof AssayError)) return [];
   return error.fieldErrors.flatMap(({ property, message }) => {
@@ -88,7 +88,7 @@ export function rejectedAssets(error: unknown, begin: number): RejectedAsset[] {
   });
 }
 
-/** How far an addition came before it was refused, and what was wrong. */
+/** Says how many assets were created before the server rejected some. */
 export class CreateAssetsError extends Error {
   readonly rejected: readonly RejectedAsset[];
   readonly createdCount: number;
@@ -100,7 +100,7 @@ export class CreateAssetsError extends Error {
   }
 }
 
-/** Operation 74, a thousand at a time, and operation 11 for those that stand. */
+/** Creates assets in batches (operation 74), and adds existing ones to the listing (operation 11). */
 export function useCreateAssets() {
   const client = useQueryClient();
   return useMutation({
@@ -132,11 +132,11 @@ export function useCreateAssets() {
       }
     },
     onSuccess(_nothing, { newAssets, existing, listingUid }) {
-      const said = [
-        ...(newAssets.length > 0 ? [`${pluralizeAssets(newAssets.length)} added`] : []),
-        ...(existing.length > 0 ? [`${pluralizeAssets(existing.length)} put on ${listingUid}`] : []),
+      const parts = [
+        ...(newAssets.length > 0 ? [queryMessages.asset.added(newAssets.length)] : []),
+        ...(existing.length > 0 ? [queryMessages.asset.addedTo(existing.length, listingUid ?? '')] : []),
       ];
-      notify(`${said.join(', ')}.`);
+      notify(parts.join(', '));
     },
     onSettled: () => client.resetQueries({ queryKey: ASSETS_KEY }),
   });

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { api, parseTotal } from './client.ts';
 import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
 
-/** How many vulnerabilities a search finds (operation 15). */
+/** Counts the vulnerabilities that match a search (operation 15). */
 export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['found', search],
@@ -12,7 +12,7 @@ export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
     },
   });
 
-/** Hours of testing that began since a time, of all assessments that one reaches (operation 41). */
+/** Sums the testing hours since a time, over all visible assessments (operation 41). */
 export const hoursSince = (since: string) =>
   queryOptions({
     queryKey: ['hours-since', since],
@@ -25,7 +25,7 @@ export const hoursSince = (since: string) =>
     },
   });
 
-/** Imports that run or wait, the newest first (operation 66). */
+/** Lists running and queued imports, newest first (operation 66). */
 export const runningImports = queryOptions({
   queryKey: ['imports', 'running'],
   queryFn: async ({ signal }) =>

@@ -2,14 +2,15 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { ASSETS_KEY } from './assets.ts';
 import { api, type Asset } from './client.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
 export type AssetEdit = Partial<Pick<Asset, 'name' | 'location' | 'description'>>;
 
 interface Edit {
-  /** As it was read. */
   original: Asset & { version: string };
   set: AssetEdit;
-  /** Whether it is written though somebody changed it meanwhile. */
+  /** Whether to overwrite concurrent changes. */
   overwrites?: boolean;
 }
 
@@ -22,7 +23,7 @@ const patchAsset = async (uid: string, set: AssetEdit, version: string) => {
   return { ...data, version: response.headers.get('etag') ?? '*' };
 };
 
-/** Operation 77; what somebody else changed meanwhile is a 412 (`AssayError.status`) and nothing is written. */
+/** Updates an asset (operation 77), with undo. Fails with `AssayError.status` 412 on a concurrent change. */
 export function useEditAsset() {
   const client = useQueryClient();
   const show = (now: Asset & { version: string }) => {
@@ -30,14 +31,14 @@ export function useEditAsset() {
     void client.resetQueries({ queryKey: ASSETS_KEY });
   };
   const undo = async ({ original, set }: Edit, version: string) => {
-    const former = Object.fromEntries(
+    const previous = Object.fromEntries(
       Object.keys(set).map((name) => [name, original[name as keyof AssetEdit]]),
     );
     try {
-      show(await patchAsset(original.uid, former, version));
-      notify('The change was taken back.');
+      show(await patchAsset(original.uid, previous, version));
+      notify(commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
@@ -45,12 +46,12 @@ export function useEditAsset() {
       patchAsset(original.uid, set, overwrites ? '*' : original.version),
     onSuccess(now, edit) {
       show(now);
-      notify(`${now.location} changed.`, { undo: () => void undo(edit, now.version) });
+      notify(queryMessages.updated(now.location ?? now.uid), { undo: () => void undo(edit, now.version) });
     },
   });
 }
 
-/** Operation 78. */
+/** Deletes an asset (operation 78). */
 export function useDeleteAsset() {
   const client = useQueryClient();
   return useMutation({
@@ -59,7 +60,7 @@ export function useDeleteAsset() {
     onSuccess(_nothing, { uid, location }) {
       client.removeQueries({ queryKey: ['asset', uid] });
       void client.resetQueries({ queryKey: ASSETS_KEY });
-      notify(`${location} deleted.`);
+      notify(queryMessages.deleted(location ?? uid));
     },
   });
 }

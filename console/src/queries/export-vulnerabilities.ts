@@ -1,12 +1,13 @@
 import type { VulnerabilityFilter } from '../../../client/src/description.ts';
 import { api } from './client.ts';
 import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabilities.ts';
+import { queryMessages } from './messages.ts';
 
-/** What a list can be written as, each by its media type. */
+/** Export formats and their media types. */
 export const EXPORT_FORMATS = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
 export type ExportFormat = keyof typeof EXPORT_FORMATS;
 
-/** Reads all that a search finds as a stream of lines (operation 15). */
+/** Streams all matching vulnerabilities (operation 15). */
 async function fetchExport(
   search: VulnerabilitySearch,
   format: ExportFormat,
@@ -20,11 +21,11 @@ async function fetchExport(
     parseAs: 'stream',
     ...(signal === undefined ? {} : { signal }),
   });
-  if (data === null) throw new Error('The server sent no file.');
+  if (data === null) throw new Error(queryMessages.vulnerability.noExport);
   return data;
 }
 
-/** @returns the ids of all that a filter finds */
+/** Reads the ids of all matching vulnerabilities. */
 export async function fetchIds(filter: VulnerabilityFilter, signal?: AbortSignal): Promise<number[]> {
   const text = await new Response(await fetchExport(filter, 'ndjson', signal, 'id')).text();
   return text
@@ -34,8 +35,8 @@ export async function fetchIds(filter: VulnerabilityFilter, signal?: AbortSignal
 }
 
 /**
- * Reads all that a search finds as a file, and tells how many rows were read so far.
- * @throws Error when the server stops in the middle, or the signal does
+ * Downloads all matching vulnerabilities; `onRows` receives the number of rows so far.
+ * @throws Error if the connection or the signal aborts
  */
 export async function exportVulnerabilities(
   search: VulnerabilitySearch,
@@ -59,7 +60,7 @@ export async function exportVulnerabilities(
 const LINE_END = 0x0a;
 const QUOTE = 0x22;
 
-/** Counts the rows of a file as it comes. A line end within quotes ends no row of CSV, whose first row is the header. */
+/** Counts the rows of a stream. In CSV, the header and line ends in quotes do not count. */
 class RowCount {
   readonly #isCsv: boolean;
   #isQuoted = false;

@@ -3,36 +3,44 @@ import type { AdditionResult, GroupMember, RemovalResult } from '../../../client
 import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
 import { api } from './client.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
+import { queryMessages } from './messages.ts';
+import { chunk } from './chunk.ts';
 
 const MEMBERS_PATH = '/api/assessment/v1/assessment-groups/{assessmentGroupId}/members';
 const MEMBERS_PAGE_SIZE = 200;
-/** The most people of one request of operations 13 and 47. */
+/** Limit of members per request of operations 13 and 47. */
 const BATCH_SIZE = 100;
 
 export type GroupRole = GroupMember['role'];
 
-/** The roles, with their words. */
 export const GROUP_ROLES: readonly { value: GroupRole; label: string; description: string }[] = [
-  { value: 'rbac_group_admin', label: 'Group admin', description: 'Members, and all about its assessments.' },
-  { value: 'infra_admin', label: 'Infrastructure admin', description: 'Members but for the admins.' },
+  {
+    value: 'rbac_group_admin',
+    label: 'Group admin',
+    description: 'Manages members and all assessments of the group.',
+  },
+  { value: 'infra_admin', label: 'Infrastructure admin', description: 'Manages members, except admins.' },
   { value: 'assessment_creator', label: 'Creator', description: 'Creates assessments in the group.' },
   {
     value: 'assessment_operator',
     label: 'Operator',
-    description: 'Changes its assessments that they reach.',
+    description: 'Edits the assessments they have access to.',
   },
-  { value: 'assessment_member', label: 'Member', description: 'Belongs to the group.' },
-  { value: 'assessment_read_only', label: 'Reader', description: 'Sees who belongs to it.' },
+  {
+    value: 'assessment_member',
+    label: 'Member',
+    description: 'Belongs to the group, without further permissions.',
+  },
+  { value: 'assessment_read_only', label: 'Reader', description: 'Sees the members of the group.' },
 ];
 
-/** @returns the word of a role */
 export function groupRoleLabel(role: string): string {
   return GROUP_ROLES.find(({ value }) => value === role)?.label ?? role;
 }
 
 const membersKey = (id: number) => ['group', id, 'members'] as const;
 
-/** Operation 12: the members of a group, by role and then by when they came. */
+/** Lists members by role, then by when they joined (operation 12). */
 export function useGroupMembers(id: number, role: GroupRole | undefined): PagedList<GroupMember> {
   return usePagedList<GroupMember>({
     key: [...membersKey(id), role ?? ''],
@@ -65,7 +73,7 @@ async function fetchCount(id: number, role: GroupRole | undefined, signal: Abort
   return { total: pagination.total, actions: actions.map(({ name }) => name) };
 }
 
-/** How many members a group has in each role, and what one may do with them. */
+/** Counts the members by role, and reads whether the user can add and remove members. */
 export const memberCounts = (id: number) =>
   queryOptions({
     queryKey: [...membersKey(id), 'counts'],
@@ -81,17 +89,13 @@ export const memberCounts = (id: number) =>
     },
   });
 
-/** Somebody of a batch, and how they are called where the result is shown. */
+/** A user of a batch; `name` is shown in its result. */
 export interface MemberRef {
   userUid: string;
   name: string;
 }
 
-const ERROR_TEXTS: Readonly<Record<string, string>> = {
-  user_not_found: 'There is no such person in the organization.',
-  user_not_in_org: 'They belong to another organization.',
-  role_not_assignable: 'You may not give this role, or change who has theirs.',
-};
+const { errors, rejected } = queryMessages.group;
 
 function toBatchItemResult(
   { name }: MemberRef,
@@ -102,15 +106,11 @@ function toBatchItemResult(
   return {
     name,
     status: 'refused',
-    reason: ERROR_TEXTS[errorCode ?? ''] ?? errorDetail ?? 'The server refused.',
+    reason: errors[errorCode ?? ''] ?? errorDetail ?? rejected,
   };
 }
 
-function* inBatches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += BATCH_SIZE) yield items.slice(from, from + BATCH_SIZE);
-}
-
-/** Operations 13 and 47, in as many requests as it takes. */
+/** Adds and removes members in batches (operations 13 and 47). */
 export function useUpdateMembers(id: number) {
   const client = useQueryClient();
   const path = { assessmentGroupId: id };
@@ -119,39 +119,39 @@ export function useUpdateMembers(id: number) {
     await client.invalidateQueries({ queryKey: ['group', id] });
   };
   return {
-    /** Makes people members, or gives members another role. */
+    /** Adds members, or changes the role of existing ones. */
     async add(people: readonly (MemberRef & { role: GroupRole })[]): Promise<BatchItemResult[]> {
-      const outcomes: BatchItemResult[] = [];
+      const results: BatchItemResult[] = [];
       try {
-        for (const batch of inBatches(people)) {
+        for (const batch of chunk(people, BATCH_SIZE)) {
           const members = batch.map(({ userUid, role }) => ({ userUid, role }));
           const { data } = await api.POST(`${MEMBERS_PATH}/batchAdd`, {
             params: { path },
             body: { members },
           });
-          outcomes.push(
-            ...data.results.map((result, at) => toBatchItemResult(batch[at] as MemberRef, result)),
+          results.push(
+            ...data.results.map((result, index) => toBatchItemResult(batch[index] as MemberRef, result)),
           );
         }
       } finally {
         await refresh();
       }
-      return outcomes;
+      return results;
     },
     async remove(people: readonly MemberRef[]): Promise<BatchItemResult[]> {
-      const outcomes: BatchItemResult[] = [];
+      const results: BatchItemResult[] = [];
       try {
-        for (const batch of inBatches(people)) {
+        for (const batch of chunk(people, BATCH_SIZE)) {
           const body = { userUids: batch.map(({ userUid }) => userUid) };
           const { data } = await api.POST(`${MEMBERS_PATH}/batchRemove`, { params: { path }, body });
-          outcomes.push(
-            ...data.results.map((result, at) => toBatchItemResult(batch[at] as MemberRef, result)),
+          results.push(
+            ...data.results.map((result, index) => toBatchItemResult(batch[index] as MemberRef, result)),
           );
         }
       } finally {
         await refresh();
       }
-      return outcomes;
+      return results;
     },
   };
 }

@@ -4,8 +4,9 @@ import { notify } from '../components/notifications.tsx';
 import { currentUser } from '../session/current-user.ts';
 import { api, type AssessmentGroup, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { queryMessages } from './messages.ts';
 
-/** Of operation 42. */
+/** Filters of operation 42. */
 export interface GroupSearch {
   search?: string;
   organization_uid?: string[];
@@ -13,7 +14,7 @@ export interface GroupSearch {
 
 const GROUPS_KEY = ['groups'] as const;
 
-/** Operation 42: for admins and staff those of their organizations, for others those that they are a member of. */
+/** Lists groups (operation 42): all of the organization for admins and staff, their own for others. */
 export function useGroups({ search, organization_uid }: GroupSearch): PagedList<AssessmentGroup> {
   const query = {
     ...(search === undefined ? {} : { 'filter[search]': search }),
@@ -36,7 +37,7 @@ export function useGroups({ search, organization_uid }: GroupSearch): PagedList<
   });
 }
 
-/** Operation 43. */
+/** Reads a group (operation 43). */
 export const group = (id: number) =>
   queryOptions({
     queryKey: ['group', id],
@@ -49,7 +50,7 @@ export const group = (id: number) =>
     },
   });
 
-/** Finds groups by their name, for a field that one of them is chosen in. */
+/** Searches groups by name, as options of a select. */
 export async function findGroups(search: string, signal: AbortSignal) {
   const { data } = await api.GET('/v1/assessment_groups', {
     params: { query: { 'filter[search]': search, 'page[size]': 20 } },
@@ -58,7 +59,7 @@ export async function findGroups(search: string, signal: AbortSignal) {
   return data.map(({ id, name }) => ({ value: String(id), label: name }));
 }
 
-/** Operations 44 to 46. */
+/** Creates, updates and deletes groups (operations 44 to 46). */
 export function useGroupMutations() {
   const client = useQueryClient();
   const refresh = (id?: number) => {
@@ -69,7 +70,7 @@ export function useGroupMutations() {
     mutationFn: async (body: NewAssessmentGroup) => (await api.POST('/v1/assessment_groups', { body })).data,
     onSuccess({ name }) {
       refresh();
-      notify(`${name} is created.`);
+      notify(queryMessages.created(name));
     },
   });
   const change = useMutation({
@@ -82,7 +83,7 @@ export function useGroupMutations() {
       ).data,
     onSuccess({ id }) {
       refresh(id);
-      notify('The group is changed.');
+      notify(queryMessages.group.updated);
     },
   });
   const remove = useMutation({
@@ -91,7 +92,7 @@ export function useGroupMutations() {
     onSuccess(_none, { id, name }) {
       client.removeQueries({ queryKey: ['group', id] });
       refresh();
-      notify(`${name} is deleted.`);
+      notify(queryMessages.deleted(name));
     },
   });
   return { create, change, remove };

@@ -1,12 +1,12 @@
 import { api, type ImportJob } from './client.ts';
 
-/** How often it is asked where no stream comes through, in milliseconds. */
+/** Milliseconds. */
 const POLL_INTERVAL = 1_500;
 
 /**
- * Follows an import to its end: by its events (operation 68), which a browser cannot ask for with a token but by a request;
- * and by asking again and again (operation 67) where something between here and the server lets no stream through.
- * @returns the import when it has ended
+ * Follows an import until it finishes: by its event stream (operation 68), read with fetch because EventSource cannot send a
+ * token, or by polling (operation 67) where a proxy blocks the stream.
+ * @returns the finished import
  */
 export async function followImport(
   id: number,
@@ -30,7 +30,7 @@ export async function followImport(
   }
 }
 
-/** The events of WHATWG server-sent events, without comments. */
+/** Parses server-sent events (WHATWG), without comments. */
 async function* streamEvents(
   id: number,
   signal: AbortSignal,
@@ -50,16 +50,16 @@ async function* streamEvents(
     const { done, value } = await reader.read();
     if (done) return;
     text += value;
-    const whole = text.split('\n\n');
-    text = whole.pop() ?? '';
-    for (const event of whole) {
+    const complete = text.split('\n\n');
+    text = complete.pop() ?? '';
+    for (const event of complete) {
       const member = (name: string) =>
         event
           .split('\n')
           .find((line) => line.startsWith(`${name}: `))
           ?.slice(name.length + 2);
-      const told = member('data');
-      if (told !== undefined) yield { name: member('event') ?? '', data: told };
+      const eventData = member('data');
+      if (eventData !== undefined) yield { name: member('event') ?? '', data: eventData };
     }
   }
 }

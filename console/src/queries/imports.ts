@@ -1,31 +1,26 @@
 import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { pluralize, pluralizeVulnerabilities } from '../components/pluralize.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type ImportJob, parsePage, parseTotal } from './client.ts';
 import { followImport } from './import-events.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
 export type ImportState = ImportJob['state'];
 
-export const IMPORT_STATE_LABELS: Readonly<Record<ImportState, string>> = {
-  queued: 'Waiting',
-  running: 'Running',
-  succeeded: 'Done',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-};
+export const IMPORT_STATE_LABELS: Readonly<Record<ImportState, string>> = queryMessages.import.states;
 
-/** Of operation 66, by the names of its filters. */
+/** Filters of operation 66. */
 export interface ImportSearch {
   state?: ImportState[];
   assessment_id?: string[];
   organization_uid?: string[];
-  /** Whether dry runs are among them; each report that is dropped leaves some. */
+  /** Whether to include dry runs; each dropped report creates some. */
   dry_runs?: boolean;
 }
 
-/** What every list of imports begins its key with. */
+/** Prefix of the query keys of all lists of imports. */
 const IMPORTS_KEY = ['imports'] as const;
 
 const filterParams = ({ dry_runs = false, ...search }: ImportSearch) => ({
@@ -35,7 +30,7 @@ const filterParams = ({ dry_runs = false, ...search }: ImportSearch) => ({
   ...(dry_runs ? {} : { 'filter[dry_run]': false }),
 });
 
-/** Operation 66. */
+/** Lists imports (operation 66). */
 export function useImports(search: ImportSearch): PagedList<ImportJob> {
   const query = filterParams(search);
   return usePagedList<ImportJob>({
@@ -61,7 +56,7 @@ export const isFinished = ({ state }: Pick<ImportJob, 'state'>) => state !== 'qu
 
 const importKey = (id: number) => ['import', id] as const;
 
-/** Operation 67. */
+/** Reads an import (operation 67). */
 const importJob = (id: number) =>
   queryOptions({
     queryKey: importKey(id),
@@ -69,7 +64,7 @@ const importJob = (id: number) =>
       (await api.GET('/v1/imports/{id}', { params: { path: { id } }, signal })).data,
   });
 
-/** An import, followed to its end. */
+/** Reads an import and follows its progress until it finishes. */
 export function useImport(id: number) {
   const client = useQueryClient();
   const query = useQuery(importJob(id));
@@ -89,7 +84,7 @@ export function useImport(id: number) {
   return { data: query.data, error: query.error ?? broken ?? null };
 }
 
-/** Reads anew what an import may have changed. */
+/** Refetches everything that an import may have changed. */
 export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
   client.setQueryData(importKey(job.id), job);
   void client.resetQueries({ queryKey: IMPORTS_KEY });
@@ -98,7 +93,7 @@ export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
     void client.invalidateQueries({ queryKey: [name] });
 }
 
-/** Operation 69; what was applied stays, which is told. */
+/** Cancels an import (operation 69). Changes already applied stay. */
 export function useCancelImport() {
   const client = useQueryClient();
   return useMutation({
@@ -107,28 +102,25 @@ export function useCancelImport() {
     onSuccess(job) {
       client.setQueryData(importKey(job.id), job);
       void client.resetQueries({ queryKey: IMPORTS_KEY });
-      notify(`${job.file.filename} stops. What was applied before stays.`);
+      notify(queryMessages.import.cancelled(job.file.filename));
     },
-    onError: (error) => notifyError('It could not be cancelled', error),
+    onError: (error) => notifyError(queryMessages.import.cancelFailed, error),
   });
 }
 
-/** @returns what an undo took away and set back */
-export const undoResultText = ({ findings, assets, statuses }: NonNullable<ImportJob['undone']>) =>
-  `${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} taken away, ${pluralize(statuses, 'status', 'statuses')} set back`;
+/** Polls for the end of an undo before leaving a long one to run in the background. */
+const UNDO_POLLS = 60;
+/** Milliseconds. */
+const UNDO_POLL_INTERVAL = 1_000;
 
-/** How often it is asked whether an undo is done, and every how many milliseconds. */
-const [UNDO_POLLS, UNDO_POLL_INTERVAL] = [60, 1_000];
-
-/** Operation 82. */
+/** Undoes an import (operation 82) and waits for the result, for a minute at most. */
 export function useUndoImport() {
   const client = useQueryClient();
   return useMutation({
     async mutationFn(id: number) {
       const params = { path: { id } };
       let { data } = await api.POST('/v1/imports/{id}/undo', { params });
-      // It is done behind the answer; a long one is left to be told when somebody looks again.
-      for (let asked = 0; data.undone === null && asked < UNDO_POLLS; asked += 1) {
+      for (let polls = 0; data.undone === null && polls < UNDO_POLLS; polls += 1) {
         await new Promise((resolve) => setTimeout(resolve, UNDO_POLL_INTERVAL));
         ({ data } = await api.GET('/v1/imports/{id}', { params }));
       }
@@ -139,10 +131,10 @@ export function useUndoImport() {
       const { undone } = job;
       notify(
         undone === null
-          ? `${job.file.filename} is being undone.`
-          : `Undone: ${undoResultText(undone)}, ${undone.kept.toLocaleString()} kept.`,
+          ? queryMessages.import.undoing(job.file.filename)
+          : queryMessages.import.undone(queryMessages.import.undoResult(undone), undone.kept),
       );
     },
-    onError: (error) => notifyError('It could not be undone', error),
+    onError: (error) => notifyError(commonMessages.undoFailed, error),
   });
 }

@@ -10,47 +10,44 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo } from 'react';
 import type { CursorPage } from './client.ts';
 
-/** Rows of a page: the most that the V1 lists give. */
+/** The maximum of the V1 lists. */
 export const PAGE_SIZE = 200;
 
-/** A list of the API as a table reads it: page after page by cursor, so that no row comes twice or is left out. */
+/** A list of the API, loaded page by page with a cursor. */
 export interface PagedList<Row> {
-  /** Another one for another list: it changes with filters and order. */
+  /** Changes with the filters and the order. */
   listId: string;
-  /** How many there are by the server's count, and at least those that were read. */
+  /** The server's count, and at least the number of loaded rows. */
   total: number;
-  /** Whether the server has counted them; there are more than `loaded` until then. */
+  /** Whether `total` is known; until then there are more than `loadedCount`. */
   isCounted: boolean;
-  /** How many were read. */
   loadedCount: number;
-  /** @returns a row that was read */
   rowAt: (index: number) => Row | undefined;
-  /** Reads on until the row with this index is there. */
+  /** Loads further pages until the row with this index is loaded. */
   loadUntil: (index: number) => void;
   isPending: boolean;
-  /** Whether the rows are those of the list before, until this one's are read. */
+  /** Whether the rows are still those of the previous list. */
   isPlaceholder: boolean;
   error: Error | null;
-  /** Reads the list anew from its begin. */
+  /** Reloads the list from its first page. */
   refresh: () => void;
 }
 
 interface ListOptions<Row> {
-  /** Names the list, with all that its rows depend on. */
+  /** The query key; contains everything that the rows depend on. */
   key: readonly unknown[];
-  /** Reads the page that a cursor stands for; an empty one for the first. */
+  /** Reads the page at a cursor; the first page has an empty one. */
   fetchPage: (cursor: string, signal: AbortSignal) => Promise<CursorPage<Row>>;
-  /** Counts all rows; absent where nothing does that. */
+  /** Counts all rows, if the API can. */
   fetchTotal?: (signal: AbortSignal) => Promise<number>;
   pageSize?: number;
 }
 
 type Pages<Row> = InfiniteData<CursorPage<Row>, string>;
 
-/** Milliseconds for which another list stays before it is counted: while somebody types, none is. */
+/** Milliseconds; counts only once the user has stopped typing. */
 const COUNT_DEBOUNCE = 300;
 
-/** Reads a list. */
 export function usePagedList<Row>({
   key,
   fetchPage,
@@ -63,7 +60,7 @@ export function usePagedList<Row>({
     queryFn: ({ pageParam, signal }) => fetchPage(pageParam, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next,
-    // A list of many pages is not read again behind somebody's back.
+    // Reloading many pages in the background would be expensive.
     staleTime: Infinity,
     structuralSharing: false,
     placeholderData: keepPreviousData,
@@ -73,7 +70,7 @@ export function usePagedList<Row>({
   const counted = useQuery({
     queryKey: [...key, 'total'],
     queryFn: ({ signal }) => fetchTotal?.(signal) ?? null,
-    // To count may take the server longer than to read: it comes after the rows, and not for a list that is read whole.
+    // Counting may be slower than reading: it starts after the rows, and only if there are further pages.
     enabled:
       fetchTotal !== undefined && settledId === listId && query.hasNextPage && !query.isPlaceholderData,
     staleTime: Infinity,
@@ -103,7 +100,7 @@ export function usePagedList<Row>({
         void client.resetQueries({ queryKey: key });
       },
     };
-    // `listId` stands for `key`, which is another array each time.
+    // `listId` identifies `key`, which is a new array each time.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [
     data,
@@ -120,7 +117,7 @@ export function usePagedList<Row>({
   ]);
 }
 
-/** Changes rows that were read, where they stand, in every list whose key begins like this. */
+/** Updates loaded rows in every cached list whose key has this prefix. */
 export function updateCachedRows<Row>(
   client: ReturnType<typeof useQueryClient>,
   key: readonly unknown[],

@@ -3,12 +3,13 @@ import type { ListedUser, NewUser, User, UserChange } from '../../../client/src/
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage, parseTotal } from './client.ts';
 import { updateCachedRows, type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
-/** Where somebody stands: who uses it, who has not accepted the invitation, who is banned. */
 export const PERSON_STATES = ['active', 'invited', 'banned'] as const;
 export type PersonState = (typeof PERSON_STATES)[number];
 
-/** Of operation 53. */
+/** Filters of operation 53. */
 export interface PeopleSearch {
   search?: string;
   state?: PersonState;
@@ -23,7 +24,7 @@ const STATE_FILTERS = {
   banned: { 'filter[banned]': true },
 } as const;
 
-/** Operation 53: the client users that an admin reaches; the banned are shown where they are asked for. */
+/** Lists client users (operation 53); banned ones only with that filter. */
 export function usePeople({ search, state, organization_uid }: PeopleSearch): PagedList<ListedUser> {
   const query = {
     ...(search === undefined ? {} : { 'filter[search]': search }),
@@ -46,7 +47,7 @@ export function usePeople({ search, state, organization_uid }: PeopleSearch): Pa
   });
 }
 
-/** Operation 55. */
+/** Reads a user (operation 55). */
 export const person = (id: number) =>
   queryOptions({
     queryKey: ['person', id],
@@ -54,7 +55,7 @@ export const person = (id: number) =>
       (await api.GET('/v1/users/{id}', { params: { path: { id } }, signal })).data,
   });
 
-/** Finds people by name or address, for a field that one of them is chosen in. */
+/** Searches users by name or e-mail address. */
 export async function findPeople(
   search: string,
   signal: AbortSignal,
@@ -73,7 +74,7 @@ export async function findPeople(
   return data;
 }
 
-/** @returns the one with exactly this address, where there is one */
+/** Finds the user with exactly this e-mail address. */
 export async function findPersonByEmail(
   address: string,
   signal: AbortSignal,
@@ -83,19 +84,18 @@ export async function findPersonByEmail(
   return found.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
 
-/** @returns how a person is called */
 export const personName = ({ name, email }: { name?: string | null; email: string }): string => name ?? email;
 
 interface PersonUpdate {
   person: User;
   set: UserChange;
-  /** What is told of it: "Ada is an admin." */
+  /** Shown on success. */
   message: string;
-  /** What sets it back. */
+  /** The update that undoes this one. */
   revert?: UserChange;
 }
 
-/** Operation 56: shown at once, taken back on refusal; what happened is told, with the way back. */
+/** Updates a user (operation 56), the role optimistically, with undo. */
 export function useUpdatePerson() {
   const client = useQueryClient();
   const show = (user: User) => {
@@ -113,19 +113,19 @@ export function useUpdatePerson() {
   const undo = async (id: number, set: UserChange) => {
     try {
       await send(id, set);
-      notify('Set back.');
+      notify(commonMessages.undone);
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   return useMutation({
     mutationFn: ({ person: { id }, set }: PersonUpdate) => send(id, set),
-    onMutate({ person: former, set: { admin } }: PersonUpdate) {
-      if (admin !== undefined) show({ ...former, admin });
+    onMutate({ person: previous, set: { admin } }: PersonUpdate) {
+      if (admin !== undefined) show({ ...previous, admin });
     },
-    onError(error, { person: former }) {
-      show(former);
-      notifyError(`${personName(former)} could not be changed`, error);
+    onError(error, { person: previous }) {
+      show(previous);
+      notifyError(queryMessages.updateFailed(personName(previous)), error);
     },
     onSuccess(_now, { person: { id }, message, revert }) {
       notify(message, revert === undefined ? {} : { undo: () => void undo(id, revert) });
@@ -133,7 +133,7 @@ export function useUpdatePerson() {
   });
 }
 
-/** Operation 6. Who never signed in is gone with it. */
+/** Bans a user (operation 6). A user who never signed in is deleted. */
 export function useBanPerson() {
   const client = useQueryClient();
   return useMutation({
@@ -142,19 +142,19 @@ export function useBanPerson() {
       if (banned.invite_url === null || banned.invite_url === undefined)
         void client.invalidateQueries({ queryKey: ['person', banned.id] });
       void client.resetQueries({ queryKey: PEOPLE_KEY });
-      notify(`${personName(banned)} is banned.`);
+      notify(queryMessages.person.banned(personName(banned)));
     },
   });
 }
 
-/** Operation 54; the answer has the link. */
+/** Invites a user (operation 54); the response contains the invitation link. */
 export function useInvitePerson() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async (body: NewUser) => (await api.POST('/v1/users', { body })).data,
     onSuccess({ email }) {
       void client.resetQueries({ queryKey: PEOPLE_KEY });
-      notify(`${email} is invited.`);
+      notify(queryMessages.person.invited(email));
     },
   });
 }

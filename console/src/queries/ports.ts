@@ -1,7 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api } from './client.ts';
 
-/** Rows of a page of ports and of their history. */
 const PORTS_PAGE_SIZE = 50;
 
 interface HostRef {
@@ -12,7 +11,7 @@ interface HostRef {
 const nextPage = ({ meta }: { meta: { page: number; total_pages: number } }) =>
   meta.page < meta.total_pages ? meta.page + 1 : undefined;
 
-/** Operation 14: ports of a host that are open, or closed. */
+/** Lists the open or the closed ports of a host (operation 14). */
 export const ports = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed') =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'ports', state],
@@ -30,7 +29,7 @@ export const ports = ({ organizationUid, uid }: HostRef, state: 'open' | 'closed
     getNextPageParam: nextPage,
   });
 
-/** Operation 81: what became of the ports of a host, the newest first. */
+/** Lists the port changes of a host, newest first (operation 81). */
 export const portHistory = ({ organizationUid, uid }: HostRef) =>
   infiniteQueryOptions({
     queryKey: ['asset', uid, 'port-history'],

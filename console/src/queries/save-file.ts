@@ -1,10 +1,10 @@
-/** Gives the reader a file that was read with the token, which a link to it would lack. */
+/** Saves a file that was fetched with the access token, which a plain link could not send. */
 export function saveFile(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = address;
   link.download = name;
   link.click();
-  // The browser reads it after the click.
+  // The browser reads the file after the click.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }

@@ -1,10 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from './client.ts';
 
-/** Names that a search is shown. */
 const MAX_SUGGESTIONS = 20;
 
-/** Operation 32: the names of tags of vulnerabilities that a search finds; those of the search before until it is answered. */
+/** Searches the names of vulnerability tags (operation 32). Keeps the previous result while loading. */
 export const tagSuggestions = (search: string) =>
   queryOptions({
     queryKey: ['tag-names', search],
@@ -13,7 +12,7 @@ export const tagSuggestions = (search: string) =>
         params: { query: { 'filter[search]': search, 'page[size]': MAX_SUGGESTIONS } },
         signal,
       });
-      // Staff read those of several organizations, which may be called alike.
+      // Staff see several organizations, whose tags may have the same name.
       return [...new Set(data.map(({ name }) => name))];
     },
     placeholderData: keepPreviousData,

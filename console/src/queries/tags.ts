@@ -3,31 +3,29 @@ import { api, type CursorPage, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 export const TAG_KINDS = ['vulnerability', 'assessment', 'asset'] as const;
-/** What a tag is put on. */
 export type TagKind = (typeof TAG_KINDS)[number];
 
-/** A tag of any kind. */
 export interface TagRow {
-  /** The id of a tag of vulnerabilities or assessments, the uid of a tag of assets. */
+  /** Id of a vulnerability or assessment tag, uid of an asset tag. */
   key: string;
   name: string;
-  /** Of the things with it that one reaches. */
+  /** Visible objects with this tag. */
   count: number;
-  /** Whether it may be renamed and deleted by who may do so at all. */
+  /** Whether it can be renamed and deleted at all; built-in tags cannot. */
   editable: boolean;
 }
 
-/** The tags of one kind and organization. */
+/** Identifies the tags of one kind in one organization. */
 export interface TagScope {
   kind: TagKind;
-  /** Its uid. */
+  /** Uid. */
   organization: string;
 }
 
 const TAGS_KEY = ['tags'];
 const ASSET_TAGS_PATH = '/api/tagging/v1.0/organizations/{orgUid}/tags';
 
-/** Operations 32, 34 and 70. */
+/** Lists tags (operations 32, 34 and 70). */
 export function useTags({ kind, organization }: TagScope, search: string): PagedList<TagRow> {
   const v1 = (more: object) => ({
     query: {
@@ -65,7 +63,7 @@ export function useTags({ kind, organization }: TagScope, search: string): Paged
   return usePagedList<TagRow>({ key: [...TAGS_KEY, kind, organization, search], fetchPage: page });
 }
 
-/** How many things one reaches have a tag at this moment (operations 15, 36 and 71). */
+/** Counts the visible objects with a tag, uncached (operations 15, 36 and 71). */
 export const taggedCount = ({ kind, organization }: TagScope, key: string) =>
   queryOptions({
     queryKey: ['tagged', kind, key],
@@ -85,15 +83,15 @@ export const taggedCount = ({ kind, organization }: TagScope, key: string) =>
     gcTime: 0,
   });
 
-/** What a new tag is made of; `assessment` is the one that a tag of assessments begins on. */
+/** A new tag; `assessment` is the first assessment that a tag of assessments is attached to. */
 export interface NewTag {
   name: string;
   assessment?: string | undefined;
-  /** The id of the organization, for staff. */
+  /** Set by staff. */
   organizationId?: number | undefined;
 }
 
-/** Operations 3, 8 and 33. */
+/** Creates a tag (operations 3, 8 and 33). */
 export async function createTag(of: TagScope, { name, assessment, organizationId }: NewTag): Promise<void> {
   if (of.kind === 'asset') {
     const params = { path: { orgUid: of.organization } };
@@ -106,7 +104,7 @@ export async function createTag(of: TagScope, { name, assessment, organizationId
     });
 }
 
-/** Operations 2, 4 and 72. */
+/** Renames a tag (operations 2, 4 and 72). */
 export async function renameTag({ kind, organization }: TagScope, key: string, name: string): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
@@ -118,7 +116,7 @@ export async function renameTag({ kind, organization }: TagScope, key: string, n
   else await api.PUT('/v1/vulnerability_tags/{id}', { params, body: { name } });
 }
 
-/** Operations 1, 35 and 73. */
+/** Deletes a tag (operations 1, 35 and 73). */
 export async function deleteTag({ kind, organization }: TagScope, key: string): Promise<void> {
   const params = { path: { id: Number(key) } };
   if (kind === 'asset')
@@ -127,7 +125,7 @@ export async function deleteTag({ kind, organization }: TagScope, key: string): 
   else await api.DELETE('/v1/vulnerability_tags/{id}', { params });
 }
 
-/** @returns what has all that shows tags read anew */
+/** @returns a function that refetches everything that shows tags */
 export function useRefreshTags(): () => void {
   const client = useQueryClient();
   return () => {

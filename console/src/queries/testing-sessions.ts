@@ -1,13 +1,14 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { NewTestingSession, TestingSessionChange } from '../../../client/src/description.ts';
-import { pluralNoun } from '../components/pluralize.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, parsePage, type TestingSession, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
+import { commonMessages } from '../components/messages.ts';
+import { queryMessages } from './messages.ts';
 
 const sessionsKey = (uid: string) => ['sessions', uid] as const;
 
-/** Operation 48: the testing sessions of an assessment, the newest first. */
+/** Lists the testing sessions of an assessment, newest first (operation 48). */
 export function useTestingSessions(uid: string): PagedList<TestingSession> {
   const path = { id: uid };
   return usePagedList<TestingSession>({
@@ -31,7 +32,7 @@ export function useTestingSessions(uid: string): PagedList<TestingSession> {
   });
 }
 
-/** Those of an assessment that run, of everybody. */
+/** Lists the running sessions of all testers on an assessment. */
 export const runningSessions = (uid: string) =>
   queryOptions({
     queryKey: [...sessionsKey(uid), 'running'],
@@ -44,7 +45,7 @@ export const runningSessions = (uid: string) =>
       ).data,
   });
 
-/** Operation 7. */
+/** Reads the testing hours of an assessment (operation 7). */
 export const testingHours = (uid: string) =>
   queryOptions({
     queryKey: [...sessionsKey(uid), 'hours'],
@@ -52,12 +53,7 @@ export const testingHours = (uid: string) =>
       (await api.GET('/v1/assessments/{id}/testing_hours', { params: { path: { id: uid } }, signal })).data,
   });
 
-/** @returns hours as people read them: "2.5 hours" */
-export function pluralizeHours(hours: number): string {
-  return `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${pluralNoun(hours, 'hour')}`;
-}
-
-/** Operations 49 to 51; each is told, with the way back where there is one. */
+/** Starts, stops, logs, edits and deletes testing sessions (operations 49 to 51), with undo where possible. */
 export function useTestingSessionMutations(uid: string) {
   const client = useQueryClient();
   const refresh = () => {
@@ -69,20 +65,20 @@ export function useTestingSessionMutations(uid: string) {
   const patch = async (id: number, body: TestingSessionChange) =>
     (await api.PATCH('/v1/testing_sessions/{id}', { params: { path: { id } }, body })).data;
   const drop = (id: number) => api.DELETE('/v1/testing_sessions/{id}', { params: { path: { id } } });
-  const undoing = (act: () => Promise<unknown>) => () =>
-    void act()
+  const undoing = (undo: () => Promise<unknown>) => () =>
+    void undo()
       .then(refresh)
       .then(
-        () => notify('Set back.'),
-        (error: unknown) => notifyError('It could not be undone', error),
+        () => notify(commonMessages.undone),
+        (error: unknown) => notifyError(commonMessages.undoFailed, error),
       );
 
   const start = useMutation({
     mutationFn: () => post({}),
-    onError: (error) => notifyError('The clock could not be started', error),
+    onError: (error) => notifyError(queryMessages.session.timerStartFailed, error),
     async onSuccess({ id }) {
       await refresh();
-      notify('The clock runs.', { undo: undoing(() => drop(id)) });
+      notify(queryMessages.session.timerStarted, { undo: undoing(() => drop(id)) });
     },
   });
   const stop = useMutation({
@@ -90,10 +86,10 @@ export function useTestingSessionMutations(uid: string) {
       patch(id, {
         ended_at: new Date(Math.max(await fetchServerTime(uid), Date.parse(started_at))).toISOString(),
       }),
-    onError: (error) => notifyError('The clock could not be stopped', error),
+    onError: (error) => notifyError(queryMessages.session.timerStopFailed, error),
     async onSuccess({ id, hours }) {
       await refresh();
-      notify(`Stopped after ${pluralizeHours(hours)}.`, {
+      notify(queryMessages.session.timerStopped(hours), {
         undo: undoing(() => patch(id, { ended_at: null })),
       });
     },
@@ -102,7 +98,7 @@ export function useTestingSessionMutations(uid: string) {
     mutationFn: post,
     async onSuccess({ id, hours }) {
       await refresh();
-      notify(`${pluralizeHours(hours)} logged.`, { undo: undoing(() => drop(id)) });
+      notify(queryMessages.session.logged(hours), { undo: undoing(() => drop(id)) });
     },
   });
   const correct = useMutation({
@@ -111,7 +107,7 @@ export function useTestingSessionMutations(uid: string) {
     async onSuccess(_now, { session }) {
       await refresh();
       const { started_at, ended_at, note } = session;
-      notify('The session is changed.', {
+      notify(queryMessages.session.updated, {
         undo: undoing(() => patch(session.id, { started_at, ended_at, note })),
       });
     },
@@ -120,15 +116,15 @@ export function useTestingSessionMutations(uid: string) {
     mutationFn: ({ id }: TestingSession) => drop(id),
     async onSuccess() {
       await refresh();
-      notify('The session is deleted.');
+      notify(queryMessages.session.deleted);
     },
   });
   return { start, stop, log, correct, remove };
 }
 
-/** @returns the time by the server's clock, which this computer's may be far from, in milliseconds */
+/** Reads the server's time in milliseconds, as the clock of this computer may differ. */
 async function fetchServerTime(uid: string): Promise<number> {
   const { response } = await api.GET('/v1/assessments/{id}/testing_hours', { params: { path: { id: uid } } });
-  const told = Date.parse(response.headers.get('date') ?? '');
-  return Number.isNaN(told) ? Date.now() : told;
+  const serverTime = Date.parse(response.headers.get('date') ?? '');
+  return Number.isNaN(serverTime) ? Date.now() : serverTime;
 }

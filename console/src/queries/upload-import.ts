@@ -2,31 +2,32 @@ import { readError } from '../../../client/src/errors.ts';
 import { accessToken, clearAccessToken } from '../session/access-token.ts';
 import type { Severity } from '../components/severity-badge.tsx';
 import type { ImportJob } from './client.ts';
+import { commonMessages } from '../components/messages.ts';
 
-/** What is asked of an import beside its file (operation 65). */
+/** Settings of an import, apart from its file (operation 65). */
 export interface ImportSettings {
   assessmentUid: string | null;
-  /** Of staff, without an assessment. */
+  /** Set by staff who choose no assessment. */
   organizationUid: string | null;
   whenGone: 'keep' | 'fix';
   targets: readonly string[];
-  /** As the field of a form writes it, in the zone of who reads it; empty for none. */
+  /** Value of a datetime-local field, in the browser's time zone; may be empty. */
   scannedAt: string;
   minimumSeverity: Severity | null;
   tags: readonly string[];
   carry: boolean;
 }
 
-/** What differs from file to file. */
+/** Settings of a single file. */
 export interface FileSettings {
   format: string;
-  /** Our member, and their column. */
+  /** CSV column by field. */
   mapping: Readonly<Record<string, string>> | undefined;
 }
 
 function toFormData(
   file: File,
-  wishes: ImportSettings,
+  settings: ImportSettings,
   { format, mapping }: FileSettings,
   dryRun: boolean,
 ): FormData {
@@ -35,17 +36,17 @@ function toFormData(
     if (value !== null && value !== '') form.append(name, value);
   };
   set('format', format);
-  set('assessment_id', wishes.assessmentUid);
-  if (wishes.assessmentUid === null) set('organization_uid', wishes.organizationUid);
-  set('when_gone', wishes.whenGone);
-  for (const target of wishes.targets) set('targets', target);
-  for (const tag of wishes.tags) set('tags', tag);
-  if (wishes.scannedAt !== '') set('scanned_at', new Date(wishes.scannedAt).toISOString());
-  set('minimum_severity', wishes.minimumSeverity);
-  if (wishes.carry) set('carry', 'true');
+  set('assessment_id', settings.assessmentUid);
+  if (settings.assessmentUid === null) set('organization_uid', settings.organizationUid);
+  set('when_gone', settings.whenGone);
+  for (const target of settings.targets) set('targets', target);
+  for (const tag of settings.tags) set('tags', tag);
+  if (settings.scannedAt !== '') set('scanned_at', new Date(settings.scannedAt).toISOString());
+  set('minimum_severity', settings.minimumSeverity);
+  if (settings.carry) set('carry', 'true');
   if (mapping !== undefined) set('mapping', JSON.stringify(mapping));
   if (dryRun) set('dry_run', 'true');
-  // Behind it nothing is read.
+  // The server ignores fields after the file.
   form.append('file', file, file.name);
   return form;
 }
@@ -55,12 +56,12 @@ interface Upload {
   settings: ImportSettings;
   fileSettings: FileSettings;
   dryRun: boolean;
-  /** From 0 to 1. */
-  onProgress: (part: number) => void;
+  /** Receives the uploaded fraction, from 0 to 1. */
+  onProgress: (fraction: number) => void;
   signal: AbortSignal;
 }
 
-/** Operation 65, by what tells how much was sent. @throws AssayError for a refusal */
+/** Uploads a report (operation 65). @throws AssayError if the server rejects it */
 export async function uploadImport({
   file,
   settings,
@@ -81,24 +82,24 @@ export async function uploadImport({
 
 async function postForm(
   form: FormData,
-  onSent: (part: number) => void,
+  onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<Response> {
   const token = await accessToken();
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
-    // A fetch does not tell how much it has sent.
+    // fetch does not report upload progress.
     const request = new XMLHttpRequest();
     request.open('POST', '/v1/imports');
     request.setRequestHeader('authorization', `Bearer ${token}`);
     request.upload.addEventListener('progress', ({ loaded, total }) =>
-      onSent(total === 0 ? 1 : loaded / total),
+      onProgress(total === 0 ? 1 : loaded / total),
     );
     request.addEventListener('load', () => {
       const headers = { 'retry-after': request.getResponseHeader('retry-after') ?? '' };
       resolve(new Response(request.responseText, { status: request.status, headers }));
     });
-    request.addEventListener('error', () => reject(new TypeError('The server cannot be reached.')));
+    request.addEventListener('error', () => reject(new TypeError(commonMessages.serverUnreachable)));
     request.addEventListener('abort', () => reject(signal.reason as Error));
     signal.addEventListener('abort', () => request.abort());
     request.send(form);

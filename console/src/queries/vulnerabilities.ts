@@ -3,7 +3,7 @@ import type { SummaryOfVulnerabilities, VulnerabilityFilter } from '../../../cli
 import { api, parsePage, parseTotal, type Vulnerability } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
-/** What the table shows of each, and what deciding on it needs. */
+/** Fields that the table shows and that edits need. */
 const ROW_FIELDS = [
   'id',
   'title',
@@ -27,10 +27,10 @@ const ROW_FIELDS = [
 
 export type VulnerabilityRow = Pick<Vulnerability, (typeof ROW_FIELDS)[number]>;
 
-/** Of operation 15, by the names of its members; `sort` beside them. */
+/** Filters and order of operation 15. */
 export type VulnerabilitySearch = VulnerabilityFilter & { sort?: string };
 
-/** @returns the parameters of operations 15 and 83 for these filters */
+/** Filter parameters of operations 15 and 83. */
 export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<string, unknown> {
   const filters = Object.entries(search).filter(([name]) => name !== 'sort');
   return Object.fromEntries(
@@ -38,16 +38,16 @@ export function vulnerabilityFilterParams(search: VulnerabilitySearch): Record<s
   );
 }
 
-/** How the key of every list of vulnerabilities begins; the search follows. */
+/** Prefix of the query keys of all lists of vulnerabilities; the search follows it. */
 export const VULNERABILITIES_KEY = ['vulnerabilities'] as const;
 
-/** Operation 15: the vulnerabilities that a search finds. */
+/** Lists vulnerabilities (operation 15). */
 export function useVulnerabilities(search: VulnerabilitySearch): PagedList<VulnerabilityRow> {
   const query = { ...vulnerabilityFilterParams(search), 'filter[include_attachments]': false };
   return usePagedList<VulnerabilityRow>({
     key: [...VULNERABILITIES_KEY, search],
     async fetchPage(cursor, signal) {
-      const answer = await api.GET('/v1/vulnerabilities', {
+      const page = await api.GET('/v1/vulnerabilities', {
         params: {
           query: {
             ...query,
@@ -59,7 +59,7 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
         },
         signal,
       });
-      return parsePage<VulnerabilityRow>(answer);
+      return parsePage<VulnerabilityRow>(page);
     },
     async fetchTotal(signal) {
       const { response } = await api.GET('/v1/vulnerabilities', {
@@ -71,7 +71,7 @@ export function useVulnerabilities(search: VulnerabilitySearch): PagedList<Vulne
   });
 }
 
-/** Operation 16. */
+/** Reads a vulnerability (operation 16). */
 export const vulnerability = (id: number) =>
   queryOptions({
     queryKey: ['vulnerability', id],
@@ -84,14 +84,14 @@ export const vulnerability = (id: number) =>
     },
   });
 
-/** Operation 17. */
+/** Lists the vulnerability statuses (operation 17). */
 export const statuses = queryOptions({
   queryKey: ['statuses'],
   queryFn: async ({ signal }) => (await api.GET('/v1/vulnerability_statuses', { signal })).data,
   staleTime: Infinity,
 });
 
-/** Operation 83. */
+/** Reads the counts by severity, age and day (operation 83). */
 export const summary = (search: VulnerabilitySearch) =>
   queryOptions({
     queryKey: ['summary', search],
@@ -103,3 +103,8 @@ export const summary = (search: VulnerabilitySearch) =>
         })
       ).data,
   });
+
+/** Whether the status is a closed one, which is never overdue or to be decided. */
+export const isClosed = ({
+  vulnerability_status: { flow_type },
+}: Pick<Vulnerability, 'vulnerability_status'>) => flow_type === 2;

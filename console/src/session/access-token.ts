@@ -1,28 +1,29 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { waitForSignIn } from './sign-in-gate.ts';
+import { appMessages } from '../app/messages.ts';
 
-/** The application that this is to the server, which asks nobody whether they allow it. */
+/** First-party OAuth client, for which the server asks no consent. */
 const CLIENT_ID = 'assay-console';
 const REDIRECT_PATH = '/signed-in';
-/** A token that ends within this time, in milliseconds, is not begun with. */
+/** Milliseconds; a token that expires sooner is not used. */
 const EXPIRY_MARGIN = 30_000;
 
 interface AccessToken {
   token: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   expiresAt: number;
 }
 
-/** In memory alone: a page that is loaded anew asks for another one. */
+/** In memory only; a reloaded page requests another token. */
 let cached: AccessToken | undefined;
 let pending: Promise<AccessToken> | undefined;
-/** Whose page this is, once there was a token. */
+/** The user of the first token. */
 let subject: string | undefined;
 
 /**
- * @returns an access token, by the session of this browser: code with PKCE (RFC 6749, section 4.1; RFC 7636). Where nobody
- *   is signed in the browser goes to sign in and comes back here, and this never resolves; but on a page that is in use,
- *   where something may have been typed, it waits until somebody signed in again.
+ * Returns an access token for the browser's session, by authorization code with PKCE (RFC 6749, section 4.1; RFC 7636). Without
+ * a session, redirects to sign-in and never resolves; on a page already in use, waits until the user has signed in again, so that
+ * typed text is not lost.
  */
 export async function accessToken(): Promise<string> {
   if (cached !== undefined && cached.expiresAt - EXPIRY_MARGIN > Date.now()) return cached.token;
@@ -31,12 +32,12 @@ export async function accessToken(): Promise<string> {
   return cached.token;
 }
 
-/** Forgets the token, when the server says that it is no good any more. */
+/** Discards a token that the server has rejected. */
 export function clearAccessToken(): void {
   cached = undefined;
 }
 
-/** Leads to the sign-in page, and from there back to where one is. */
+/** Redirects to sign-in, and from there back to the current page. */
 export function redirectToSignIn(): Promise<never> {
   const here = location.pathname + location.search;
   location.assign(here === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(here)}`);
@@ -55,19 +56,18 @@ async function requestToken(): Promise<AccessToken> {
     code_challenge: base64url(sha256(new TextEncoder().encode(verifier))),
     code_challenge_method: 'S256',
   });
-  // The redirect is followed here, so that no page is loaded; its address has the answer.
+  // fetch follows the redirect without loading a page; the final URL contains the code.
   const { url, status } = await fetch(`/oauth/authorize?${query}`, { cache: 'no-store' });
-  const answer = new URL(url);
-  if (answer.pathname === '/sign-in') {
+  const redirect = new URL(url);
+  if (redirect.pathname === '/sign-in') {
     if (subject === undefined) return redirectToSignIn();
     await waitForSignIn();
     return requestToken();
   }
-  const code = answer.searchParams.get('code');
-  if (answer.pathname !== REDIRECT_PATH || answer.searchParams.get('state') !== state || code === null)
+  const code = redirect.searchParams.get('code');
+  if (redirect.pathname !== REDIRECT_PATH || redirect.searchParams.get('state') !== state || code === null)
     throw new Error(
-      answer.searchParams.get('error_description') ??
-        `The server gave the console no access (${status}). Is it reached by the address that it is configured with?`,
+      redirect.searchParams.get('error_description') ?? appMessages.authorization.failed(status),
     );
   const response = await fetch('/oauth/token', {
     method: 'POST',
@@ -85,24 +85,24 @@ async function requestToken(): Promise<AccessToken> {
     error_description?: string;
   };
   if (!response.ok)
-    throw new Error(body.error_description ?? `The server gave the console no token (${response.status}).`);
-  const person = subjectOf(body.access_token);
-  if (subject !== undefined && subject !== person) {
-    // Somebody else signed in meanwhile: nothing that was read for the one before is shown to them.
+    throw new Error(body.error_description ?? appMessages.authorization.noToken(response.status));
+  const user = subjectOf(body.access_token);
+  if (subject !== undefined && subject !== user) {
+    // Another user signed in: reload, so that they see no cached data of the previous user.
     location.assign('/');
     return new Promise(() => undefined);
   }
-  subject = person;
+  subject = user;
   return { token: body.access_token, expiresAt: Date.now() + body.expires_in * 1_000 };
 }
 
-/** @returns whose a token is (RFC 9068, section 2.2) */
+/** @returns the subject of a token (RFC 9068, section 2.2) */
 function subjectOf(token: string): string {
   const [, claims = ''] = token.split('.');
   return (JSON.parse(atob(claims.replaceAll('-', '+').replaceAll('_', '/'))) as { sub: string }).sub;
 }
 
-/** 32 random bytes, which over plain http as well a browser has. */
+/** @returns 32 random bytes in base64url; getRandomValues also works over plain http */
 function randomString(): string {
   return base64url(crypto.getRandomValues(new Uint8Array(32)));
 }

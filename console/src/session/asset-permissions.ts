@@ -3,14 +3,14 @@ import { currentUser } from './current-user.ts';
 
 const WRITE_SCOPE = /^asset_(gw|boss_ow|client_ow|boss_lw|client_lw)$/;
 
-/** What whoever is signed in may do with assets, by the scopes that the console holds for them. */
+/** The asset permissions of the user, derived from their scopes. */
 export function useAssetPermissions() {
   const { data } = useQuery(currentUser);
   const scopes = data?.scopes ?? [];
   return {
-    /** To create and change assets, their listings included. */
+    /** May create and edit assets, including their listings. */
     write: scopes.some((scope) => WRITE_SCOPE.test(scope)),
-    /** Of a whole organization, and not of listings alone: to delete assets, and to create them on no listing. */
+    /** May delete assets, and create them without a listing; needs a scope for the organization. */
     whole: scopes.some((scope) => WRITE_SCOPE.test(scope) && !scope.endsWith('_lw')),
     tag: scopes.some((scope) => /^tag_[gol]w$/.test(scope)),
   };

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../queries/client.ts';
 
-/** Whoever is signed in. */
+/** Reads the signed-in user. */
 export const currentUser = queryOptions({
   queryKey: ['who-am-i'],
   queryFn: async ({ signal }) => (await api.GET('/v1/users/whoami', { signal })).data,

@@ -1,30 +1,31 @@
-/** Whether the session ended while the page was open, for those who show it. */
+// Suspends requests while the session is expired.
+
 type Listener = () => void;
 
 const listeners = new Set<Listener>();
 let pending: (() => void)[] = [];
 
-/** Waits until somebody thinks that they are signed in again. */
+/** Resolves at the next call of `retryWaiting`. */
 export function waitForSignIn(): Promise<void> {
   return new Promise((resolve) => {
     pending.push(resolve);
-    for (const tell of listeners) tell();
+    for (const listener of listeners) listener();
   });
 }
 
-/** Goes on with what waited. */
+/** Resumes the waiting requests. */
 export function retryWaiting(): void {
-  const all = pending;
+  const resumed = pending;
   pending = [];
-  for (const tell of listeners) tell();
-  for (const go of all) go();
+  for (const listener of listeners) listener();
+  for (const resume of resumed) resume();
 }
 
-/** @returns whether something waits for a sign-in */
+/** Whether requests wait for a sign-in. */
 export const isWaiting = (): boolean => pending.length > 0;
 
-/** Tells when that changes. @returns what ends it */
-export function subscribeToWaiting(tell: Listener): () => void {
-  listeners.add(tell);
-  return () => listeners.delete(tell);
+/** Subscribes to changes of `isWaiting`. @returns the unsubscribe function */
+export function subscribeToWaiting(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -1,7 +1,4 @@
-/**
- * Sends the form that signs out, with a token for the session as it is now: that of the page is of the session that it was
- * loaded in.
- */
+/** Submits the sign-out form with a CSRF token of the current session, as the page may be of an older one. */
 export async function submitSignOut(form: HTMLFormElement): Promise<void> {
   let token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
   try {
@@ -13,7 +10,7 @@ export async function submitSignOut(form: HTMLFormElement): Promise<void> {
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     token = page.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? token;
   } catch {
-    // The browser says itself that the server is away.
+    // Offline: submitting the form shows the browser's own error page.
   }
   (form.elements.namedItem('_csrf') as HTMLInputElement).value = token;
   form.submit();

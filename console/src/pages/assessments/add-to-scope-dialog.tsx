@@ -2,7 +2,7 @@ import { Checkbox, Text, Textarea } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { findListing } from '../../queries/bulk-edit-assets.ts';
-import { pluralizeAssets, type AssetRow } from '../../queries/assets.ts';
+import { type AssetRow } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
 import { toScopeCandidate, type ScopeCandidate, useAddToScope } from '../../queries/add-to-scope.ts';
 import { useExistingAssets } from '../../queries/create-assets.ts';
@@ -14,6 +14,7 @@ import { type BatchItemResult, BatchResultDialog } from '../../components/batch-
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { parsePastedAssets } from '../assets/pasted-assets.ts';
 import { parseScopeRules } from '../assets/scope-rules.ts';
+import { pluralizeAssets } from '../../components/pluralize.ts';
 
 interface AddToScopeDialogProps {
   uid: string;
@@ -38,7 +39,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
         onClose={onClose}
         itemLabel="Asset"
         results={[
-          ...run.data.outcomes,
+          ...run.data.results,
           ...invalid.map((line): BatchItemResult => ({
             name: line.text,
             status: 'refused',
@@ -65,8 +66,8 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           { selected: chosen, pasted: more, rules: parseScopeRules(rules), createsMissing },
           {
             // Where each is in scope there is nothing to read.
-            onSuccess: ({ outcomes }) => {
-              if (invalid.length === 0 && outcomes.every(({ status }) => status === 'done')) onClose();
+            onSuccess: ({ results }) => {
+              if (invalid.length === 0 && results.every(({ status }) => status === 'done')) onClose();
             },
           },
         )

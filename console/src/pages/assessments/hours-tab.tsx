@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
 import {
-  pluralizeHours,
   runningSessions,
   testingHours,
   useTestingSessionMutations,
@@ -20,6 +19,7 @@ import { StackedCell } from '../../components/stacked-cell.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import classes from './assessment-page.module.css';
 import { SessionForm } from './session-form.tsx';
+import { pluralizeHours } from '../../components/pluralize.ts';
 
 type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingSession };
 

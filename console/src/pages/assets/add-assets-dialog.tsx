@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { findListing } from '../../queries/bulk-edit-assets.ts';
-import { pluralizeAssets, type AssetRow } from '../../queries/assets.ts';
+import { type AssetRow } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
 import {
   CreateAssetsError,
@@ -12,7 +12,7 @@ import {
   useCreateAssets,
 } from '../../queries/create-assets.ts';
 import { organizations } from '../../queries/organizations.ts';
-import { pluralNoun } from '../../components/pluralize.ts';
+import { pluralNoun, pluralizeAssets } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';

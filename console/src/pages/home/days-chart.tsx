@@ -2,17 +2,16 @@ import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
 import { VisuallyHidden } from '@mantine/core';
 import type { SummaryOfVulnerabilities } from '../../../../client/src/description.ts';
+import { homeMessages } from './messages.ts';
 
 const DATE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** What was reported and closed on each day. */
+/** Vulnerabilities reported and closed per day. */
 export default function DaysChart({ days }: Pick<SummaryOfVulnerabilities, 'days'>) {
   const sum = (name: 'opened' | 'closed') => days.reduce((total, day) => total + day[name], 0);
   return (
     <>
-      <VisuallyHidden>
-        {sum('opened')} were reported and {sum('closed')} closed.
-      </VisuallyHidden>
+      <VisuallyHidden>{homeMessages.historySummary(sum('opened'), sum('closed'))}</VisuallyHidden>
       <div aria-hidden>
         <LineChart
           h={220}
@@ -32,7 +31,7 @@ export default function DaysChart({ days }: Pick<SummaryOfVulnerabilities, 'days
           curveType="linear"
           withDots={false}
           withLegend
-          // As they are told of, not by their letters.
+          // Keeps the order of `series`.
           legendProps={{ itemSorter: null }}
           strokeWidth={2}
         />

@@ -3,56 +3,37 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCanCreateAssessments } from '../../queries/groups.ts';
 import { currentUser } from '../../session/current-user.ts';
+import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
 
 const STEPS = [
-  {
-    to: '/assessments',
-    does: 'Begin an assessment',
-    why: 'It holds what is found, who may see it and the hours that it took.',
-    for: 'creators',
-  },
-  {
-    to: '/assets',
-    does: 'Add what is tested',
-    why: 'Paste hosts and addresses; they are the assets in its scope.',
-  },
-  {
-    to: '/imports',
-    does: 'Import a report',
-    why: 'Drop the file of a scanner. You see what it would change before anything does.',
-  },
-  {
-    to: '/people',
-    does: 'Invite people',
-    why: 'Who is invited sees the assessments that you give them.',
-    for: 'admins',
-  },
+  { to: '/assessments', step: 'assessment', for: 'creators' },
+  { to: '/assets', step: 'assets' },
+  { to: '/imports', step: 'report' },
+  { to: '/people', step: 'people', for: 'admins' },
 ] as const;
 
-/** What to do first, where nothing has been found yet. */
+/** Shown on the home page until there are findings. */
 export function GettingStarted() {
   const { data: who } = useQuery(currentUser);
-  const mayCreate = useCanCreateAssessments();
-  const may = { creators: mayCreate, admins: who?.admin === true };
+  const canCreate = useCanCreateAssessments();
+  const isFor = { creators: canCreate, admins: who?.admin === true };
   return (
     <Paper component="section" withBorder p="lg" className={classes.card}>
       <Title order={2} size="h4">
-        Nothing has been found yet
+        {messages.noFindings}
       </Title>
       <Text c="dimmed" mb="md">
-        {who?.admin === true
-          ? 'Four steps, and the first findings are here to be triaged.'
-          : 'Findings show here once they are reported or imported in an assessment that you have access to.'}
+        {who?.admin === true ? messages.startAsAdmin : messages.startAsMember}
       </Text>
       <ol className={classes.steps}>
-        {STEPS.filter((step) => !('for' in step) || may[step.for]).map(({ to, does, why }) => (
+        {STEPS.filter((item) => !('for' in item) || isFor[item.for]).map(({ to, step }) => (
           <li key={to}>
             <Anchor component={Link} to={to} fw={600}>
-              {does}
+              {messages.steps[step][0]}
             </Anchor>
             <Text size="sm" c="dimmed">
-              {why}
+              {messages.steps[step][1]}
             </Text>
           </li>
         ))}

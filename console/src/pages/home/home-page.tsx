@@ -9,25 +9,26 @@ import { PageLayout } from '../../components/page.tsx';
 import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
+import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
 import { GettingStarted } from './getting-started.tsx';
 import { previousVisitEnd } from './last-visit.ts';
+import { commonMessages } from '../../components/messages.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
 
-/** The phases that are not closed. */
 const OPEN_SEARCH: VulnerabilitySearch = { phase: ['new', 'open'] };
 const OLDEST: VulnerabilitySearch = { ...OPEN_SEARCH, sort: 'resolved_at' };
-/** Each with the days that it begins and ends with. */
+/** Minimum and maximum age in days. */
 const AGE_GROUPS = [
-  ['days_7', 'Up to a week', 0, 7],
-  ['days_30', 'Up to a month', 7, 30],
-  ['days_90', 'Up to 3 months', 30, 90],
-  ['older', 'Older', 90, undefined],
+  ['days_7', 0, 7],
+  ['days_30', 7, 30],
+  ['days_90', 30, 90],
+  ['older', 90, undefined],
 ] as const;
 const DAY_MS = 86_400_000;
 
-/** @returns those that are open and were reported so many days ago, counted as the server does, from midnight (UTC) */
+/** Searches the open vulnerabilities of an age in days, counted from midnight UTC as the server does. */
 function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
   const begin = (days: number) =>
     new Date((Math.floor(Date.now() / DAY_MS) - days + 1) * DAY_MS).toISOString().replace('.000', '');
@@ -37,10 +38,10 @@ function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
     ...(from === 0 ? {} : { created_until: begin(from) }),
   };
 }
-/** What is due within this many days is shown as due. */
+/** Days. */
 const DUE_SOON_DAYS = 7;
 
-/** What is mine, what is new, what is open, and what runs. */
+/** The home page: a card per number, with links to the matching lists. */
 export function Home() {
   const { data: all, error, refetch } = useQuery(summary({}));
   const isNew = all !== undefined && sum(all.by_severity) === 0;
@@ -51,7 +52,7 @@ export function Home() {
         {!isNew && (
           <>
             <AssignedCard />
-            <Card title="Retests that wait">
+            <Card title={messages.retests}>
               <Count search={{ retest: ['requested'] }} />
             </Card>
           </>
@@ -60,7 +61,7 @@ export function Home() {
         <ImportsCard />
         {!isNew && <OpenCard />}
         {!isNew && (
-          <Card title="Reported and closed, the last 90 days" full>
+          <Card title={messages.history} full>
             {error !== null ? (
               <LoadError error={error} onRetry={refetch} />
             ) : all === undefined ? (
@@ -80,11 +81,11 @@ export function Home() {
 const sum = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((total, count) => total + count, 0);
 
-/** What is open: how grave it is, and how old. */
+/** Open vulnerabilities by severity and by age. */
 function OpenCard() {
   const { data, error, refetch } = useQuery(summary(OPEN_SEARCH));
   const total = data && sum(data.by_severity);
-  const shown = (bars: (read: NonNullable<typeof data>, whole: number) => ReactNode) =>
+  const renderBars = (bars: (counts: NonNullable<typeof data>, openCount: number) => ReactNode) =>
     error !== null ? (
       <LoadError error={error} onRetry={refetch} />
     ) : data === undefined || total === undefined ? (
@@ -94,32 +95,38 @@ function OpenCard() {
     );
   return (
     <>
-      <Card title="Open by severity" wide>
-        {shown(({ by_severity }, whole) =>
+      <Card title={messages.bySeverity} wide>
+        {renderBars(({ by_severity }, openCount) =>
           SEVERITIES.map((severity) => (
             <Bar
               key={severity}
               label={<SeverityBadge severity={severity} />}
               severity={severity}
               count={by_severity[severity] ?? 0}
-              total={whole}
+              total={openCount}
               search={{ ...OPEN_SEARCH, severity: [severity] }}
             />
           )),
         )}
       </Card>
       <Card
-        title="How long they have been open"
+        title={messages.byAge}
         wide
         more={
           <Anchor component={Link} to="/vulnerabilities" search={OLDEST as never} size="sm">
-            Oldest first
+            {messages.oldestFirst}
           </Anchor>
         }
       >
-        {shown(({ open_by_age }, whole) =>
-          AGE_GROUPS.map(([age, label, from, to]) => (
-            <Bar key={age} label={label} count={open_by_age[age]} total={whole} search={ageGroup(from, to)} />
+        {renderBars(({ open_by_age }, openCount) =>
+          AGE_GROUPS.map(([age, from, to]) => (
+            <Bar
+              key={age}
+              label={messages.ages[age]}
+              count={open_by_age[age]}
+              total={openCount}
+              search={ageGroup(from, to)}
+            />
           )),
         )}
       </Card>
@@ -129,30 +136,30 @@ function OpenCard() {
 
 function AssignedCard() {
   const { data: who } = useQuery(currentUser);
-  const [before] = useState(previousVisitEnd);
+  const [previousVisit] = useState(previousVisitEnd);
   const [due] = useState(() => new Date(Date.now() + DUE_SOON_DAYS * DAY_MS).toISOString().slice(0, 10));
   return (
     <>
-      <Card title="Assigned to me, open">
+      <Card title={messages.assigned}>
         {who === undefined ? (
           <Loader size="sm" />
         ) : (
           <Count search={{ ...OPEN_SEARCH, assignee_id: [who.id] }} />
         )}
       </Card>
-      <Card title={`Due within ${DUE_SOON_DAYS} days, or late`}>
+      <Card title={messages.due}>
         <Count search={{ ...OPEN_SEARCH, due_until: due, sort: 'due_on' }} />
       </Card>
-      <Card title="New since your last visit">
-        {before === undefined ? (
+      <Card title={messages.newSinceVisit}>
+        {previousVisit === undefined ? (
           <Text size="sm" c="dimmed">
-            This is your first visit in this browser.
+            {messages.firstVisit}
           </Text>
         ) : (
           <>
-            <Count search={{ created_since: before }} />
+            <Count search={{ created_since: previousVisit }} />
             <Text size="xs" c="dimmed">
-              You were here <Time at={before} />.
+              {messages.lastVisit}: <Time at={previousVisit} />
             </Text>
           </>
         )}
@@ -168,7 +175,7 @@ function HoursCard() {
   });
   const { data, error, refetch } = useQuery(hoursSince(month));
   return (
-    <Card title="Hours tested this month">
+    <Card title={messages.hours}>
       {error !== null ? (
         <LoadError error={error} onRetry={refetch} />
       ) : data === undefined ? (
@@ -183,14 +190,14 @@ function HoursCard() {
 function ImportsCard() {
   const { data, error, refetch } = useQuery(runningImports);
   return (
-    <Card title="Imports that run">
+    <Card title={messages.imports}>
       {error !== null && <LoadError error={error} onRetry={refetch} />}
       {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
         <Text size="sm" c="dimmed">
-          None.{' '}
+          {messages.noImports}{' '}
           <Anchor component={Link} to="/imports" size="sm">
-            Import a report
+            {messages.importReport}
           </Anchor>
         </Text>
       )}
@@ -212,7 +219,7 @@ function ImportsCard() {
   );
 }
 
-/** How many a search finds, which leads to them. */
+/** The number of matches of a search, linked to the list. */
 function Count({ search }: { search: VulnerabilitySearch }) {
   const { data, error, refetch } = useQuery(vulnerabilityTotal(search));
   if (error !== null) return <LoadError error={error} onRetry={refetch} />;
@@ -226,11 +233,11 @@ function Count({ search }: { search: VulnerabilitySearch }) {
 
 interface BarProps {
   label: ReactNode;
-  /** Gives the bar its colour. */
+  /** Sets the colour of the bar. */
   severity?: string;
   count: number;
   total: number;
-  /** Where it leads. */
+  /** Link target. */
   search: VulnerabilitySearch;
 }
 
@@ -246,13 +253,13 @@ function Bar({ label, severity, count, total, search }: BarProps) {
   );
 }
 
-/** Where a part could not be read; the others go on. */
+/** Shown in a card that could not be loaded. */
 function LoadError({ error, onRetry }: { error: Error; onRetry: () => unknown }) {
   return (
     <Text size="sm" component="div">
       {errorText(error)}{' '}
       <Button size="compact-xs" variant="light" onClick={() => void onRetry()}>
-        Try again
+        {commonMessages.tryAgain}
       </Button>
     </Text>
   );
@@ -262,7 +269,7 @@ interface CardProps {
   title: string;
   wide?: boolean;
   full?: boolean;
-  /** Beside the title. */
+  /** Shown beside the title. */
   more?: ReactNode;
   children: ReactNode;
 }

@@ -5,11 +5,11 @@ import { Time } from '../../components/time.tsx';
 import { formatLabel } from './formats.ts';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
+import { importMessages } from './messages.ts';
 
 const formatNumber = (count: number | undefined) =>
   count === undefined || count === 0 ? '' : count.toLocaleString();
 
-/** The columns of the imports. */
 export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
   {
     id: 'file',
@@ -17,7 +17,7 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     width: 'minmax(110px, 2fr)',
     cell: ({ id, file }) => (
       <RowLink to={`/imports/${id}`} title={file.filename}>
-        {file.filename === '' ? `Import ${id}` : file.filename}
+        {file.filename === '' ? importMessages.importName(id) : file.filename}
       </RowLink>
     ),
     narrow: {
@@ -30,7 +30,7 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
           }
         >
           <RowLink to={`/imports/${id}`} title={file.filename}>
-            {file.filename === '' ? `Import ${id}` : file.filename}
+            {file.filename === '' ? importMessages.importName(id) : file.filename}
           </RowLink>
         </StackedCell>
       ),
@@ -41,9 +41,9 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     header: 'State',
     width: '112px',
     cell: ({ state, options, undone }) => {
-      const word = options.dry_run ? 'Dry run' : undone !== null ? 'Undone' : undefined;
+      const note = options.dry_run ? importMessages.dryRun : undone !== null ? 'Undone' : undefined;
       const shown = <ImportStateBadge state={state} />;
-      return word === undefined ? shown : <StackedCell secondary={word}>{shown}</StackedCell>;
+      return note === undefined ? shown : <StackedCell secondary={note}>{shown}</StackedCell>;
     },
   },
   {
@@ -79,7 +79,7 @@ export const IMPORT_COLUMNS: readonly Column<ImportJob>[] = [
     header: 'By',
     width: 'minmax(100px, 0.8fr)',
     minTableWidth: 1000,
-    cell: ({ created_by }) => created_by?.name ?? created_by?.email ?? 'Command line',
+    cell: ({ created_by }) => created_by?.name ?? created_by?.email ?? importMessages.commandLine,
   },
   {
     id: 'at',

@@ -1,10 +1,10 @@
-/** What a column of a CSV can be for us (operation 65), with its words. */
+/** Fields that a CSV column can be mapped to (operation 65), with their labels. */
 export const CSV_FIELDS: Readonly<Record<string, string>> = {
   title: 'Title',
   severity: 'Severity',
   description: 'Description',
   impact: 'Impact',
-  recommended_fix: 'Recommended fix',
+  recommended_fix: 'Remediation',
   rule: 'Rule',
   fingerprint: 'Fingerprint',
   url: 'URL',
@@ -22,43 +22,41 @@ export const CSV_FIELDS: Readonly<Record<string, string>> = {
   seen_at: 'Seen at',
 };
 
-/** Bytes of a file that have its first row. */
+/** Bytes read to find the first row. */
 const HEAD_BYTES = 64 * 1024;
 
-/** @returns the names of the columns of a CSV, which its first row has */
+/** Reads the column names from the first row of a CSV file. */
 export async function readColumns(file: File): Promise<string[]> {
   const head = await file.slice(0, HEAD_BYTES).text();
   return parseFirstRow(head.replace(/^\u{FEFF}/u, ''));
 }
 
-/** @returns the cells of the first row of a CSV, with the separator that it has most often (RFC 4180) */
+/** Parses the first row of a CSV (RFC 4180), using the separator that occurs most often in it. */
 export function parseFirstRow(text: string): string[] {
   const line = readFirstRecord(text);
-  const [separator = ','] = [',', ';', '\t'].toSorted(
-    (one, other) => line.split(other).length - line.split(one).length,
-  );
+  const [separator = ','] = [',', ';', '\t'].toSorted((a, b) => line.split(b).length - line.split(a).length);
   const cells: string[] = [];
   let [cell, quoted] = ['', false];
   for (let index = 0; index < line.length; index += 1) {
-    const sign = line[index] ?? '';
-    if (quoted && sign === '"' && line[index + 1] === '"') {
+    const char = line[index] ?? '';
+    if (quoted && char === '"' && line[index + 1] === '"') {
       cell += '"';
       index += 1;
-    } else if (sign === '"') quoted = !quoted;
-    else if (sign === separator && !quoted) {
+    } else if (char === '"') quoted = !quoted;
+    else if (char === separator && !quoted) {
       cells.push(cell.trim());
       cell = '';
-    } else cell += sign;
+    } else cell += char;
   }
   return [...cells, cell.trim()].filter((name) => name !== '');
 }
 
-/** @returns the text up to the first line's end that is in no quotes */
+/** @returns the text up to the first line end outside quotes */
 function readFirstRecord(text: string): string {
   let quoted = false;
-  for (const [index, sign] of [...text].entries()) {
-    if (sign === '"') quoted = !quoted;
-    if ((sign === '\n' || sign === '\r') && !quoted) return [...text].slice(0, index).join('');
+  for (const [index, char] of [...text].entries()) {
+    if (char === '"') quoted = !quoted;
+    if ((char === '\n' || char === '\r') && !quoted) return [...text].slice(0, index).join('');
   }
   return text;
 }

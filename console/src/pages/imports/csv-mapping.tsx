@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { readColumns, CSV_FIELDS } from './csv-columns.ts';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
 interface CsvMappingProps {
   file: File;
@@ -10,7 +11,7 @@ interface CsvMappingProps {
   onChange: (mapping: Readonly<Record<string, string>> | undefined) => void;
 }
 
-/** Which column of a CSV is which member of ours; its columns are read from the first row, here. */
+/** Maps the columns of a CSV file to fields; reads the column names in the browser. */
 export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
   const [isOpen, setOpen] = useState(false);
   const { data: columns = [] } = useQuery({
@@ -18,9 +19,9 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
     queryFn: () => readColumns(file),
     enabled: isOpen,
   });
-  const set = (member: string, column: string | null) => {
-    const next = Object.fromEntries(Object.entries(mapping).filter(([name]) => name !== member));
-    if (column !== null) next[member] = column;
+  const set = (field: string, column: string | null) => {
+    const next = Object.fromEntries(Object.entries(mapping).filter(([name]) => name !== field));
+    if (column !== null) next[field] = column;
     onChange(Object.keys(next).length === 0 ? undefined : next);
   };
   return (
@@ -36,18 +37,18 @@ export function CsvMapping({ file, mapping = {}, onChange }: CsvMappingProps) {
       <Collapse expanded={isOpen} transitionDuration={0}>
         <Stack gap="xs" mt="xs">
           <Text size="sm" c="dimmed">
-            Columns with usual names are known. Once you choose one, those that you choose count alone.
+            {importMessages.file.columnsHint}
           </Text>
           <div className={classes.options}>
-            {Object.entries(CSV_FIELDS).map(([member, label]) => (
+            {Object.entries(CSV_FIELDS).map(([field, label]) => (
               <Select
-                key={member}
+                key={field}
                 size="xs"
                 label={label}
-                placeholder="No column"
+                placeholder={importMessages.file.noColumn}
                 data={[...new Set(columns)]}
-                value={mapping[member] ?? null}
-                onChange={(column) => set(member, column)}
+                value={mapping[field] ?? null}
+                onChange={(column) => set(field, column)}
                 clearable
                 searchable
               />

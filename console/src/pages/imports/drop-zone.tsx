@@ -2,50 +2,50 @@ import { Button, Text } from '@mantine/core';
 import { IconFileImport } from '@tabler/icons-react';
 import { type DragEvent, useRef, useState } from 'react';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
 interface DropZoneProps {
   onFiles: (files: readonly File[]) => void;
-  /** Whether nothing else is on the page yet, so that it may be large. */
+  /** Whether the page is otherwise empty. */
   large: boolean;
 }
 
-/** Takes the reports of scanners: dropped onto it, or chosen. */
+/** Accepts dropped or selected scanner reports. */
 export function DropZone({ onFiles, large }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null);
-  const [isOver, setOver] = useState(false);
-  const hold = (event: DragEvent) => {
+  const [isDragOver, setDragOver] = useState(false);
+  const handleDrag = (event: DragEvent) => {
     event.preventDefault();
-    setOver(true);
+    setDragOver(true);
   };
   return (
-    // Who has no pointer chooses by the button in it.
+    // Keyboard users select files with the button.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <section
       className={classes.drop}
-      aria-label="New import"
-      data-over={isOver || undefined}
+      aria-label={importMessages.newImport}
+      data-over={isDragOver || undefined}
       data-large={large || undefined}
-      onDragOver={hold}
-      onDragEnter={hold}
-      onDragLeave={() => setOver(false)}
+      onDragOver={handleDrag}
+      onDragEnter={handleDrag}
+      onDragLeave={() => setDragOver(false)}
       onDrop={(event) => {
         event.preventDefault();
-        setOver(false);
+        setDragOver(false);
         onFiles([...event.dataTransfer.files]);
       }}
     >
       <IconFileImport size={26} aria-hidden />
       <div>
         <Text size="sm" fw={600}>
-          Drop reports of scanners here
+          {importMessages.dropReports}
         </Text>
         <Text size="sm" c="dimmed">
-          Nmap, ZAP, Burp Suite, Nessus, OpenVAS, Nuclei, SARIF, Trivy and ten more, also gzip or zip. Nothing
-          changes before you have seen what would.
+          {importMessages.dropHint}
         </Text>
       </div>
       <Button variant="light" onClick={() => input.current?.click()}>
-        Choose files
+        {importMessages.chooseFiles}
       </Button>
       <input
         ref={input}
@@ -55,7 +55,7 @@ export function DropZone({ onFiles, large }: DropZoneProps) {
         aria-label="Reports"
         onChange={(event) => {
           onFiles([...(event.currentTarget.files ?? [])]);
-          // The same file may be chosen again.
+          // Allows selecting the same file again.
           event.currentTarget.value = '';
         }}
       />

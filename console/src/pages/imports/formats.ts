@@ -1,4 +1,4 @@
-/** The formats that reports are read in, by the names of the API, and as people call them. */
+/** Labels of the report formats, by their name in the API. */
 export const IMPORT_FORMATS: Readonly<Record<string, string>> = {
   nmap: 'Nmap',
   masscan: 'Masscan',
@@ -20,10 +20,9 @@ export const IMPORT_FORMATS: Readonly<Record<string, string>> = {
   csv: 'CSV',
 };
 
-/** @returns how people call a format */
 export const formatLabel = (format: string) => IMPORT_FORMATS[format] ?? format;
 
-/** @returns a size in words: "3.2 MB" */
+/** @returns a size with its unit: "3.2 MB" */
 export function formatSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   let [size, unit] = [bytes, 0];

@@ -24,20 +24,22 @@ import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './im
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
 interface ImportFileCardProps {
   file: File;
   settings: ImportSettings;
-  /** Whether enough is chosen for a dry run. */
+  /** Whether the options suffice for a dry run. */
   isReady: boolean;
-  /** Raised by the button that imports all. */
+  /** Incremented to start all imports. */
   startAll: number;
   onRemove: () => void;
-  /** Told whether it may be started, and what the server has against the assessment. */
-  onState: (state: { canStart: boolean; started: boolean; assessmentError: string | undefined }) => void;
+  onState: (state: { canStart: boolean; started: boolean; needsAssessment: boolean }) => void;
 }
 
-/** One report: its format, what its import would do, and then what it did. */
+const messages = importMessages.file;
+
+/** A dropped report: its format, the preview, and then the import. */
 export function ImportFileCard({
   file,
   settings,
@@ -46,28 +48,23 @@ export function ImportFileCard({
   onRemove,
   onState,
 }: ImportFileCardProps) {
-  const [fileSettings, setOwn] = useState<FileSettings>({ format: 'auto', mapping: undefined });
+  const [fileSettings, setFileSettings] = useState<FileSettings>({ format: 'auto', mapping: undefined });
   const { run, start } = useStartImport();
-  const dry = useDryRun({ file, settings, fileSettings }, isReady && run === undefined);
-  const [looked, setLooked] = useState<ImportRun>();
-  // What it would do stands while it is done.
-  const shown = run === undefined ? dry : looked;
-  const job = shown?.job;
+  const dryRun = useDryRun({ file, settings, fileSettings }, isReady && run === undefined);
+  const [previewed, setPreviewed] = useState<ImportRun>();
+  // The preview stays visible during the import.
+  const job = (run === undefined ? dryRun : previewed)?.job;
   const canStart = run === undefined && job !== undefined && isFinished(job);
-  const refusal = (run ?? dry)?.error;
-  const ofAssessment =
-    refusal instanceof AssayError
-      ? refusal.fieldErrors.find(({ property }) => property === 'assessment_id')?.message
-      : undefined;
+  const needsAssessment = settings.assessmentUid === null && isAssessmentError((run ?? dryRun)?.error);
   const begin = () => {
-    setLooked(dry);
+    setPreviewed(dryRun);
     start({ file, settings, fileSettings });
   };
   useEffect(() => {
-    onState({ canStart, started: run !== undefined, assessmentError: ofAssessment });
-    // Told when it changes, whoever hears it.
+    onState({ canStart, started: run !== undefined, needsAssessment });
+    // onState is a new function on every render.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [canStart, run !== undefined, ofAssessment]);
+  }, [canStart, run !== undefined, needsAssessment]);
   useEffect(() => {
     if (startAll > 0 && canStart) begin();
     // eslint-disable-next-line react-hooks/exhaustive-deps
@@ -86,21 +83,21 @@ export function ImportFileCard({
             <Select
               size="xs"
               w={190}
-              aria-label={`Format of ${file.name}`}
+              aria-label={messages.format(file.name)}
               data={[
                 {
                   value: 'auto',
                   label:
                     format === undefined || fileSettings.format !== 'auto'
-                      ? 'Recognise the format'
-                      : `${formatLabel(format)}, recognised`,
+                      ? messages.detectFormat
+                      : messages.detected(formatLabel(format)),
                 },
                 ...Object.entries(IMPORT_FORMATS).map(([value, label]) => ({ value, label })),
               ]}
               allowDeselect={false}
               searchable={false}
               value={fileSettings.format}
-              onChange={(value) => setOwn({ format: value ?? 'auto', mapping: undefined })}
+              onChange={(value) => setFileSettings({ format: value ?? 'auto', mapping: undefined })}
             />
           )}
           {run !== undefined && format !== undefined && <Text size="sm">{formatLabel(format)}</Text>}
@@ -108,7 +105,12 @@ export function ImportFileCard({
           {(run === undefined ||
             run.error !== undefined ||
             (run.job !== undefined && isFinished(run.job))) && (
-            <ActionIcon variant="subtle" color="gray" aria-label={`Remove ${file.name}`} onClick={onRemove}>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={messages.remove(file.name)}
+              onClick={onRemove}
+            >
               <IconX size={16} aria-hidden />
             </ActionIcon>
           )}
@@ -117,14 +119,19 @@ export function ImportFileCard({
           <CsvMapping
             file={file}
             mapping={fileSettings.mapping}
-            onChange={(mapping) => setOwn({ format: 'csv', mapping })}
+            onChange={(mapping) => setFileSettings({ format: 'csv', mapping })}
           />
         )}
         <div aria-live="polite">
           {run === undefined ? (
-            <DryRunResult file={file} run={dry} isReady={isReady} />
+            <DryRunResult
+              file={file}
+              hasAssessment={settings.assessmentUid !== null}
+              run={dryRun}
+              isReady={isReady}
+            />
           ) : (
-            <ImportedResult file={file} run={run} />
+            <ImportedResult file={file} hasAssessment={settings.assessmentUid !== null} run={run} />
           )}
         </div>
         {canStart && (
@@ -139,71 +146,82 @@ export function ImportFileCard({
   );
 }
 
-/** How much of a file was sent, and what is waited for. */
-function UploadProgress({ file, sent, then }: { file: File; sent: number; then: string }) {
-  if (sent >= 1)
+/** The progress of an upload; then `next` while the server responds. */
+function UploadProgress({ file, progress, next }: { file: File; progress: number; next: string }) {
+  if (progress >= 1)
     return (
       <Group gap="xs">
         <Loader size={14} aria-hidden />
-        <Text size="sm">{then}</Text>
+        <Text size="sm">{next}</Text>
       </Group>
     );
-  const part = Math.round(sent * 100);
+  const percent = Math.round(progress * 100);
   return (
     <div>
       <Progress.Root size="sm">
-        <Progress.Section value={part} aria-label={`${file.name}, sent`} />
+        <Progress.Section value={percent} aria-label={messages.uploadOf(file.name)} />
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
-        {part} % sent
+        {messages.uploaded(percent)}
       </Text>
     </div>
   );
 }
 
-function ImportErrorAlert({ error }: { error: Error }) {
-  const faults = error instanceof AssayError ? error.fieldErrors : [];
-  const lacks = faults.find(({ property }) => property === 'assessment_id')?.message;
-  if (lacks !== undefined)
+const isAssessmentError = (error: Error | undefined) =>
+  error instanceof AssayError && error.fieldErrors.some(({ property }) => property === 'assessment_id');
+
+function ImportErrorAlert({ error, hasAssessment }: { error: Error; hasAssessment: boolean }) {
+  if (!hasAssessment && isAssessmentError(error))
     return (
       <Text size="sm" c="dimmed">
-        Choose an assessment above, which {lacks}.
+        {importMessages.options.chooseAssessment}
       </Text>
     );
-  const ofFile = faults.find(({ property }) => property === 'file')?.message;
+  const fieldErrors = error instanceof AssayError ? error.fieldErrors : [];
+  const fileError = fieldErrors.find(({ property }) => property === 'file')?.message;
   return (
-    <Alert color="red" title="It was not taken">
-      {ofFile === undefined ? errorText(error) : `The file ${ofFile}.`}
+    <Alert color="red" title={messages.rejected}>
+      {fileError === undefined ? errorText(error) : messages.invalidFile(fileError)}
     </Alert>
   );
 }
 
-function DryRunResult({ file, run, isReady }: { file: File; run: ImportRun | undefined; isReady: boolean }) {
+interface RunProps {
+  file: File;
+  hasAssessment: boolean;
+}
+
+function DryRunResult({
+  file,
+  run,
+  isReady,
+  hasAssessment,
+}: RunProps & { run: ImportRun | undefined; isReady: boolean }) {
   const [isOpen, setOpen] = useState(false);
   if (!isReady)
     return (
       <Text size="sm" c="dimmed">
-        Choose an assessment above to see what would change.
+        {messages.assessmentFirst}
       </Text>
     );
-  if (run?.error !== undefined) return <ImportErrorAlert error={run.error} />;
+  if (run?.error !== undefined) return <ImportErrorAlert error={run.error} hasAssessment={hasAssessment} />;
   if (run?.job === undefined)
-    return <UploadProgress file={file} sent={run?.progress ?? 1} then="Looking at it" />;
+    return <UploadProgress file={file} progress={run?.progress ?? 1} next={messages.previewing} />;
   const { job } = run;
   if (!isFinished(job)) return <ImportProgress job={job} />;
   const hasMore = job.preview !== null && Object.values(job.preview).some((findings) => findings.length > 0);
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        Nothing has changed yet. It would be:
+        {messages.preview}
       </Text>
       <ImportSummary job={job} isDryRun />
       {job.result?.findings_gone === 0 &&
         job.result.findings_seen_again > 0 &&
         job.options.targets.length === 0 && (
           <Text size="xs" c="dimmed">
-            Nothing is gone of what the report says that it covered. Some tools, as Nuclei, say nothing of
-            that: name what was scanned as targets, under More options.
+            {messages.noCoverage}
           </Text>
         )}
       {(hasMore || job.skips.length > 0) && (
@@ -214,7 +232,7 @@ function DryRunResult({ file, run, isReady }: { file: File; run: ImportRun | und
             aria-expanded={isOpen}
             onClick={() => setOpen((open) => !open)}
           >
-            {isOpen ? 'Hide what it is' : 'Show what it is'}
+            {isOpen ? messages.hideDetails : messages.showDetails}
           </Button>
         </div>
       )}
@@ -227,11 +245,12 @@ function DryRunResult({ file, run, isReady }: { file: File; run: ImportRun | und
   );
 }
 
-function ImportedResult({ file, run }: { file: File; run: ImportRun }) {
+function ImportedResult({ file, run, hasAssessment }: RunProps & { run: ImportRun }) {
   const cancel = useCancelImport();
   const { job } = run;
-  if (run.error !== undefined) return <ImportErrorAlert error={run.error} />;
-  if (job === undefined) return <UploadProgress file={file} sent={run.progress} then="It is taken" />;
+  if (run.error !== undefined) return <ImportErrorAlert error={run.error} hasAssessment={hasAssessment} />;
+  if (job === undefined)
+    return <UploadProgress file={file} progress={run.progress} next={messages.starting} />;
   if (!isFinished(job))
     return (
       <Stack gap="xs">
@@ -248,7 +267,7 @@ function ImportedResult({ file, run }: { file: File; run: ImportRun }) {
       <ImportSummary job={job} isDryRun={false} />
       <ImportErrors job={job} />
       <Anchor component={Link} to={`/imports/${job.id}`} size="sm">
-        Import {job.id}
+        {importMessages.importName(job.id)}
       </Anchor>
     </Stack>
   );

@@ -16,6 +16,7 @@ import { DropZone } from './drop-zone.tsx';
 import { parseImportSearch } from './search.ts';
 import { type DroppedFile, NewImports } from './new-imports.tsx';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
 const KINDS: readonly FilterDefinition[] = [
   {
@@ -37,7 +38,7 @@ const KINDS: readonly FilterDefinition[] = [
 const idOf = ({ id }: ImportJob) => String(id);
 const nameOf = ({ file }: ImportJob) => file.filename;
 
-/** The imports: reports that are dropped, and those that were imported before. */
+/** The import page: uploads reports and lists past imports. */
 export function ImportList() {
   const search = useSearch({ from: '/imports' });
   const navigate = useNavigate({ from: '/imports' });
@@ -79,7 +80,7 @@ export function ImportList() {
         <FilterBar filters={KINDS} values={values} onChange={(name, next) => filter({ [name]: next })}>
           <Checkbox
             size="sm"
-            label="Show dry runs"
+            label={importMessages.showDryRuns}
             checked={search.dry_runs === true}
             onChange={(event) => filter({ dry_runs: event.currentTarget.checked })}
           />
@@ -98,9 +99,7 @@ export function ImportList() {
               isFiltered ? (
                 <NoResults onClear={() => void navigate({ search: {} })} />
               ) : (
-                <EmptyState title="No imports yet">
-                  Drop the report of a scanner above. The command line has the same: assay import FILE.
-                </EmptyState>
+                <EmptyState title={importMessages.noImports}>{importMessages.noImportsHint}</EmptyState>
               )
             }
           />

@@ -10,6 +10,9 @@ import { ListingPicker } from '../../components/listing-picker.tsx';
 import { SEVERITIES, type Severity } from '../../components/severity-badge.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
+
+const messages = importMessages.options;
 
 export const DEFAULT_SETTINGS: ImportSettings = {
   assessmentUid: null,
@@ -25,15 +28,14 @@ export const DEFAULT_SETTINGS: ImportSettings = {
 interface ImportOptionsProps {
   settings: ImportSettings;
   onChange: (wishes: ImportSettings) => void;
-  /** What the server says of the assessment. */
   assessmentError: string | undefined;
 }
 
-/** What holds for all the reports that are imported together. */
+/** Options that apply to all dropped reports. */
 export function ImportOptions({ settings, onChange, assessmentError }: ImportOptionsProps) {
   const [isOpen, { toggle }] = useDisclosure();
   const { data: who } = useQuery(currentUser);
-  const { data: reached = [] } = useQuery(organizations);
+  const { data: visibleOrganizations = [] } = useQuery(organizations);
   const [search, setSearch] = useState('');
   const { data: found = [] } = useQuery({ ...tagSuggestions(search), enabled: isOpen });
   const set = (change: Partial<ImportSettings>) => onChange({ ...settings, ...change });
@@ -43,12 +45,8 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
       <Stack gap="sm">
         <div className={classes.options}>
           <ListingPicker
-            label="Assessment"
-            description={
-              who?.admin === true
-                ? 'Findings belong to one; hosts and ports alone need none.'
-                : 'What is found belongs to one.'
-            }
+            label={messages.assessment}
+            description={who?.admin === true ? messages.assessmentForAdmins : messages.assessmentForMembers}
             error={assessmentError}
             value={settings.assessmentUid}
             onChange={(assessmentUid) => set({ assessmentUid })}
@@ -56,8 +54,8 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
           {who?.staff === true && settings.assessmentUid === null && (
             <Select
               label="Organization"
-              description="Of hosts, where no assessment is chosen."
-              data={reached.map(({ uid, name }) => ({ value: uid, label: name }))}
+              description={messages.organization}
+              data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
               value={settings.organizationUid}
               onChange={(organizationUid) => set({ organizationUid })}
               searchable
@@ -65,11 +63,11 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             />
           )}
           <Select
-            label="What a report no longer has"
-            description="Of what it covered, in the same assessment."
+            label={messages.whenGone}
+            description={messages.whenGoneHint}
             data={[
-              { value: 'keep', label: 'Keep it, and mark it as gone' },
-              { value: 'fix', label: 'Set it to Fixed' },
+              { value: 'keep', label: messages.markAsGone },
+              { value: 'fix', label: messages.setToFixed },
             ]}
             allowDeselect={false}
             value={settings.whenGone}
@@ -84,21 +82,21 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             leftSection={<Chevron size={14} aria-hidden />}
             onClick={toggle}
           >
-            More options
+            {messages.more}
           </Button>
         </div>
         <Collapse expanded={isOpen} transitionDuration={0}>
           <div className={classes.options}>
             <TagsInput
               label="Targets"
-              description="What was scanned, where the report does not say: addresses, host names, URLs."
+              description={messages.targets}
               value={[...settings.targets]}
               onChange={(targets) => set({ targets })}
               splitChars={[',', ' ']}
             />
             <TagsInput
               label="Tags"
-              description="Put on what is new."
+              description={messages.tags}
               data={found}
               value={[...settings.tags]}
               onChange={(tags) => set({ tags })}
@@ -106,9 +104,9 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
               onSearchChange={setSearch}
             />
             <Select
-              label="Least severity"
-              description="What is below is not made."
-              placeholder="All"
+              label={messages.minimumSeverity}
+              description={messages.minimumSeverityHint}
+              placeholder="Any"
               data={[...SEVERITIES]}
               value={settings.minimumSeverity}
               onChange={(severity) => set({ minimumSeverity: severity as Severity | null })}
@@ -116,15 +114,15 @@ export function ImportOptions({ settings, onChange, assessmentError }: ImportOpt
             />
             <TextInput
               type="datetime-local"
-              label="Scanned at"
-              description="Where the report does not say."
+              label={messages.scannedAt}
+              description={messages.scannedAtHint}
               value={settings.scannedAt}
               onChange={(event) => set({ scannedAt: event.currentTarget.value })}
             />
             <Switch
               mt="sm"
-              label="Take over decisions"
-              description="What people decided of the same findings in other assessments."
+              label={messages.carry}
+              description={messages.carryHint}
               checked={settings.carry}
               onChange={(event) => set({ carry: event.currentTarget.checked })}
             />

@@ -3,14 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { AssayError, type ImportJob } from '../../queries/client.ts';
-import {
-  isFinished,
-  undoResultText,
-  useCancelImport,
-  useImport,
-  useUndoImport,
-} from '../../queries/imports.ts';
-import { pluralize, pluralizeVulnerabilities } from '../../components/pluralize.ts';
+import { isFinished, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -22,25 +15,29 @@ import { formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import classes from './imports.module.css';
+import { queryMessages } from '../../queries/messages.ts';
+import { importMessages } from './messages.ts';
 
-/** One import: how far it is, what it did, what of the report was not taken; cancelled or undone here. */
+const messages = importMessages.page;
+
+/** The page of one import: progress, result, details, and actions to cancel or undo it. */
 export function ImportPage() {
   const id = Number(useParams({ from: '/imports/$id' }).id);
   const { data: job, error } = useImport(id);
   const { data: who } = useQuery(currentUser);
-  const [isAsked, setAsked] = useState(false);
+  const [isUndoOpen, setUndoOpen] = useState(false);
   const cancel = useCancelImport();
   if (error instanceof AssayError && (error.status === 404 || error.status === 400))
-    return <EmptyState title="No such import">You cannot reach it, or there is none.</EmptyState>;
+    return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
-  if (job === undefined) return <Loader m="md" size="sm" aria-label="Reading" />;
-  // Its starter and admins.
-  const mayAct = who?.admin === true || (who !== undefined && job.created_by?.id === who.id);
+  if (job === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
+  // Only admins and the user who started it.
+  const canEdit = who?.admin === true || (who !== undefined && job.created_by?.id === who.id);
   return (
     <PageLayout
-      title={job.file.filename === '' ? `Import ${job.id}` : job.file.filename}
+      title={job.file.filename === '' ? importMessages.importName(job.id) : job.file.filename}
       actions={
-        mayAct && (
+        canEdit && (
           <>
             {!isFinished(job) && (
               <Button
@@ -53,8 +50,8 @@ export function ImportPage() {
               </Button>
             )}
             {isFinished(job) && !job.options.dry_run && job.undone === null && (
-              <Button size="xs" variant="default" onClick={() => setAsked(true)}>
-                Undo the import
+              <Button size="xs" variant="default" onClick={() => setUndoOpen(true)}>
+                {messages.undo}
               </Button>
             )}
           </>
@@ -66,7 +63,7 @@ export function ImportPage() {
             Imports
           </Anchor>
           <Text size="sm" c="dimmed">
-            {job.options.dry_run ? 'Dry run: nothing was changed' : `Import ${job.id}`}
+            {job.options.dry_run ? messages.dryRun : importMessages.importName(job.id)}
           </Text>
         </Group>
       }
@@ -79,8 +76,8 @@ export function ImportPage() {
             <ImportSummary job={job} isDryRun={job.options.dry_run} />
             {job.undone !== null && (
               <Alert color="gray" title="Undone">
-                <Time at={job.undone.at} exact />: {undoResultText(job.undone)}, and{' '}
-                {job.undone.kept.toLocaleString()} kept that others had changed.
+                <Time at={job.undone.at} exact />:{' '}
+                {messages.undone(queryMessages.import.undoResult(job.undone), job.undone.kept)}
               </Alert>
             )}
             <ImportErrors job={job} />
@@ -94,7 +91,7 @@ export function ImportPage() {
           <ImportFacts job={job} />
         </section>
       </Stack>
-      {isAsked && <UndoDialog job={job} onClose={() => setAsked(false)} />}
+      {isUndoOpen && <UndoDialog job={job} onClose={() => setUndoOpen(false)} />}
     </PageLayout>
   );
 }
@@ -106,26 +103,26 @@ function ImportFacts({ job }: { job: ImportJob }) {
     ['Size', formatSize(file.size)],
     ['Assessment', <AssessmentLink key="assessment" uid={job.assessment_id} />],
     ['Organization', job.organization_uid],
-    ['Started by', job.created_by?.name ?? job.created_by?.email ?? 'the command line'],
+    [messages.startedBy, job.created_by?.name ?? job.created_by?.email ?? messages.byCommandLine],
     ['Started', <Time key="started" at={job.created_at} exact />],
     ...(job.finished_at === null
       ? []
-      : ([['Ended', <Time key="ended" at={job.finished_at} exact />]] satisfies [string, ReactNode][])),
-    ['What it no longer has', options.when_gone === 'fix' ? 'is set to Fixed' : 'is kept'],
+      : ([['Finished', <Time key="ended" at={job.finished_at} exact />]] satisfies [string, ReactNode][])),
+    [messages.missingFindings, options.when_gone === 'fix' ? messages.setToFixed : messages.markedAsGone],
     ...(options.targets.length > 0
       ? ([['Targets', options.targets.join(', ')]] satisfies [string, ReactNode][])
       : []),
     ...(options.tags.length > 0 ? ([['Tags', options.tags.join(', ')]] satisfies [string, ReactNode][]) : []),
     ...(options.minimum_severity === null
       ? []
-      : ([['Least severity', options.minimum_severity]] satisfies [string, ReactNode][])),
+      : ([[messages.minimumSeverity, options.minimum_severity]] satisfies [string, ReactNode][])),
     ...(options.scanned_at === null
       ? []
-      : ([['Scanned at', <Time key="scanned" at={options.scanned_at} exact />]] satisfies [
+      : ([[messages.scannedAt, <Time key="scanned" at={options.scanned_at} exact />]] satisfies [
           string,
           ReactNode,
         ][])),
-    ...(options.carry ? ([['Decisions', 'taken over']] satisfies [string, ReactNode][]) : []),
+    ...(options.carry ? ([['Decisions', messages.carriedOver]] satisfies [string, ReactNode][]) : []),
     ['SHA-256', file.sha256],
   ];
   return (
@@ -140,7 +137,7 @@ function ImportFacts({ job }: { job: ImportJob }) {
 }
 
 function AssessmentLink({ uid }: { uid: string | null }) {
-  if (uid === null) return 'none';
+  if (uid === null) return 'None';
   return (
     <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
       {uid}
@@ -153,7 +150,7 @@ function UndoDialog({ job, onClose }: { job: ImportJob; onClose: () => void }) {
   const { result } = job;
   return (
     <FormDialog
-      title="Undo the import"
+      title={messages.undo}
       submitLabel="Undo"
       isDestructive
       isPending={undo.isPending}
@@ -161,10 +158,7 @@ function UndoDialog({ job, onClose }: { job: ImportJob; onClose: () => void }) {
       onSubmit={() => undo.mutate(job.id, { onSettled: onClose })}
     >
       <Text size="sm">
-        Up to {pluralizeVulnerabilities(result?.findings_created ?? 0)} and{' '}
-        {pluralize(result?.assets_created ?? 0, 'asset')} that it alone made are taken away, the statuses that
-        it set are set back, and what it told to be gone is so no longer. What a person or another import
-        changed since stays, and ports stay. This cannot be taken back, but the report can be imported again.
+        {messages.undoWarning(result?.findings_created ?? 0, result?.assets_created ?? 0)}
       </Text>
     </FormDialog>
   );

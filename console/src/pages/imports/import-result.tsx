@@ -4,16 +4,19 @@ import type { ReactNode } from 'react';
 import type { ImportJob } from '../../queries/client.ts';
 import { isFinished } from '../../queries/imports.ts';
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
-import { pluralize, pluralNoun } from '../../components/pluralize.ts';
+import { pluralize } from '../../components/pluralize.ts';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
-/** Status 2 is what a finding gets that was fixed and is there again. */
+const messages = importMessages.result;
+
+/** Id of the status of a fixed finding that is seen again. */
 const REOPENED = 2;
 
-/** How far an import is, while it runs. */
+/** The progress of a running import. */
 export function ImportProgress({ job }: { job: ImportJob }) {
   const { bytes_read, bytes_total, findings, hosts, ports, seconds_left } = job.progress;
-  const part = bytes_total === 0 ? 0 : Math.round((bytes_read / bytes_total) * 100);
+  const percent = bytes_total === 0 ? 0 : Math.round((bytes_read / bytes_total) * 100);
   const read = [
     ...(hosts > 0 ? [pluralize(hosts, 'host')] : []),
     ...(ports > 0 ? [pluralize(ports, 'port')] : []),
@@ -22,12 +25,12 @@ export function ImportProgress({ job }: { job: ImportJob }) {
   return (
     <div>
       <Progress.Root size="sm">
-        <Progress.Section value={part} aria-label={`${job.file.filename}, read`} />
+        <Progress.Section value={percent} aria-label={messages.progressOf(job.file.filename)} />
       </Progress.Root>
       <Text size="xs" c="dimmed" mt={4}>
-        {job.state === 'queued' ? 'It waits for its turn.' : `${part} % read`}
+        {job.state === 'queued' ? messages.waiting : messages.processed(percent)}
         {read.length > 0 && `, ${read.join(', ')}`}
-        {seconds_left !== null && !isFinished(job) && `, ${seconds_left} s left`}
+        {seconds_left !== null && !isFinished(job) && `, ${messages.secondsLeft(seconds_left)}`}
       </Text>
     </div>
   );
@@ -35,11 +38,10 @@ export function ImportProgress({ job }: { job: ImportJob }) {
 
 interface SummaryProps {
   job: ImportJob;
-  /** Whether nothing was written: what it would do. */
   isDryRun: boolean;
 }
 
-/** What an import did or would do, in numbers, with the ways to what it made. */
+/** The counts of an import or a dry run, linked to the affected vulnerabilities. */
 export function ImportSummary({ job, isDryRun }: SummaryProps) {
   const { result, assessment_id, started_at } = job;
   if (result === null) return null;
@@ -48,24 +50,24 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
       ? undefined
       : { assessment_id: [assessment_id], status_id: [REOPENED], updated_since: started_at };
   const findings: { label: string; number: number; search: VulnerabilitySearch | undefined }[] = [
-    { label: 'new', number: result.findings_created, search: { import_id: [job.id] } },
-    { label: 'seen again', number: result.findings_seen_again, search: undefined },
-    { label: 'reopened', number: result.findings_reopened, search: reopened },
+    { label: messages.created, number: result.findings_created, search: { import_id: [job.id] } },
+    { label: messages.seenAgain, number: result.findings_seen_again, search: undefined },
+    { label: messages.reopened, number: result.findings_reopened, search: reopened },
     {
-      label: job.options.when_gone === 'fix' ? 'gone, set to Fixed' : 'gone',
+      label: job.options.when_gone === 'fix' ? messages.goneFixed : messages.gone,
       number: result.findings_gone,
       search: { gone_import_id: [job.id] },
     },
   ];
   const others = [
-    { label: `${pluralNoun(result.assets_created, 'asset')} added`, number: result.assets_created },
-    { label: `${pluralNoun(result.assets_updated, 'asset')} seen`, number: result.assets_updated },
-    { label: `${pluralNoun(result.ports_opened, 'port')} opened`, number: result.ports_opened },
-    { label: `${pluralNoun(result.ports_closed, 'port')} closed`, number: result.ports_closed },
-    { label: `${pluralNoun(job.progress.skipped, 'record')} skipped`, number: job.progress.skipped },
+    { label: messages.assetsCreated(result.assets_created), number: result.assets_created },
+    { label: messages.assetsUpdated(result.assets_updated), number: result.assets_updated },
+    { label: messages.portsOpened(result.ports_opened), number: result.ports_opened },
+    { label: messages.portsClosed(result.ports_closed), number: result.ports_closed },
+    { label: messages.skipped(job.progress.skipped), number: job.progress.skipped },
   ].filter(({ number }) => number > 0);
   return (
-    <dl className={classes.counts} aria-label={isDryRun ? 'What it would do' : 'What it did'}>
+    <dl className={classes.counts} aria-label={isDryRun ? messages.dryRunSummary : messages.summary}>
       {findings.map(({ label, number, search }) => (
         <Count key={label} label={label}>
           {isDryRun || number === 0 || search === undefined || job.undone !== null ? (
@@ -102,27 +104,22 @@ function Count({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-const PREVIEW_LIMIT = {
-  new: 'New',
-  reopened: 'Reopened',
-  gone: 'Gone',
-  again: 'Seen again',
-} as const;
+/** Findings of each kind in the preview of a dry run. */
+const PREVIEW_LIMIT = 20;
 
-/** The first findings of each kind that a dry run tells. */
+/** The first findings of each kind in a dry run. */
 export function ImportPreview({ job }: { job: ImportJob }) {
   const { preview } = job;
   if (preview === null) return null;
   return (
     <Stack gap="sm">
-      {Object.entries(PREVIEW_LIMIT).map(([kind, label]) => {
-        const findings = preview[kind as keyof typeof PREVIEW_LIMIT];
+      {Object.entries(messages.previewKinds).map(([kind, label]) => {
+        const findings = preview[kind as keyof typeof messages.previewKinds];
         if (findings.length === 0) return null;
         return (
           <section key={kind} aria-label={label}>
             <Text size="sm" fw={600}>
-              {label}
-              {findings.length >= 20 && ', the first 20'}
+              {findings.length >= PREVIEW_LIMIT ? messages.firstOf(label, PREVIEW_LIMIT) : label}
             </Text>
             <ul className={classes.findings}>
               {findings.map(({ title, asset }, index) => (
@@ -131,7 +128,7 @@ export function ImportPreview({ job }: { job: ImportJob }) {
                   {asset !== undefined && (
                     <span>
                       {' '}
-                      at <bdi>{asset}</bdi>
+                      {messages.at} <bdi>{asset}</bdi>
                     </span>
                   )}
                 </li>
@@ -144,13 +141,13 @@ export function ImportPreview({ job }: { job: ImportJob }) {
   );
 }
 
-/** Where a report went wrong, and what of it was not taken. */
+/** The error that ended an import, and the skipped records. */
 export function ImportErrors({ job }: { job: ImportJob }) {
   const { error, skips } = job;
   return (
     <>
       {error !== null && (
-        <Alert color="red" title={formatLocation('The report is wrong', error.line, error.offset)}>
+        <Alert color="red" title={formatLocation(messages.invalidReport, error.line, error.offset)}>
           {error.message}
         </Alert>
       )}
@@ -173,6 +170,6 @@ export function ImportErrors({ job }: { job: ImportJob }) {
 }
 
 function formatLocation(what: string, line?: number, offset?: number): string {
-  if (line !== undefined) return `${what}, first at line ${line.toLocaleString()}`;
-  return offset === undefined ? what : `${what}, first at byte ${offset.toLocaleString()}`;
+  if (line !== undefined) return messages.atLine(what, line);
+  return offset === undefined ? what : messages.atByte(what, offset);
 }

@@ -10,7 +10,7 @@ const ICONS = {
   cancelled: IconBan,
 } as const;
 
-/** How far an import is, by a word and a shape. */
+/** The state of an import, by label and icon. */
 export function ImportStateBadge({ state }: { state: State }) {
   const Icon = ICONS[state];
   return (

@@ -5,8 +5,9 @@ import { pluralize } from '../../components/pluralize.ts';
 import { currentUser } from '../../session/current-user.ts';
 import { ImportOptions, DEFAULT_SETTINGS } from './import-options.tsx';
 import { ImportFileCard } from './import-file-card.tsx';
+import { importMessages } from './messages.ts';
 
-/** A file that was dropped, with a number of its own: the same may be dropped twice. */
+/** A dropped file. Its id is unique, as the same file may be dropped twice. */
 export interface DroppedFile {
   id: number;
   file: File;
@@ -15,7 +16,7 @@ export interface DroppedFile {
 interface CardState {
   canStart: boolean;
   started: boolean;
-  assessmentError: string | undefined;
+  needsAssessment: boolean;
 }
 
 interface NewImportsProps {
@@ -23,27 +24,29 @@ interface NewImportsProps {
   onRemove: (ids: readonly number[]) => void;
 }
 
-/** Reports that were dropped, with what holds for all of them. */
+/** The dropped reports and their common options. */
 export function NewImports({ files, onRemove }: NewImportsProps) {
-  const [wishes, setWishes] = useState(DEFAULT_SETTINGS);
+  const [settings, setSettings] = useState(DEFAULT_SETTINGS);
   const [states, setStates] = useState<Readonly<Record<number, CardState>>>({});
   const [startAll, setStartAll] = useState(0);
   const { data: who } = useQuery(currentUser);
-  // Without an assessment only admins import, and staff name the organization then.
+  // Only admins may import without an assessment; staff must then choose an organization.
   const isReady =
-    wishes.assessmentUid !== null || (who?.admin === true && (!who.staff || wishes.organizationUid !== null));
-  const here = files.flatMap(({ id }) => states[id] ?? []);
-  const startable = here.filter(({ canStart }) => canStart).length;
-  const allStarted = here.length > 0 && here.every(({ started }) => started);
-  const wrong = here.find(({ assessmentError }) => assessmentError !== undefined)?.assessmentError;
+    settings.assessmentUid !== null ||
+    (who?.admin === true && (!who.staff || settings.organizationUid !== null));
+  const shownStates = files.flatMap(({ id }) => states[id] ?? []);
+  const startableCount = shownStates.filter(({ canStart }) => canStart).length;
+  const allStarted = shownStates.length > 0 && shownStates.every(({ started }) => started);
   return (
     <Stack gap="sm">
       {!allStarted && (
         <ImportOptions
-          settings={wishes}
-          onChange={setWishes}
+          settings={settings}
+          onChange={setSettings}
           assessmentError={
-            wishes.assessmentUid === null && wrong !== undefined ? toSentence(wrong) : undefined
+            settings.assessmentUid === null && shownStates.some(({ needsAssessment }) => needsAssessment)
+              ? importMessages.options.chooseAssessment
+              : undefined
           }
         />
       )}
@@ -51,7 +54,7 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
         <ImportFileCard
           key={id}
           file={file}
-          settings={wishes}
+          settings={settings}
           isReady={isReady}
           startAll={startAll}
           onRemove={() => onRemove([id])}
@@ -59,9 +62,9 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
         />
       ))}
       <Group gap="sm">
-        {startable > 1 && (
+        {startableCount > 1 && (
           <Button size="xs" onClick={() => setStartAll((number) => number + 1)}>
-            Import all {startable}
+            {importMessages.file.importAll(startableCount)}
           </Button>
         )}
         {files.length > 1 && !allStarted && (
@@ -70,11 +73,9 @@ export function NewImports({ files, onRemove }: NewImportsProps) {
           </Text>
         )}
         <Button size="xs" variant="default" onClick={() => onRemove(files.map(({ id }) => id))}>
-          {allStarted ? 'Done' : 'Remove all'}
+          {allStarted ? 'Done' : importMessages.file.removeAll}
         </Button>
       </Group>
     </Stack>
   );
 }
-
-const toSentence = (words: string) => `${words[0]?.toUpperCase() ?? ''}${words.slice(1)}.`;

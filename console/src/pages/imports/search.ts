@@ -1,6 +1,6 @@
 import { IMPORT_STATE_LABELS, type ImportSearch, type ImportState } from '../../queries/imports.ts';
 
-/** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
+/** Parses the search parameters of the list and ignores invalid ones. */
 export function parseImportSearch(given: Record<string, unknown>): ImportSearch {
   const list = (name: string): unknown[] =>
     given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];

@@ -5,7 +5,7 @@ import { followImport } from '../../queries/import-events.ts';
 import { type FileSettings, type ImportSettings, uploadImport } from '../../queries/upload-import.ts';
 import { refreshAfterImport, isFinished } from '../../queries/imports.ts';
 
-/** How far a report came: it is sent (a part from 0 to 1), then it is a job; or it was refused. */
+/** The upload (`progress` from 0 to 1) and then the job of an import, or the error that rejected it. */
 export interface ImportRun {
   progress: number;
   job?: ImportJob;
@@ -18,7 +18,7 @@ interface ImportFile {
   fileSettings: FileSettings;
 }
 
-/** So many dry runs at once: an organization has room for twenty imports that wait. */
+/** An organization may have twenty imports in its queue. */
 const MAX_CONCURRENT_DRY_RUNS = 2;
 const waiting: (() => void)[] = [];
 let running = 0;
@@ -33,16 +33,16 @@ async function acquireDryRunSlot(): Promise<() => void> {
   };
 }
 
-/** Typing in an option settles before a report is looked at again, in milliseconds. */
+/** Milliseconds after the last change of an option. */
 const DEBOUNCE = 400;
 
-/** What an import of a report would do, found out anew whenever its options change (operation 65, `dry_run`). */
+/** Previews an import, again whenever its options change (operation 65, `dry_run`). */
 export function useDryRun(
   { file, settings, fileSettings }: ImportFile,
   isOn: boolean,
 ): ImportRun | undefined {
   const client = useQueryClient();
-  const [found, setFound] = useState<{ key: string; run: ImportRun }>();
+  const [latest, setLatest] = useState<{ key: string; run: ImportRun }>();
   const key = JSON.stringify([settings, fileSettings]);
   const report = useRef<ImportFile>({ file, settings, fileSettings });
   useEffect(() => {
@@ -53,12 +53,12 @@ export function useDryRun(
     const stop = new AbortController();
     const { signal } = stop;
     let last: ImportJob | undefined;
-    const setRun = (run: ImportRun) => setFound({ key, run });
+    const setRun = (run: ImportRun) => setLatest({ key, run });
     const timer = setTimeout(() => {
-      void look();
+      void preview();
     }, DEBOUNCE);
-    async function look(): Promise<void> {
-      const endTurn = await acquireDryRunSlot();
+    async function preview(): Promise<void> {
+      const releaseSlot = await acquireDryRunSlot();
       try {
         if (signal.aborted) return;
         setRun({ progress: 0 });
@@ -73,24 +73,24 @@ export function useDryRun(
       } catch (error) {
         if (!signal.aborted) setRun({ progress: 1, error: error as Error });
       } finally {
-        endTurn();
+        releaseSlot();
       }
     }
     return () => {
       clearTimeout(timer);
       stop.abort();
-      // Nobody waits for it any more, and others of the assessment may.
+      // Frees the queue for the next import of the assessment.
       if (last !== undefined && !isFinished(last))
         void api
           .POST('/v1/imports/{id}/cancel', { params: { path: { id: last.id } } })
           .catch(() => undefined);
     };
   }, [key, isOn, client]);
-  // Of other options than these nothing is known yet.
-  return isOn && found?.key === key ? found.run : undefined;
+  // The preview of other options does not apply.
+  return isOn && latest?.key === key ? latest.run : undefined;
 }
 
-/** Imports a report, and follows it to its end. */
+/** Imports a report and follows its progress. */
 export function useStartImport(): { run: ImportRun | undefined; start: (report: ImportFile) => void } {
   const client = useQueryClient();
   const [run, setRun] = useState<ImportRun>();

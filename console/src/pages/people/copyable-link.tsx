@@ -1,5 +1,6 @@
 import { Group, TextInput } from '@mantine/core';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { peopleMessages } from './messages.ts';
 
 interface CopyableLinkProps {
   label: string;
@@ -7,7 +8,7 @@ interface CopyableLinkProps {
   link: string;
 }
 
-/** A link that one gives to somebody. */
+/** A read-only link with a copy button. */
 export function CopyableLink({ label, description, link }: CopyableLinkProps) {
   return (
     <Group gap="xs" align="end">
@@ -19,7 +20,7 @@ export function CopyableLink({ label, description, link }: CopyableLinkProps) {
         value={link}
         onFocus={(event) => event.currentTarget.select()}
       />
-      <CopyButton text={link} label="Copy the link" withLabel />
+      <CopyButton text={link} label={peopleMessages.invite.copyLink} withLabel />
     </Group>
   );
 }

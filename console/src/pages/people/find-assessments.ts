@@ -1,7 +1,7 @@
 import { api } from '../../queries/client.ts';
 import type { Option } from '../../components/filter-definition.ts';
 
-/** Finds assessments by name or uid, for a field that one of them is chosen in. */
+/** Searches assessments by name or uid, as options of a select. */
 export async function findAssessments(
   search: string,
   signal: AbortSignal,

@@ -13,10 +13,13 @@ import { currentUser } from '../../session/current-user.ts';
 import { findAssessments } from './find-assessments.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { peopleMessages } from './messages.ts';
 
 const FIELDS = ['email', 'name', 'admin', 'assessments', 'organization_uid'] as const;
 
-/** Asks who is invited, and shows the link for them (operation 54). */
+const messages = peopleMessages.invite;
+
+/** Invites a person and shows the invitation link (operation 54). */
 export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
   const { data: who } = useQuery(currentUser);
   const [email, setEmail] = useState('');
@@ -24,22 +27,22 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
   const [admin, setAdmin] = useState(false);
   const [byMail, setByMail] = useState(true);
   const [organization, setOrganization] = useState<string | null>(null);
-  const [given, setGiven] = useState<readonly Option[]>([]);
+  const [selected, setSelected] = useState<readonly Option[]>([]);
   const invite = useInvitePerson();
   const errors = parseFieldErrors(invite.error, FIELDS, 'email');
   if (invite.data !== undefined)
     return (
-      <Dialog onClose={onClose} title="Invited">
+      <Dialog onClose={onClose} title={messages.done}>
         <Stack gap="sm">
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             <Anchor component={Link} to={`/people/${invite.data.id}`} size="sm" onClick={onClose}>
               {invite.data.email}
             </Anchor>{' '}
-            is invited.
+            {messages.isInvited}
           </Text>
           <CopyableLink
-            label="Link"
-            description="Give it to them and to nobody else: whoever has it sets the password."
+            label={messages.link}
+            description={messages.linkHint}
             link={invite.data.invite_url ?? ''}
           />
           <Group justify="flex-end">
@@ -53,7 +56,7 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
   const organizationOf = who?.staff === true ? (organization ?? undefined) : undefined;
   return (
     <FormDialog
-      title="Invite somebody"
+      title={messages.title}
       submitLabel="Invite"
       isPending={invite.isPending}
       error={errors.rest}
@@ -64,7 +67,7 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
           ...(name.trim() === '' ? {} : { name }),
           admin,
           send_invite: byMail,
-          assessments: given.map(({ value }) => value),
+          assessments: selected.map(({ value }) => value),
           ...(organization === null ? {} : { organization_uid: organization }),
         })
       }
@@ -73,13 +76,13 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
         value={organization}
         onChange={(uid) => {
           setOrganization(uid);
-          setGiven([]);
+          setSelected([]);
         }}
         error={errors.messageFor('organization_uid')}
       />
       <TextInput
         type="email"
-        label="E-mail address"
+        label={messages.email}
         required
         data-autofocus
         value={email}
@@ -93,8 +96,8 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
         error={errors.messageFor('name')}
       />
       <Switch
-        label="Admin of the organization"
-        description="Reaches everything in it, and invites and bans people."
+        label={messages.admin}
+        description={messages.adminHint}
         checked={admin}
         onChange={(event) => setAdmin(event.currentTarget.checked)}
         error={errors.messageFor('admin')}
@@ -102,27 +105,29 @@ export function InvitePersonDialog({ onClose }: { onClose: () => void }) {
       {!admin && (
         <>
           <AsyncSelect
-            label="Assessments that they reach"
+            label={messages.assessments}
             optionsKey={['assessments', organizationOf ?? '']}
             loadOptions={(search, signal) => findAssessments(search, signal, organizationOf)}
             value={null}
             clearsOnSelect
             disabled={who?.staff === true && organization === null}
             onChange={(one) =>
-              one !== null && given.every(({ value }) => value !== one.value) && setGiven([...given, one])
+              one !== null &&
+              selected.every(({ value }) => value !== one.value) &&
+              setSelected([...selected, one])
             }
             error={errors.messageFor('assessments')}
           />
           <SelectedPills
-            label="Assessments given"
-            selected={given}
-            onRemove={(value) => setGiven(given.filter((other) => other.value !== value))}
+            label={messages.selectedAssessments}
+            selected={selected}
+            onRemove={(value) => setSelected(selected.filter((other) => other.value !== value))}
           />
         </>
       )}
       <Switch
-        label="Send it by mail"
-        description="Where this server sends any. You see the link in any case."
+        label={messages.byMail}
+        description={messages.byMailHint}
         checked={byMail}
         onChange={(event) => setByMail(event.currentTarget.checked)}
       />

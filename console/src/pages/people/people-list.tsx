@@ -21,6 +21,9 @@ import { currentUser } from '../../session/current-user.ts';
 import { InvitePersonDialog } from './invite-person.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
 import { parsePeopleSearch } from './search.ts';
+import { peopleMessages } from './messages.ts';
+
+const messages = peopleMessages;
 
 const STATE_FILTER: FilterDefinition = {
   name: 'state',
@@ -47,7 +50,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   },
   {
     id: 'email',
-    header: 'Address',
+    header: 'E-mail',
     width: 'minmax(110px, 1.3fr)',
     minTableWidth: 560,
     cell: ({ email }) => <span title={email}>{email}</span>,
@@ -69,7 +72,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   },
   {
     id: 'factor',
-    header: 'Second factor',
+    header: messages.secondFactor,
     width: '124px',
     minTableWidth: 860,
     cell: ({ second_factor }) => (second_factor === true ? 'On' : 'Off'),
@@ -83,7 +86,7 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   },
   {
     id: 'seen',
-    header: 'Last seen',
+    header: messages.lastSeen,
     width: '124px',
     minTableWidth: 660,
     cell: ({ last_seen_at }) =>
@@ -91,15 +94,13 @@ const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
   },
 ];
 
-/** The people of the organization, for its admins and for staff. */
+/** The people of the organization; only for admins and staff. */
 export function PeopleList() {
   const { data: who } = useQuery(currentUser);
   if (who !== undefined && who.admin !== true)
     return (
       <PageLayout title="People">
-        <EmptyState title="This is for admins">
-          An admin of your organization can invite and ban people.
-        </EmptyState>
+        <EmptyState title={messages.adminsOnly}>{messages.adminsOnlyHint}</EmptyState>
       </PageLayout>
     );
   return who === undefined ? null : <List />;
@@ -109,10 +110,10 @@ function List() {
   const search = useSearch({ from: '/people' });
   const navigate = useNavigate({ from: '/people' });
   const list = usePeople(search);
-  const kinds = [STATE_FILTER, ...useOrganizationFilter()];
+  const filters = [STATE_FILTER, ...useOrganizationFilter()];
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
-  const [invites, setInvites] = useState(false);
+  const [isInviting, setInviting] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
     void navigate({ search: (now) => parsePeopleSearch({ ...now, ...change }), replace: true });
@@ -121,10 +122,10 @@ function List() {
   useRowShortcuts(rows, {
     itemName: 'person',
     open: { run: open },
-    shortcuts: { n: { label: 'Invite', run: () => setInvites(true) } },
+    shortcuts: { n: { label: 'Invite', run: () => setInviting(true) } },
   });
   const invite = (
-    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInvites(true)}>
+    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
       Invite
     </Button>
   );
@@ -140,17 +141,17 @@ function List() {
       }
       toolbar={
         <FilterBar
-          filters={kinds}
+          filters={filters}
           values={{
             state: search.state === undefined ? [] : [search.state],
             organization_uid: search.organization_uid ?? [],
           }}
           onChange={(name, next) =>
-            // Somebody is in one state.
+            // A person has only one state: the last selected value wins.
             filter({ [name]: name === 'state' ? next.at(-1) : next.length === 0 ? undefined : next })
           }
           search={search.search}
-          searchLabel="Search names and addresses"
+          searchLabel={messages.search}
           onSearch={(words) => filter({ search: words })}
         />
       }
@@ -168,14 +169,13 @@ function List() {
           Object.keys(search).length > 0 ? (
             <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <EmptyState title="Nobody is here yet" action={invite}>
-              Invite the people who test and those who fix. Each gets a link by which they choose how to sign
-              in.
+            <EmptyState title={messages.noPeople} action={invite}>
+              {messages.noPeopleHint}
             </EmptyState>
           )
         }
       />
-      {invites && <InvitePersonDialog onClose={() => setInvites(false)} />}
+      {isInviting && <InvitePersonDialog onClose={() => setInviting(false)} />}
     </PageLayout>
   );
 }

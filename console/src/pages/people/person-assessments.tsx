@@ -8,13 +8,16 @@ import { useUpdatePerson } from '../../queries/people.ts';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { findAssessments } from './find-assessments.ts';
 import classes from './person-page.module.css';
+import { peopleMessages } from './messages.ts';
 
 interface PersonAssessmentsProps {
   person: User;
   canEdit: boolean;
 }
 
-/** The assessments that somebody was given access to by name (operation 56). */
+const messages = peopleMessages.access;
+
+/** The assessments that a person has direct access to (operation 56). */
 export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
   const change = useUpdatePerson();
   const { assessment_ids: given } = person;
@@ -24,12 +27,12 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
     <Stack gap="sm">
       {person.admin === true && (
         <Text size="sm" c="dimmed">
-          {person.staff ? 'Staff' : 'An admin'} reaches all of them anyway.
+          {person.staff ? messages.allForStaff : messages.allForAdmins}
         </Text>
       )}
       {canEdit && !person.banned && (
         <AsyncSelect
-          label="Give access to"
+          label={messages.give}
           optionsKey={['assessments', person.organization_uid ?? '']}
           loadOptions={async (search, signal) =>
             (await findAssessments(search, signal, person.organization_uid ?? undefined)).filter(
@@ -39,15 +42,15 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
           value={null}
           clearsOnSelect
           disabled={change.isPending}
-          onChange={(one) => one !== null && set([...given, one.value], `Access to ${one.label} is given.`)}
+          onChange={(one) => one !== null && set([...given, one.value], messages.given(one.label))}
         />
       )}
       {given.length === 0 && person.admin !== true && (
         <Text size="sm" c="dimmed">
-          None yet: they see nothing until they are given access to an assessment.
+          {messages.none}
         </Text>
       )}
-      <ul className={classes.given} aria-label="Assessments that they reach">
+      <ul className={classes.given} aria-label={messages.label}>
         {given.map((uid) => (
           <li key={uid}>
             <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
@@ -57,11 +60,11 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
               <ActionIcon
                 variant="subtle"
                 color="gray"
-                aria-label={`Take the access to ${uid}`}
+                aria-label={messages.remove(uid)}
                 onClick={() =>
                   set(
                     given.filter((other) => other !== uid),
-                    `Access to ${uid} is taken.`,
+                    messages.removed(uid),
                   )
                 }
               >

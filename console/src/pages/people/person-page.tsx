@@ -1,5 +1,12 @@
 import { Button, Group, Loader, Menu, Paper, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
-import { IconBan, IconChevronDown, IconPencil, IconRefresh, IconUserCheck } from '@tabler/icons-react';
+import {
+  IconBan,
+  IconChevronDown,
+  IconKey,
+  IconPencil,
+  IconRefresh,
+  IconUserCheck,
+} from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -16,8 +23,11 @@ import { currentUser } from '../../session/current-user.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { PersonAssessments } from './person-assessments.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
+import { peopleMessages } from './messages.ts';
 
-/** One person: who they are, what they may do, what they reach. */
+const messages = peopleMessages.actions;
+
+/** The page of one person: details, role and access to assessments. */
 export function PersonPage() {
   const { id } = useParams({ from: '/people/$id' });
   const { data, error } = useQuery(personQuery(Number(id)));
@@ -27,7 +37,7 @@ export function PersonPage() {
         {error === null ? (
           <Loader size="sm" />
         ) : (
-          <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
+          <EmptyState title={peopleMessages.loadFailed}>{errorText(error)}</EmptyState>
         )}
       </PageLayout>
     );
@@ -41,27 +51,27 @@ function PersonDetails({ person }: { person: User }) {
   const [dialog, setDialog] = useState<Dialog>();
   const change = useUpdatePerson();
   const name = personName(person);
-  // Staff are not changed here, and nobody bans themselves.
-  const mayChange = who?.admin === true && !person.staff;
+  // Staff accounts are not managed here.
+  const canEdit = who?.admin === true && !person.staff;
   const isSelf = who?.id === person.id;
   const isInvited = typeof person.invite_url === 'string';
   return (
     <PageLayout
       title={name}
       actions={
-        mayChange && (
+        canEdit && (
           <Actions
             person={person}
             onDialog={setDialog}
             canBan={!isSelf}
             onReactivate={() =>
-              change.mutate({ person, set: { reactivate: true }, message: `${name} can sign in again.` })
+              change.mutate({ person, set: { reactivate: true }, message: messages.reactivated(name) })
             }
             onReinvite={() =>
               change.mutate({
                 person,
                 set: { reinvite: true },
-                message: 'There is a new link; the old one ended.',
+                message: messages.invitationRenewed,
               })
             }
           />
@@ -73,22 +83,22 @@ function PersonDetails({ person }: { person: User }) {
           <PersonFacts person={person} />
           {isInvited && (
             <CopyableLink
-              label="Link of the invitation"
-              description="Give it to them and to nobody else: whoever has it sets the password."
+              label={peopleMessages.invite.link}
+              description={peopleMessages.invite.linkHint}
               link={person.invite_url ?? ''}
             />
           )}
-          {mayChange && !person.banned && (
+          {canEdit && !person.banned && (
             <Switch
-              label="Admin of the organization"
-              description="Reaches everything in it, and invites and bans people."
+              label={peopleMessages.invite.admin}
+              description={peopleMessages.invite.adminHint}
               checked={person.admin === true}
               onChange={(event) => {
                 const admin = event.currentTarget.checked;
                 change.mutate({
                   person,
                   set: { admin },
-                  message: admin ? `${name} is an admin.` : `${name} is no admin any more.`,
+                  message: admin ? messages.madeAdmin(name) : messages.removedAdmin(name),
                   revert: { admin: !admin },
                 });
               }}
@@ -100,7 +110,7 @@ function PersonDetails({ person }: { person: User }) {
         <Title order={2} size="h5" mb="xs">
           Assessments
         </Title>
-        <PersonAssessments person={person} canEdit={mayChange} />
+        <PersonAssessments person={person} canEdit={canEdit} />
       </Paper>
       {dialog === 'ban' && <BanPersonDialog person={person} onClose={() => setDialog(undefined)} />}
       {dialog === 'rename' && <RenamePersonDialog person={person} onClose={() => setDialog(undefined)} />}
@@ -127,16 +137,25 @@ function Actions({ person, canBan, onDialog, onReactivate, onReinvite }: Actions
     <Menu position="bottom-end">
       <Menu.Target>
         <Button size="xs" variant="default" rightSection={<IconChevronDown size={14} aria-hidden />}>
-          Change
+          Actions
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item leftSection={<IconPencil size={14} aria-hidden />} onClick={() => onDialog('rename')}>
-          Name
+          {messages.rename}
         </Menu.Item>
         {typeof person.invite_url === 'string' && (
           <Menu.Item leftSection={<IconRefresh size={14} aria-hidden />} onClick={onReinvite}>
-            New link
+            {messages.newInvitation}
+          </Menu.Item>
+        )}
+        {canBan && typeof person.invite_url !== 'string' && (
+          <Menu.Item
+            component="a"
+            href={`/account/people/${person.uid}/password-link`}
+            leftSection={<IconKey size={14} aria-hidden />}
+          >
+            {messages.passwordReset}
           </Menu.Item>
         )}
         {canBan && (
@@ -153,7 +172,7 @@ function PersonFacts({ person }: { person: User }) {
   const { email, organization_uid, staff, admin, last_seen_at } = person;
   return (
     <DescriptionList>
-      <DescriptionItem name="Address">
+      <DescriptionItem name={peopleMessages.invite.email}>
         {email.slice(0, email.lastIndexOf('@'))}
         <wbr />
         {email.slice(email.lastIndexOf('@'))}
@@ -163,10 +182,10 @@ function PersonFacts({ person }: { person: User }) {
       </DescriptionItem>
       <DescriptionItem name="Organization">{organization_uid ?? 'None'}</DescriptionItem>
       <DescriptionItem name="Role">
-        {staff ? 'Platform staff' : admin === true ? 'Admin' : 'User'}
+        {staff ? peopleMessages.platformStaff : admin === true ? 'Admin' : 'User'}
       </DescriptionItem>
       {last_seen_at !== undefined && (
-        <DescriptionItem name="Last seen">
+        <DescriptionItem name={peopleMessages.lastSeen}>
           {last_seen_at === null ? 'Never' : <Time at={last_seen_at} />}
         </DescriptionItem>
       )}
@@ -185,7 +204,7 @@ function BanPersonDialog({ person, onClose }: DialogProps) {
   const isInvited = typeof person.invite_url === 'string';
   return (
     <FormDialog
-      title="Ban"
+      title={messages.banTitle(personName(person))}
       submitLabel="Ban"
       isDestructive
       isPending={ban.isPending}
@@ -196,10 +215,7 @@ function BanPersonDialog({ person, onClose }: DialogProps) {
       }
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{personName(person)}</b>{' '}
-        {isInvited
-          ? 'never signed in: the invitation and its link end, and the person is gone from the list. An admin can invite the address again.'
-          : 'is signed out everywhere at once, cannot sign in, and every token and API key of theirs ends for good. What they found, wrote and logged stays. They can be reactivated; what ended does not come back.'}
+        {isInvited ? messages.banInvitedWarning : messages.banWarning}
       </Text>
     </FormDialog>
   );
@@ -211,7 +227,7 @@ function RenamePersonDialog({ person, onClose }: DialogProps) {
   const errors = parseFieldErrors(change.error, ['name']);
   return (
     <FormDialog
-      title="Name"
+      title={messages.rename}
       submitLabel="Save"
       isPending={change.isPending}
       error={errors.rest}
@@ -221,7 +237,7 @@ function RenamePersonDialog({ person, onClose }: DialogProps) {
           {
             person,
             set: { name },
-            message: 'The name is changed.',
+            message: messages.renamed,
             ...(person.name === null ? {} : { revert: { name: person.name } }),
           },
           { onSuccess: onClose },

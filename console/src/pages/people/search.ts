@@ -2,7 +2,7 @@ import type { PeopleSearch, PersonState } from '../../queries/people.ts';
 
 const STATE_NAMES: readonly string[] = ['active', 'invited', 'banned'] satisfies PersonState[];
 
-/** Reads the list's address; what is none of its parameters is left out. */
+/** Parses the search parameters of the list and ignores invalid ones. */
 export function parsePeopleSearch({
   search,
   state,
@@ -11,7 +11,7 @@ export function parsePeopleSearch({
   const organizations = organization_uid === undefined ? [] : [organization_uid].flat().map(String);
   return {
     ...(typeof search === 'string' && search !== '' ? { search } : {}),
-    // An address has a number where one was searched for.
+    // The router parses digits as a number.
     ...(typeof search === 'number' ? { search: String(search) } : {}),
     ...(STATE_NAMES.includes(String(state)) ? { state: state as PersonState } : {}),
     ...(organizations.length === 0 ? {} : { organization_uid: organizations }),

@@ -2,7 +2,7 @@ import { Group } from '@mantine/core';
 import { IconBan, IconCircleCheck, IconMail } from '@tabler/icons-react';
 import type { ListedUser } from '../../../../client/src/description.ts';
 
-/** Where somebody stands, by its shape and its word. */
+/** The state of a user, by icon and label. */
 export function UserStateBadge({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {
   const [Icon, word] =
     banned === true

@@ -16,6 +16,7 @@ import {
 import { pluralize } from '../../components/pluralize.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
+import { toSentence } from '../../components/field-errors.ts';
 
 /** What each kind is on: one, and many. */
 const TAGGED_NOUNS: Readonly<Record<TagKind, readonly [one: string, many: string]>> = {
@@ -253,6 +254,3 @@ function nameError(error: Error): string {
   const [fault] = error instanceof AssayError ? error.fieldErrors : [];
   return toSentence(fault?.message ?? errorText(error));
 }
-
-const toSentence = (text: string) =>
-  `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;

@@ -1,0 +1,50 @@
+/** Strings of the frame around the pages: navigation, error pages, sign-in. */
+export const appMessages = {
+  skipToContent: 'Skip to content',
+  navigation: 'Main navigation',
+  openNavigation: 'Open navigation',
+  lightTheme: 'Switch to light theme',
+  darkTheme: 'Switch to dark theme',
+  account: 'Account menu',
+  signOut: 'Sign out',
+
+  shortcuts: {
+    title: 'Keyboard shortcuts',
+    none: 'This page has no keyboard shortcuts.',
+    goTo: (page: string) => `Go to ${page}`,
+  },
+
+  errors: {
+    notFound: 'Page not found',
+    notFoundHint: 'The address may be mistyped, or the page was deleted.',
+    goHome: 'Go to Home',
+    outdated: 'Reload the console',
+    outdatedHint:
+      'Part of the console could not be loaded. The server may have been updated since you opened this page, or may be unreachable.',
+    reload: 'Reload',
+    failed: 'Something went wrong',
+  },
+
+  noAccess: {
+    title: 'You do not have access to any assessment yet',
+    hint: (organization: string, email: string) =>
+      `Ask an admin of ${organization} to give ${email} access to your assessments. Their findings, assets and imports will appear here.`,
+    organization: 'your organization',
+    you: 'you',
+    checkAgain: 'Check again',
+  },
+
+  authorization: {
+    failed: (status: number) =>
+      `The server did not authorize the console (${status}). Open the console at the server's configured address.`,
+    noToken: (status: number) => `The server did not issue an access token (${status}). Reload the page.`,
+  },
+
+  sessionExpired: {
+    title: 'You are signed out',
+    hint: 'Your session has expired. Nothing you typed is lost: open the sign-in page in a new tab, sign in, then come back and continue. If you sign in here instead, this page is reloaded; only drafts of vulnerabilities and comments are kept.',
+    notSignedIn: 'You are not signed in in this browser yet.',
+    signInHere: 'Sign in here',
+    openSignIn: 'Open the sign-in page',
+  },
+} as const;

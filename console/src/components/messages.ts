@@ -1,0 +1,76 @@
+import { pluralize } from './pluralize.ts';
+
+/** Strings that several pages share. */
+export const commonMessages = {
+  tryAgain: 'Try again',
+  typeToSearch: 'Type to search',
+  serverUnreachable: 'Cannot reach the server. Try again in a moment.',
+  loadFailed: 'Could not load this page',
+  undone: 'Change undone',
+  undoFailed: 'Could not undo the change',
+  andMore: (count: number) => `and ${count.toLocaleString()} more`,
+  draftTooLarge: 'This draft is too large for the browser to save. Submit it before you leave the page',
+
+  list: {
+    loadFailed: 'Could not load the list',
+    found: (count: number) => `${count.toLocaleString()} found`,
+    moreThan: (count: number) => `More than ${count.toLocaleString()} found`,
+    noResults: 'No results',
+    clearFilters: 'Clear filters',
+    select: (name: string) => `Select ${name}`,
+    selectLoaded: 'Select all loaded rows',
+    selected: (count: number) => `${count.toLocaleString()} selected`,
+    remove: (name: string) => `Remove ${name}`,
+    next: (item: string) => `Next ${item}`,
+    previous: (item: string) => `Previous ${item}`,
+  },
+
+  filter: {
+    remove: (label: string) => `Remove ${label} filter`,
+    back: 'Back to all filters',
+    search: (label: string) => `Search ${label.toLowerCase()}`,
+  },
+
+  view: {
+    save: 'Save view',
+    manage: 'Manage views',
+    copyLink: 'Copy link',
+    link: 'Link to this view',
+    linkCopied: 'Link copied',
+    saved: (name: string) => `View "${name}" saved in this browser`,
+    replaced: (name: string) => `View "${name}" updated`,
+    renamed: (name: string) => `View renamed to "${name}"`,
+    remove: (name: string) => `Delete ${name}`,
+    removed: (name: string) => `View "${name}" deleted`,
+    none: 'No saved views',
+    nameTaken: 'Another view has this name',
+  },
+
+  copy: {
+    failed: 'Could not copy',
+    blocked: 'This browser does not allow copying. Select the text and copy it.',
+  },
+
+  notSet: 'Not set',
+  overdue: (days: number) => `Overdue by ${pluralize(days, 'day')}`,
+  gone: 'The last complete report of its scanner no longer contains it. Decide whether it is fixed.',
+  goneSince: 'Gone since',
+  listing: 'A listing is the set of assets that one assessment tests.',
+
+  markdown: {
+    hint: 'Markdown supported',
+    hintWithImages: 'Markdown supported. Paste or drop screenshots.',
+    preview: (label: string) => `Preview ${label.toLowerCase()}`,
+    edit: (label: string) => `Edit ${label.toLowerCase()}`,
+    nothingToPreview: 'Nothing to preview',
+    uploadingImage: 'Uploading image',
+    loadingImage: (alt: string) => `Loading ${alt}`,
+    imageFailed: (alt: string) => `${alt} (could not load the image)`,
+  },
+
+  person: {
+    nameOrAddress: 'Name or e-mail address',
+    you: (name: string) => `${name} (you)`,
+    unassigned: 'Unassigned',
+  },
+} as const;

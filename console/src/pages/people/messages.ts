@@ -1,0 +1,56 @@
+/** Strings of the list of people and the page of one person. */
+export const peopleMessages = {
+  search: 'Search names and addresses',
+  secondFactor: 'Second factor',
+  lastSeen: 'Last seen',
+  platformStaff: 'Platform staff',
+  adminsOnly: 'Only admins can see this page',
+  adminsOnlyHint: 'Ask an admin of your organization to invite or ban people.',
+  noPeople: 'No people yet',
+  noPeopleHint: 'Invite testers and developers. They choose how to sign in with the link they get.',
+  loadFailed: 'Could not load this person',
+
+  invite: {
+    title: 'Invite someone',
+    done: 'Invitation created',
+    /** Follows the e-mail address. */
+    isInvited: 'is invited.',
+    link: 'Invitation link',
+    linkHint: 'Send it to this person only: anyone who has it can set the password.',
+    copyLink: 'Copy link',
+    email: 'E-mail address',
+    admin: 'Organization admin',
+    adminHint: 'Has access to everything in the organization, and can invite and ban people.',
+    assessments: 'Access to assessments',
+    selectedAssessments: 'Selected assessments',
+    byMail: 'Send by e-mail',
+    byMailHint: 'If this server sends e-mail. You get the link either way.',
+  },
+
+  actions: {
+    rename: 'Rename',
+    newInvitation: 'Create a new invitation link',
+    passwordReset: 'Create a password reset link',
+    invitationRenewed: 'New invitation link created. The old one no longer works.',
+    reactivated: (name: string) => `${name} can sign in again.`,
+    madeAdmin: (name: string) => `${name} is now an admin.`,
+    removedAdmin: (name: string) => `${name} is no longer an admin.`,
+    renamed: 'Name changed',
+    banTitle: (name: string) => `Ban ${name}?`,
+    banWarning:
+      'They are signed out everywhere, cannot sign in, and all their tokens and API keys are revoked for good. What they found, wrote and logged stays. You can reactivate them later, but not their tokens and keys.',
+    banInvitedWarning:
+      'They never signed in: the invitation and its link are revoked, and they are removed from the list. You can invite the address again.',
+  },
+
+  access: {
+    label: 'Assessments with access',
+    allForStaff: 'Staff have access to all assessments.',
+    allForAdmins: 'Admins have access to all assessments.',
+    give: 'Give access to',
+    given: (assessment: string) => `Access to ${assessment} given`,
+    remove: (uid: string) => `Remove access to ${uid}`,
+    removed: (uid: string) => `Access to ${uid} removed`,
+    none: 'No access yet. They see nothing until you give them access to an assessment.',
+  },
+} as const;

@@ -1,0 +1,119 @@
+import {
+  pluralize,
+  pluralizeAssets,
+  pluralizeHours,
+  pluralizeVulnerabilities,
+} from '../components/pluralize.ts';
+
+/** Notifications of the changes that the console sends. */
+export const queryMessages = {
+  created: (name: string) => `${name} created`,
+  deleted: (name: string) => `${name} deleted`,
+  updated: (name: string) => `${name} updated`,
+  updateFailed: (name: string) => `Could not update ${name}`,
+  undoneFor: (what: string) => `Change to ${what} undone`,
+
+  access: {
+    given: (name: string) => `${name} now has access`,
+    removed: (name: string) => `${name} no longer has access`,
+    failed: 'Could not change the access',
+  },
+
+  person: {
+    invited: (email: string) => `${email} invited`,
+    banned: (name: string) => `${name} banned`,
+  },
+
+  group: {
+    updated: 'Group updated',
+    errors: {
+      user_not_found: 'No such person in the organization.',
+      user_not_in_org: 'This person belongs to another organization.',
+      role_not_assignable: 'You cannot give this role, or change members who have it.',
+    } as Readonly<Record<string, string>>,
+    rejected: 'The server rejected it.',
+  },
+
+  asset: {
+    added: (count: number) => `${pluralizeAssets(count)} added`,
+    addedTo: (count: number, listing: string) => `${pluralizeAssets(count)} added to ${listing}`,
+    removedFrom: (count: number, listing: string) => `${pluralizeAssets(count)} removed from ${listing}`,
+    criticality: (level: string, updated: number, denied: number) =>
+      denied === 0
+        ? `Criticality of ${pluralizeAssets(updated)} set to ${level}`
+        : `Criticality of ${pluralizeAssets(updated)} set to ${level}. ${pluralizeAssets(denied)} skipped: no permission`,
+    notSet: 'Not set',
+    criticalityFailed: 'Could not set the criticality',
+    tagsUpdated: (count: number) => `Tags of ${pluralizeAssets(count)} updated`,
+    tagsFailed: 'Could not update the tags',
+  },
+
+  scope: {
+    added: (count: number) => `${pluralizeAssets(count)} added to scope`,
+    removed: (location: string) => `${location} removed from scope`,
+    rulesUpdated: (location: string) => `Scope rules of ${location} updated`,
+    undoneExceptNew: 'Removed from scope. The new assets were not deleted.',
+    unknownAsset: 'No asset has this location.',
+  },
+
+  attachment: {
+    name: (id: number) => `attachment ${id}`,
+    downloadFailed: (name: string) => `Could not download ${name}`,
+    deleteFailed: (name: string) => `Could not delete ${name}`,
+    interrupted: 'The upload was interrupted. Try again.',
+  },
+
+  comment: {
+    posted: 'Comment posted',
+    updated: 'Comment updated',
+    deleted: 'Comment deleted',
+    deleteFailed: 'Could not delete the comment',
+  },
+
+  retest: {
+    requested: 'Retest requested',
+    decided: (status: string) => `Retest ${status}`,
+  },
+
+  session: {
+    timerStarted: 'Timer started',
+    timerStartFailed: 'Could not start the timer',
+    timerStopped: (hours: number) => `Timer stopped after ${pluralizeHours(hours)}`,
+    timerStopFailed: 'Could not stop the timer',
+    logged: (hours: number) => `${pluralizeHours(hours)} logged`,
+    updated: 'Session updated',
+    deleted: 'Session deleted',
+  },
+
+  import: {
+    states: {
+      queued: 'Waiting',
+      running: 'Running',
+      succeeded: 'Done',
+      failed: 'Failed',
+      cancelled: 'Cancelled',
+    },
+    cancelled: (file: string) => `Import of ${file} cancelled. Changes already made were kept.`,
+    cancelFailed: 'Could not cancel the import',
+    undoing: (file: string) => `Undoing the import of ${file}`,
+    undone: (result: string, kept: number) => `Import undone: ${result}, ${kept.toLocaleString()} kept`,
+    undoResult: ({ findings, assets, statuses }: { findings: number; assets: number; statuses: number }) =>
+      `${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} deleted, ${pluralize(statuses, 'status', 'statuses')} restored`,
+    connectionLost: 'The connection was lost. Reload the page to see the current state.',
+  },
+
+  vulnerability: {
+    countChanged: (now: number, expected: number) =>
+      `${pluralize(now, 'vulnerability matches', 'vulnerabilities match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
+    undone: (count: number, kept: number) =>
+      kept === 0
+        ? `Change to ${pluralizeVulnerabilities(count)} undone`
+        : `Change to ${pluralizeVulnerabilities(count)} undone, ${kept.toLocaleString()} changed since and left as they are`,
+    updateFailed: (label: string) => `Could not set: ${label}`,
+    unchanged: (label: string) => `${label}: already set`,
+    updated: (label: string, title: string) => `${label}: ${title}`,
+    updatedCount: (label: string, count: number) => `${label}: ${pluralizeVulnerabilities(count)} updated`,
+    deleteFailed: 'Could not delete the vulnerability',
+    noExport: 'The server did not send a file. Try again.',
+  },
+} as const;
