@@ -86,7 +86,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('dialog', { name: 'Delete the assessment' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/assessments');
-    await page.getByText('The assessment hostile is deleted.').waitFor();
+    await page.getByText('hostile deleted').waitFor();
   });
 
   it('stay while something was found in them, and say so', async () => {
@@ -157,7 +157,7 @@ describeInBrowser('The assessments of the console', () => {
     const clock = page.getByRole('grid').getByRole('timer');
     await expect.poll(() => clock.textContent(), { timeout: 20_000 }).toMatch(/^0:00:(0[2-9]|[1-5])/);
     await page.getByRole('button', { name: /^Stop\s/ }).click();
-    await page.getByText(/^Stopped after/).waitFor();
+    await page.getByText(/^Timer stopped after/).waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await clock.waitFor();
     await page.getByRole('button', { name: 'Stop the session of Helena Brandt' }).click();
@@ -173,7 +173,7 @@ describeInBrowser('The assessments of the console', () => {
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByLabel('Ended').fill('2026-11-02T14:30');
     await form.getByRole('button', { name: 'Log' }).click();
-    await page.getByText('2.5 hours logged.').waitFor();
+    await page.getByText('2.5 hours logged').waitFor();
     await page.getByText('2.5 hours in all').waitFor();
 
     const row = page.getByRole('row').filter({ hasText: 'Sign-in' });
@@ -184,7 +184,7 @@ describeInBrowser('The assessments of the console', () => {
     await expectAccessible(page);
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The session is deleted.').waitFor();
+    await page.getByText('Session deleted').waitFor();
     await expect.poll(() => row.count()).toBe(0);
   });
 
@@ -230,15 +230,15 @@ describeInBrowser('The assessments of the console', () => {
     await add();
     await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
     await choose(page, 'Asset', '10.20.1.100', '10.20.1.100');
-    await page.getByRole('button', { name: 'Leave out 10.20.1.100' }).click();
+    await page.getByRole('button', { name: 'Remove 10.20.1.100' }).click();
     await dialog
       .getByLabel('Hosts and URLs')
       .fill('10.20.0.10\n10.20.1.101\nnew.example.test, Brand new\n10.0.0.0/8\n');
     await dialog.getByText('3 assets found in it: 1 new, 2 known. Line 4: 10.0.0.0/8 is a network').waitFor();
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Add 3 assets' }).click();
-    await dialog.getByText('Refused: 1 · In scope: 3').waitFor();
-    await dialog.getByRole('row', { name: '10.0.0.0/8 Refused: It is a network' }).waitFor();
+    await dialog.getByText('Failed: 1 · In scope: 3').waitFor();
+    await dialog.getByRole('row', { name: '10.0.0.0/8 Failed: It is a network' }).waitFor();
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.getByRole('tab', { name: 'Scope (3)' }).waitFor();
@@ -248,8 +248,10 @@ describeInBrowser('The assessments of the console', () => {
     await dialog.getByLabel('Hosts and URLs').fill('new.example.test\nnone.example.test');
     await dialog.getByLabel('Create those that are no assets yet').uncheck();
     await dialog.getByRole('button', { name: 'Add 2 assets' }).click();
-    await dialog.getByText('Refused: 1 · In scope: 1').waitFor();
-    await dialog.getByRole('row', { name: 'none.example.test Refused: There is no such asset.' }).waitFor();
+    await dialog.getByText('Failed: 1 · In scope: 1').waitFor();
+    await dialog
+      .getByRole('row', { name: 'none.example.test Failed: No asset has this location.' })
+      .waitFor();
   });
 
   it('are opened to people, and closed again', async () => {
@@ -260,7 +262,7 @@ describeInBrowser('The assessments of the console', () => {
     await choose(page, 'Give access to', 'outsider', /outsider@acme\.example/);
     const grid = page.getByRole('grid', { name: 'People with access' });
     await grid.getByText('outsider@acme.example').waitFor();
-    await page.getByText(/has access\./).waitFor();
+    await page.getByText(/now has access/).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Take the access of/ }).click();
     await page.getByText('Nobody was given access').waitFor();

@@ -44,10 +44,10 @@ describeInBrowser('The assets of the console', () => {
     await page.getByRole('button', { name: 'Criticality', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'High' }).click();
     // The first of them is kept by the testers.
-    await page.getByText('Criticality high: 2 assets changed, 1 that you may not change.').waitFor();
+    await page.getByText('Criticality of 2 assets set to high. 1 asset skipped: no permission').waitFor();
     await expect.poll(() => linksOf(page).allTextContents()).not.toContain(second);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('2 assets set back.').waitFor();
+    await page.getByText('Change to 2 assets undone').waitFor();
     await expect.poll(() => linksOf(page).allTextContents()).toContain(second);
   });
 
@@ -61,12 +61,12 @@ describeInBrowser('The assets of the console', () => {
     // The list of known tags is not in the way any more.
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Change' }).click();
-    await page.getByText('Tags of 2 assets changed.').waitFor();
+    await page.getByText('Tags of 2 assets updated').waitFor();
     await linksOf(page).first().click();
     const tags = page.getByRole('group', { name: 'Tags' });
     await tags.getByText('looked at together').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Tags of 2 assets set back.').waitFor();
+    await page.getByText('Change to 2 assets undone').waitFor();
     await expect.poll(() => tags.getByText('looked at together').count()).toBe(0);
   });
 
@@ -181,7 +181,7 @@ describeInBrowser('The assets of the console', () => {
       .toBe('Theirs');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Ours');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('192.0.2.222 changed.').waitFor();
+    await page.getByText('192.0.2.222 updated').waitFor();
     await page.getByRole('region', { name: 'Facts' }).getByText('Ours').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('region', { name: 'Facts' }).getByText('Theirs').waitFor();

@@ -20,11 +20,11 @@ describeInBrowser('The audit log of the console', () => {
     await expect.poll(() => grid.getByText('session.start').count()).toBe(0);
     await page.reload();
     await grid.getByText('vulnerability.update').first().waitFor();
-    await page.getByRole('button', { name: 'Remove the filter Action' }).click();
+    await page.getByRole('button', { name: 'Remove Action filter' }).click();
     await grid.getByText('session.start').first().waitFor();
     await page.getByLabel('To', { exact: true }).fill('2001-01-01');
-    await page.getByText('None matches').waitFor();
-    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await page.getByText('No results').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await grid.getByText('session.start').first().waitFor();
   });
 

@@ -46,7 +46,7 @@ describeInBrowser('The groups of the console', () => {
     await page.getByRole('dialog').getByText('0 memberships end').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/groups');
-    await page.getByText('Renamed is deleted.').waitFor();
+    await page.getByText('Renamed deleted').waitFor();
   });
 
   it('show their members by role', async () => {
@@ -73,7 +73,7 @@ describeInBrowser('The groups of the console', () => {
     await form.getByText('3 addresses found in it.').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Add 4 people' }).click();
-    await form.getByText('Refused: 1 · Added: 3').waitFor();
+    await form.getByText('Failed: 1 · Added: 3').waitFor();
     const refused = form.getByRole('row').filter({ hasText: 'nobody@acme.example' });
     await refused.getByText('Nobody here has this address').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
@@ -87,7 +87,7 @@ describeInBrowser('The groups of the console', () => {
     await form.getByText('Already there: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
 
-    await grid.getByRole('checkbox', { name: 'Choose Marcus Oyelaran' }).check();
+    await grid.getByRole('checkbox', { name: 'Select Marcus Oyelaran' }).check();
     // A dialog gives the focus back: to the button that led to it, and to that of the menu.
     await page.getByRole('button', { name: 'Add people' }).press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -105,8 +105,8 @@ describeInBrowser('The groups of the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
     await page.getByText('Operator (1)').waitFor();
 
-    await grid.getByRole('checkbox', { name: 'Choose all that were read' }).check();
-    await page.getByText('3 chosen').waitFor();
+    await grid.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
+    await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByText('Access to assessments stays.').waitFor();
     await page.getByRole('button', { name: 'Remove 3 people' }).click();
@@ -129,10 +129,10 @@ describeInBrowser('The groups of the console', () => {
     await form.getByRole('button', { name: 'Add 1 person' }).click();
     await form.getByText('Added: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByRole('checkbox', { name: 'Choose Marcus Oyelaran' }).check();
+    await page.getByRole('checkbox', { name: 'Select Marcus Oyelaran' }).check();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('button', { name: 'Remove 1 person' }).click();
-    await page.getByRole('dialog').getByText('Refused: 1').waitFor();
+    await page.getByRole('dialog').getByText('Failed: 1').waitFor();
     const why = page.getByRole('dialog').getByRole('row').filter({ hasText: 'Marcus Oyelaran' });
     expect(await why.textContent()).toMatch(/last/);
   });
@@ -143,6 +143,6 @@ describeInBrowser('The groups of the console', () => {
     await page.getByText('All (65)').waitFor();
     expect(await page.getByRole('button', { name: 'Add people' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
-    expect(await page.getByRole('checkbox', { name: /^Choose/ }).count()).toBe(0);
+    expect(await page.getByRole('checkbox', { name: /^Select/ }).count()).toBe(0);
   });
 });

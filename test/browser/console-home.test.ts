@@ -17,13 +17,13 @@ describeInBrowser('The first page of the console', () => {
     expect(await critical.textContent()).toMatch(/^Critical/);
     const count = numberIn(await critical.textContent());
     expect(count).toBeGreaterThan(0);
-    await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
-    const ages = page.locator('section', { hasText: 'How long they have been open' });
-    await ages.getByText('Up to a week').waitFor();
+    await page.getByText(/\d+ reported, \d+ closed/).waitFor({ state: 'attached' });
+    const ages = page.locator('section', { hasText: 'Open by age' });
+    await ages.getByText('Up to 7 days').waitFor();
     await critical.click();
     await page.waitForURL('**/vulnerabilities?phase=*');
     await page.getByText(`${count} found`).waitFor();
-    for (const age of ['Up to a month', 'Older']) {
+    for (const age of ['8 to 30 days', 'Over 90 days']) {
       await page.goBack();
       const link = ages.getByRole('link', { name: age });
       const old = numberIn(await link.textContent());
@@ -39,9 +39,9 @@ describeInBrowser('The first page of the console', () => {
   });
 
   it.each([
-    ['Assigned to me, open', /assignee_id/],
-    ['Due within 7 days, or late', /due_until/],
-    ['Retests that wait', /retest/],
+    ['Assigned to me', /assignee_id/],
+    ['Due soon or overdue', /due_until/],
+    ['Pending retests', /retest/],
   ])('%s: as many as its list has', async (title, address) => {
     const page = await assay.enter('admin', '/');
     const card = page.locator('section', { hasText: title });
@@ -55,7 +55,7 @@ describeInBrowser('The first page of the console', () => {
   it('tells what is new since one was here, the hours of the month and the imports that run', async () => {
     const page = await assay.enter('admin', '/');
     await page.getByText('This is your first visit in this browser.').waitFor();
-    const hours = page.locator('section', { hasText: 'Hours tested this month' });
+    const hours = page.locator('section', { hasText: 'Testing hours this month' });
     await expect.poll(() => hours.getByText(/^[\d,.]+$/).count()).toBe(1);
     await page.getByRole('link', { name: 'Import a report' }).waitFor();
     await page.evaluate(() =>
@@ -63,7 +63,7 @@ describeInBrowser('The first page of the console', () => {
     );
     await page.reload();
     const fresh = page.locator('section', { hasText: 'New since your last visit' });
-    await fresh.getByText(/You were here/).waitFor();
+    await fresh.getByText(/Last visit/).waitFor();
     await fresh.getByRole('link').click();
     await page.waitForURL(/created_since/);
     await page.getByText(/^[1-9]\d* found$/).waitFor();
@@ -76,11 +76,11 @@ describeInBrowser('The first page of the console', () => {
     const page = await open(assay.server().origin);
     await page.goto('/');
     await signIn(page, admin);
-    await page.getByRole('heading', { name: 'Nothing has been found yet' }).waitFor();
+    await page.getByRole('heading', { name: 'No findings yet' }).waitFor();
     const steps = page.getByRole('main').getByRole('listitem').getByRole('link');
     expect(await steps.allTextContents()).toEqual([
-      'Begin an assessment',
-      'Add what is tested',
+      'Create an assessment',
+      'Add assets',
       'Import a report',
       'Invite people',
     ]);
@@ -89,16 +89,16 @@ describeInBrowser('The first page of the console', () => {
     const other = await open(assay.server().origin);
     await other.goto('/');
     await signIn(other, member);
-    const none = other.getByRole('heading', { name: 'You have access to no assessment yet' });
+    const none = other.getByRole('heading', { name: 'You do not have access to any assessment yet' });
     await none.waitFor();
     await other.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
     await expectAccessible(other);
     await other.goto('/imports');
     await none.waitFor();
-    expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Look again']);
+    expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
     const assessment = await world.assessment(uid);
     await world.access(assessment.uid, member.id);
-    await other.getByRole('button', { name: 'Look again' }).click();
+    await other.getByRole('button', { name: 'Check again' }).click();
     await none.waitFor({ state: 'detached' });
     await other.getByText('No imports yet').waitFor();
   });
@@ -115,7 +115,7 @@ describeInBrowser('The first page of the console', () => {
     };
     onTestFinished(bringBack);
     const page = await assay.enter('admin', '/', { expectedStatuses: [500] });
-    const hours = page.locator('section', { hasText: 'Hours tested this month' });
+    const hours = page.locator('section', { hasText: 'Testing hours this month' });
     await hours.getByRole('button', { name: 'Try again' }).waitFor();
     await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();
     await expectAccessible(page);
@@ -127,7 +127,7 @@ describeInBrowser('The first page of the console', () => {
 
   it('is left with the focus at the content of where one goes, whose title the window has', async () => {
     const page = await assay.enter('admin', '/');
-    await page.getByText(/were reported and .* closed/).waitFor({ state: 'attached' });
+    await page.getByText(/\d+ reported, \d+ closed/).waitFor({ state: 'attached' });
     await page.getByRole('link', { name: 'Tags' }).click();
     await page.getByRole('heading', { name: 'Tags', level: 1 }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');

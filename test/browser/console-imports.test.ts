@@ -36,18 +36,17 @@ describeInBrowser('The imports of the console', () => {
     await give(page, 'zap/report-plus-2.16.json', 'nmap/scripts.xml');
     const zap = card(page, 'report-plus-2.16.json');
     // What the server has against it stands where it is mended.
-    await zap.getByText('a report of zap tells of findings').waitFor();
+    await zap.getByText('Choose an assessment for these findings').waitFor();
     await page
-      .getByText('Is required: a report of zap tells of findings, which are of an assessment.', {
-        exact: true,
-      })
+      .getByRole('region', { name: 'Options' })
+      .getByText('Choose an assessment for these findings')
       .waitFor();
     await chooseAssessment(page, 'Driver apps 2026');
-    await zap.getByText('Nothing has changed yet.').waitFor();
+    await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
     // What a choice is called is shown a moment after the rest.
     const format = zap.getByRole('combobox', { name: 'Format of report-plus-2.16.json' });
-    await expect.poll(() => format.inputValue()).toBe('ZAP, recognised');
-    await zap.getByRole('button', { name: 'Show what it is' }).click();
+    await expect.poll(() => format.inputValue()).toBe('ZAP (detected)');
+    await zap.getByRole('button', { name: 'Show details' }).click();
     const previewed = zap.getByRole('region', { name: 'New' }).getByRole('listitem');
     await previewed.first().waitFor();
     const number = await previewed.count();
@@ -65,9 +64,9 @@ describeInBrowser('The imports of the console', () => {
     await give(page, 'zap/report-plus-2.16.xml');
     await chooseAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.xml');
-    await zap.getByText('Nothing has changed yet.').waitFor();
-    await page.getByRole('combobox', { name: 'What a report no longer has' }).click();
-    await page.getByRole('option', { name: 'Set it to Fixed' }).click();
+    await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
+    await page.getByRole('combobox', { name: 'Findings missing from this report' }).click();
+    await page.getByRole('option', { name: 'Set to Fixed' }).click();
     await zap.getByText('gone, set to Fixed').waitFor();
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
     await zap.getByText('Done').waitFor();
@@ -131,13 +130,13 @@ describeInBrowser('The imports of the console', () => {
     await page.getByRole('button', { name: 'Gone from last report: Yes' }).waitFor();
     await expect.poll(titles).toEqual(['It accepted', 'It goes']);
     await page.getByRole('checkbox', { name: 'No' }).check();
-    await page.getByText('None matches').waitFor();
+    await page.getByText('No results').waitFor();
     expect(new URL(page.url()).searchParams.get('gone')).toBe('false');
     await page.getByRole('checkbox', { name: 'No' }).uncheck();
     await page.keyboard.press('Escape');
     await grid.getByRole('link', { name: 'It goes' }).click();
     await page.getByText('Gone since Nov 10, 2025').waitFor();
-    await page.getByText('The last whole report of its scanner no longer has it').waitFor();
+    await page.getByText('The last complete report of its scanner no longer contains it').waitFor();
     await page.getByRole('complementary', { name: 'Facts' }).getByText('Gone since').waitFor();
     await expectAccessible(page);
   });
@@ -148,7 +147,7 @@ describeInBrowser('The imports of the console', () => {
     await give(page, 'csv/semicolons.csv');
     await chooseAssessment(page, 'Driver apps 2026');
     const csv = card(page, 'semicolons.csv');
-    await csv.getByText('Nothing has changed yet.').waitFor();
+    await csv.getByText('Preview. Nothing has been imported yet.').waitFor();
     await csv.getByRole('button', { name: 'Columns' }).click();
     const choose = async (member: string, column: string) => {
       await csv.getByRole('combobox', { name: member, exact: true }).click();
@@ -156,8 +155,8 @@ describeInBrowser('The imports of the console', () => {
     };
     await choose('Title', 'Severity');
     await choose('Severity', 'Severity');
-    await csv.getByText('Nothing has changed yet.').waitFor();
-    await csv.getByRole('button', { name: 'Show what it is' }).click();
+    await csv.getByText('Preview. Nothing has been imported yet.').waitFor();
+    await csv.getByRole('button', { name: 'Show details' }).click();
     const findings = csv.getByRole('region', { name: 'New' }).getByRole('listitem');
     await findings.first().waitFor();
     expect(await findings.allTextContents()).toEqual([expect.stringContaining('high')]);
@@ -178,7 +177,7 @@ describeInBrowser('The imports of the console', () => {
     ]);
     await card(page, 'notes.txt').getByText('has an unrecognised format').waitFor();
     const broken = card(page, 'broken.xml');
-    await broken.getByText(/The report is wrong, first at (line|byte) \d+/).waitFor();
+    await broken.getByText(/Invalid report, first at (line|byte) \d+/).waitFor();
     await expectAccessible(page);
   });
 
@@ -203,7 +202,7 @@ describeInBrowser('The imports of the console', () => {
     }, dropped);
     await page.getByRole('button', { name: 'More options' }).click();
     const options = page.getByRole('region', { name: 'Options' });
-    await options.getByRole('combobox', { name: 'Least severity' }).click();
+    await options.getByRole('combobox', { name: 'Minimum severity' }).click();
     await page.getByRole('option', { name: 'Low', exact: true }).click();
     await options.getByRole('combobox', { name: 'Tags' }).fill('dropped');
     await page.keyboard.press('Enter');
@@ -230,7 +229,7 @@ describeInBrowser('The imports of the console', () => {
     await give(page, 'zap/report-plus-2.16.json');
     await chooseAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.json');
-    await zap.getByText('Nothing has changed yet.').waitFor();
+    await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
     // Other instances have as many imports as run at once.
     const { db, clock } = assay.server().context;
     const other = { kind: 'import', origin: null, payload: '{}', attempts: 1, holder: 'another instance' };
@@ -243,7 +242,9 @@ describeInBrowser('The imports of the console', () => {
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
     await zap.getByText('Waiting').waitFor();
     await zap.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('report-plus-2.16.json stops. What was applied before stays.').waitFor();
+    await page
+      .getByText('Import of report-plus-2.16.json cancelled. Changes already made were kept.')
+      .waitFor();
     await zap.getByText('Cancelled').waitFor();
     const { body } = await assay.server().request('GET', '/v1/imports?page[size]=1', as());
     expect(body).toMatchObject([{ state: 'cancelled', file: { filename: 'report-plus-2.16.json' } }]);
@@ -273,16 +274,16 @@ describeInBrowser('The imports of the console', () => {
     await page.goto('/imports?state=%5B%22succeeded%22%5D');
     await grid.getByRole('link', { name: 'results.json' }).first().waitFor();
     await page.goto('/imports?assessment_id=%5B%22acme-internal-2025%22%5D');
-    await page.getByText('None matches').waitFor();
-    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await page.getByText('No results').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await grid.getByRole('link', { name: 'results.json' }).first().click();
     await page.getByRole('region', { name: 'Report' }).getByText('Nuclei').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Undo the import' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Undo the import' });
+    await page.getByRole('button', { name: 'Undo import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Undo import' });
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
-    await page.getByRole('region', { name: 'Result' }).getByText('taken away').waitFor();
+    await page.getByRole('region', { name: 'Result' }).getByText('deleted').waitFor();
     // The button is gone, and the heading is what it stood beside.
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
@@ -291,12 +292,12 @@ describeInBrowser('The imports of the console', () => {
     const page = await assay.enter('member', '/imports');
     await give(page, 'nmap/scripts.xml');
     const nmap = card(page, 'scripts.xml');
-    await nmap.getByText('Choose an assessment above to see what would change.').waitFor();
+    await nmap.getByText('Choose an assessment to preview this report.').waitFor();
     await chooseAssessment(page, 'Web programme 2026');
     await nmap.getByRole('button', { name: 'Import', exact: true }).waitFor();
-    expect(await nmap.getByText('It was not taken').count()).toBe(0);
+    expect(await nmap.getByText('Could not import this report').count()).toBe(0);
   });
 });
 
 /** Waits until the page takes files. */
-const chooseLater = (page: Page) => page.getByText('Drop reports of scanners here').waitFor();
+const chooseLater = (page: Page) => page.getByText('Drop scanner reports here').waitFor();

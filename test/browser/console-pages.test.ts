@@ -14,7 +14,7 @@ const SHOWN: Readonly<Record<string, { heading: string; read: string }>> = {
   groups: { heading: 'Groups', read: '[role=grid] a' },
   people: { heading: 'People', read: '[role=grid] a' },
   tags: { heading: 'Tags', read: '[role=grid] [role=row]:nth-child(2)' },
-  imports: { heading: 'Imports', read: 'text=Drop reports of scanners here' },
+  imports: { heading: 'Imports', read: 'text=Drop scanner reports here' },
   audit: { heading: 'Audit', read: '[role=grid] >> text=session.start' },
 };
 

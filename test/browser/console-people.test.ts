@@ -26,7 +26,7 @@ describeInBrowser('The people of the console', () => {
   it('are invited by a link to copy, with what is wrong told at the field', async () => {
     const page = await assay.enter('admin', '/people', { expectedStatuses: [409, 422] });
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    const form = page.getByRole('dialog', { name: 'Invite somebody' });
+    const form = page.getByRole('dialog', { name: 'Invite someone' });
     const email = form.getByLabel('E-mail address');
     await email.fill('not an address');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
@@ -36,40 +36,42 @@ describeInBrowser('The people of the console', () => {
     await form.getByText(/taken/).waitFor();
     expect(await email.getAttribute('aria-invalid')).toBe('true');
     await email.fill('newcomer@acme.example');
-    await form.getByRole('combobox', { name: 'Assessments that they reach' }).fill('web');
+    await form.getByRole('combobox', { name: 'Access to assessments' }).fill('web');
     await page.getByRole('option', { name: 'Web programme 2026' }).click();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
-    const link = page.getByRole('dialog', { name: 'Invited' }).getByRole('textbox', { name: 'Link' });
+    const link = page
+      .getByRole('dialog', { name: 'Invitation created' })
+      .getByRole('textbox', { name: 'Invitation link' });
     await expect.poll(() => link.inputValue()).toMatch(/\/invitation\?token=/);
     await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('dialog').getByRole('link', { name: 'newcomer@acme.example' }).click();
     await page.getByRole('listitem').getByText('Web programme 2026').waitFor();
 
-    const first = await page.getByRole('textbox', { name: 'Link of the invitation' }).inputValue();
-    await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByRole('menuitem', { name: 'New link' }).click();
-    await page.getByText('There is a new link; the old one ended.').waitFor();
-    expect(await page.getByRole('textbox', { name: 'Link of the invitation' }).inputValue()).not.toBe(first);
+    const first = await page.getByRole('textbox', { name: 'Invitation link' }).inputValue();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Create a new invitation link' }).click();
+    await page.getByText('New invitation link created. The old one no longer works.').waitFor();
+    expect(await page.getByRole('textbox', { name: 'Invitation link' }).inputValue()).not.toBe(first);
 
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Ban' }).click();
-    await page.getByRole('dialog').getByText('the invitation and its link end').waitFor();
+    await page.getByRole('dialog').getByText('the invitation and its link are revoked').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
     await page.waitForURL('**/people');
-    await page.getByText('newcomer@acme.example is banned.').waitFor();
+    await page.getByText('newcomer@acme.example banned').waitFor();
   });
 
   it('are banned once it is said what ends, and reactivated', async () => {
     const { spare } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${spare.id}`);
     await page.getByRole('heading', { name: 'Sami Lehtinen' }).waitFor();
-    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Ban' }).click();
-    await page.getByRole('dialog').getByText('signed out everywhere at once').waitFor();
+    await page.getByRole('dialog').getByText('signed out everywhere').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click();
-    await page.getByText('Sami Lehtinen is banned.').waitFor();
+    await page.getByText('Sami Lehtinen banned').waitFor();
     await page.getByRole('definition').getByText('Banned').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Reactivate');
     const tokenIsDead = await fetch(`${assay.server().origin}/v1/users/whoami`, {
@@ -87,14 +89,14 @@ describeInBrowser('The people of the console', () => {
   it('become admins and stop being so, at once and with a way back', async () => {
     const { outsider } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${outsider.id}`);
-    const admin = page.getByRole('switch', { name: 'Admin of the organization' });
+    const admin = page.getByRole('switch', { name: 'Organization admin' });
     await admin.click();
-    await page.getByText(/is an admin\./).waitFor();
+    await page.getByText(/is now an admin/).waitFor();
     await page.getByRole('definition').getByText('Admin', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByRole('definition').getByText('User', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByRole('menuitem', { name: 'Name' }).click();
+    await page.getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('n'.repeat(200));
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'nnn' }).waitFor();
@@ -104,21 +106,21 @@ describeInBrowser('The people of the console', () => {
   it('keep the last admin, and take back what was shown of it', async () => {
     const { admin } = assay.demo().users;
     const page = await assay.enter('staff', `/people/${admin.id}`, { expectedStatuses: [403] });
-    const isAdmin = page.getByRole('switch', { name: 'Admin of the organization' });
+    const isAdmin = page.getByRole('switch', { name: 'Organization admin' });
     await isAdmin.click();
-    await page.getByText(/could not be changed/).waitFor();
+    await page.getByText(/^Could not update/).waitFor();
     await expect.poll(() => isAdmin.isChecked()).toBe(true);
   });
 
   it('reach the assessments that they are given', async () => {
     const { outsider } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${outsider.id}`);
-    await page.getByText('None yet').waitFor();
+    await page.getByText('No access yet.').waitFor();
     await page.getByRole('combobox', { name: 'Give access to' }).fill('driver');
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
-    await page.getByRole('button', { name: /^Take the access to/ }).click();
-    await page.getByText('None yet').waitFor();
+    await page.getByRole('button', { name: /^Remove access to/ }).click();
+    await page.getByText('No access yet.').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await page.getByRole('listitem').getByRole('link', { name: 'Driver apps 2026' }).waitFor();
     await expectAccessible(page);
@@ -127,19 +129,19 @@ describeInBrowser('The people of the console', () => {
   it('are invited by staff into an organization that they choose', async () => {
     const page = await assay.enter('staff', '/people');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
-    const form = page.getByRole('dialog', { name: 'Invite somebody' });
+    const form = page.getByRole('dialog', { name: 'Invite someone' });
     await form.getByRole('combobox', { name: 'Organization' }).fill('halden');
     await page.getByRole('option', { name: /Halden/i }).click();
     await form.getByLabel('E-mail address').fill('new@halden.example');
     await form.getByRole('button', { name: 'Invite', exact: true }).click();
-    await page.getByRole('dialog', { name: 'Invited' }).getByRole('link').click();
+    await page.getByRole('dialog', { name: 'Invitation created' }).getByRole('link').click();
     await page.getByRole('heading', { name: 'new@halden.example' }).waitFor();
     expect(await page.getByRole('definition').allTextContents()).toContain('halden');
   });
 
   it('are for admins alone', async () => {
     const page = await assay.enter('member', '/people');
-    await page.getByText('This is for admins').waitFor();
+    await page.getByText('Only admins can see this page').waitFor();
     await expectAccessible(page);
   });
 });

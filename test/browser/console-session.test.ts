@@ -41,7 +41,7 @@ describeInBrowser('The console and its session', () => {
 
   it('is left by its account menu, and its address cannot be gone back to', async () => {
     const page = await enterTags();
-    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('button', { name: 'Account menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
     await page.goto('/tags');
@@ -52,7 +52,7 @@ describeInBrowser('The console and its session', () => {
     const page = await enterTags();
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper();
-    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await page.getByRole('button', { name: 'Switch to dark theme' }).click();
     await expect.poll(paper).not.toBe(light);
     const dark = await paper();
     await page.goto('/account');
@@ -65,7 +65,7 @@ describeInBrowser('The console and its session', () => {
   it('leads to the account pages, and from each back', async () => {
     const page = await enterTags();
     for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {
-      await page.getByRole('button', { name: 'Your account' }).click();
+      await page.getByRole('button', { name: 'Account menu' }).click();
       await page.getByRole('menuitem', { name, exact: true }).click();
       await page.waitForURL(/\/account/);
       await page.getByRole('link', { name: 'Console' }).click();
@@ -85,10 +85,10 @@ describeInBrowser('The console and its session', () => {
     // Alone: what lies behind it is veiled, and nobody can get at it.
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Go on' }).click();
-    await dialog.getByText('Nobody is signed in in this browser yet.').waitFor();
+    await dialog.getByText('You are not signed in in this browser yet.').waitFor();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
-      dialog.getByRole('link', { name: 'Sign in in a new tab' }).click(),
+      dialog.getByRole('link', { name: 'Open the sign-in page' }).click(),
     ]);
     await signIn(tab, account('admin'));
     await tab.waitForURL((url) => url.pathname === '/');
@@ -103,7 +103,7 @@ describeInBrowser('The console and its session', () => {
     await page.getByText('The tag "typed long ago" was made.').waitFor();
     await dialog.waitFor({ state: 'detached' });
     // The page's own form for signing out is of the session that ended.
-    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('button', { name: 'Account menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Sign in');
@@ -126,7 +126,7 @@ describeInBrowser('The console and its session', () => {
   it('goes to its places by keys, and tells which', async () => {
     const page = await enterTags();
     await page.keyboard.press('?');
-    const help = page.getByRole('dialog', { name: 'What keys do here' });
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.getByText('Go to Vulnerabilities').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await page.keyboard.press('Escape');
@@ -142,13 +142,13 @@ describeInBrowser('The console and its session', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     await page.keyboard.press('Tab');
-    await page.getByRole('link', { name: 'Skip to the content' }).press('Enter');
+    await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 
   it('has a menu on a phone, which closes when one goes somewhere', async () => {
     const page = await assay.enter('admin', '/tags', { viewport: { width: 390, height: 844 } });
-    await page.getByRole('button', { name: 'Places' }).click();
+    await page.getByRole('button', { name: 'Open navigation' }).click();
     const menu = page.getByRole('dialog', { name: 'Assay' });
     await menu.getByRole('link', { name: 'Audit' }).click();
     await page.waitForURL('**/audit');
@@ -166,7 +166,7 @@ describeInBrowser('The console and its session', () => {
     const gone = `${assay.server().origin}/console/files/audit-of-before.js`;
     await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: gone }));
     await page.getByRole('link', { name: 'Audit' }).click();
-    await page.getByRole('heading', { name: 'Load the console anew', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Reload the console', level: 1 }).waitFor();
     await page.getByText('The server was probably updated').waitFor();
     await expectAccessible(page);
     await page.unrouteAll();
@@ -176,7 +176,7 @@ describeInBrowser('The console and its session', () => {
 
   it('says where nothing is', async () => {
     const page = await assay.enter('admin', '/tags/no/such', { expectedStatuses: [404] });
-    await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to Home' }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -54,7 +54,7 @@ describeInBrowser('The tags of the console', () => {
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The tag "authentication" was deleted.').waitFor();
-    await page.getByText('None matches').waitFor();
+    await page.getByText('No results').waitFor();
   });
 
   it('lead to what they are on', async () => {

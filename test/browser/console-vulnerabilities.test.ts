@@ -65,7 +65,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText(`Fix In Progress: ${title}`).waitFor();
     expect(await first.getByRole('link').textContent()).toBe(title);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('1 vulnerability set back.').waitFor();
+    await page.getByText('Change to 1 vulnerability undone').waitFor();
     await first.getByText('Pending Review').waitFor();
   });
 
@@ -111,8 +111,8 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('button', { name: /^Assignee: Helena/ }).waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('assignee_id')).not.toBeNull();
     await expect.poll(() => countFound(page)).toBeLessThan(all);
-    await page.getByRole('button', { name: 'Remove the filter Assignee', exact: true }).click();
-    await page.getByRole('button', { name: 'Remove the filter Source', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove Assignee filter', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove Source filter', exact: true }).click();
     await expect.poll(() => countFound(page)).toBe(all);
 
     // The last of them is reached in a low window as well.
@@ -121,11 +121,11 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('menuitem').last().hover({ timeout: 3_000 });
     await page.getByRole('menuitem', { name: 'Due before', exact: true }).click();
     await page.getByLabel('Due before', { exact: true }).fill('2000-01-01');
-    await page.getByText('None matches').waitFor();
+    await page.getByText('No results').waitFor();
     await page.keyboard.press('Escape');
     const chip = page.getByRole('button', { name: 'Due before: Jan 1, 2000' });
     expect(await chip.innerText()).toBe('Due before: Jan 1, 2000');
-    await page.getByRole('button', { name: 'Remove all filters' }).click();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(() => countFound(page)).toBe(all);
     expect(new URL(page.url()).search).toBe('');
 
@@ -164,7 +164,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await dialog.getByRole('button', { name: 'Add' }).click({ timeout: 3_000 });
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('1 vulnerability set back.').waitFor();
+    await page.getByText('Change to 1 vulnerability undone').waitFor();
   });
 
   it('are tagged by staff, who read tags of several organizations that are called alike', async () => {
@@ -180,7 +180,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.keyboard.press('Control+Enter');
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('alert').getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('1 vulnerability set back.').waitFor();
+    await page.getByText('Change to 1 vulnerability undone').waitFor();
   });
 
   it('are seen again as they were, by a view that has a name', async () => {
@@ -192,10 +192,10 @@ describeInBrowser('The vulnerabilities of the console', () => {
     const critical = await countFound(page);
 
     await page.getByRole('button', { name: 'Views' }).click();
-    await page.getByRole('menuitem', { name: 'Save this view' }).click();
+    await page.getByRole('menuitem', { name: 'Save view' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('Grave ones');
     await page.keyboard.press('Enter');
-    await page.getByText('Grave ones is saved in this browser.').waitFor();
+    await page.getByText('View "Grave ones" saved in this browser').waitFor();
 
     await page.goto(LIST);
     await expect.poll(() => countFound(page)).toBeGreaterThan(critical);
@@ -206,13 +206,13 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await expect.poll(() => countFound(page)).toBe(critical);
 
     await page.getByRole('button', { name: 'Grave ones' }).click();
-    await page.getByRole('menuitem', { name: 'Rename or delete' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Your views' });
+    await page.getByRole('menuitem', { name: 'Manage views' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Manage views' });
     await dialog.getByLabel('Name').fill('Gravest');
     await dialog.getByRole('button', { name: 'Rename' }).click();
     await dialog.getByRole('button', { name: 'Delete Gravest' }).click();
-    await dialog.getByText('None is left.').waitFor();
-    await page.getByText('Gravest is deleted.').waitFor();
+    await dialog.getByText('No saved views').waitFor();
+    await page.getByText('View "Gravest" deleted').waitFor();
   });
 
   it('are all changed that a search finds, after a count of what it touches, and set back', async () => {
@@ -230,7 +230,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
     await rowsOf(page).first().getByText('Pending Fix').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText(/set back\.$/).waitFor();
+    await page.getByText(/^Change to .* undone$/).waitFor();
     await rowsOf(page).first().getByText('Pending Review').waitFor();
   });
 
@@ -244,9 +244,9 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('dialog', { name: 'Add tags' }).getByLabel('Tags').fill('seen together');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await page.getByText('seen together: 2 vulnerabilities changed.').waitFor();
+    await page.getByText('seen together: 2 vulnerabilities updated').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('2 vulnerabilities set back.').waitFor();
+    await page.getByText('Change to 2 vulnerabilities undone').waitFor();
     expect(await page.getByText('2 chosen').count()).toBe(1);
   });
 
@@ -311,7 +311,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await dialog.getByText('You wrote this before').waitFor();
     await expectAccessible(page, dialog);
     await field.press('Control+Enter');
-    await page.getByText('The comment stands.').waitFor();
+    await page.getByText('Comment posted').waitFor();
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('grid');
     await begin();

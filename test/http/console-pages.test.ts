@@ -5,21 +5,21 @@ import { CONSOLE_PATHS } from '../../src/pages/paths.ts';
 
 const CONSOLE = join(import.meta.dirname, '../../console/src/app');
 
-/** The first parts of the addresses that a file of the console names like this. */
-function named(file: string, pattern: RegExp): string[] {
+/** @returns the first path segments that a file of the console names */
+function pathsIn(file: string, pattern: RegExp): string[] {
   const text = readFileSync(join(CONSOLE, file), 'utf8');
-  return [...new Set([...text.matchAll(pattern)].map(([, place = '']) => place))].sort();
+  return [...new Set([...text.matchAll(pattern)].map(([, segment = '']) => segment))].sort();
 }
 
-describe('The places of the console', () => {
-  const places = [...CONSOLE_PATHS].sort();
+describe('The pages of the console', () => {
+  const paths = [...CONSOLE_PATHS].sort();
 
-  it('are in its menu, each of them, and no other', () => {
-    expect(named('shell.tsx', /\{ to: '\/([a-z]+)'/g)).toEqual(places);
+  it('are the items of its navigation', () => {
+    expect(pathsIn('shell.tsx', /\{ to: '\/([a-z]+)'/g)).toEqual(paths);
   });
 
-  it('are all that its routes are under', () => {
-    const routes = named('router.tsx', /path: '\/([a-z]+)/g);
-    expect(routes.filter((route) => !places.includes(route as (typeof CONSOLE_PATHS)[number]))).toEqual([]);
+  it('contain all its routes', () => {
+    const routes = pathsIn('router.tsx', /path: '\/([a-z]+)/g);
+    expect(routes.filter((route) => !paths.includes(route as (typeof CONSOLE_PATHS)[number]))).toEqual([]);
   });
 });
