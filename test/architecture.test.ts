@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { layerFolders, layerRules } from '../scripts/layers.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -28,6 +29,23 @@ describe('A source file', () => {
     );
     // What is no HTTP at all has no request to read from.
     expect(readers.toSorted()).toEqual(['http/client-address.ts', 'http/malformed-requests.ts']);
+  });
+});
+
+describe('The layers', () => {
+  const foldersIn = (path: string) =>
+    readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+
+  it('are those of .oxlint-layers.tson, which `npx tsx scripts/layers.ts` writes', () => {
+    expect(readFileSync(join(ROOT, '.oxlint-layers.tson'), 'utf8')).toBe(layerRules());
+  });
+
+  it('include every folder of src and of src/domain', () => {
+    const { layers, rooms } = layerFolders();
+    expect(foldersIn(SOURCES).toSorted()).toEqual(layers.toSorted());
+    expect(foldersIn(join(SOURCES, 'domain')).toSorted()).toEqual(rooms.toSorted());
   });
 });
 

@@ -1,0 +1,128 @@
+// The layers of src, and what each may import. `npx tsx scripts/layers.ts` writes them as rules of oxlint to .oxlint-layers.json,
+// which .oxlintrc.json extends; test/architecture.test.ts fails when that file is out of date.
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The rooms of the domain that sit below all others. */
+const BASE = ['shared', 'lists', 'audit'];
+
+/** Layer, and the layers that it may import beside itself. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  auth: [],
+  db: [],
+  domain: ['auth', 'db'],
+  config: ['auth'],
+  files: ['auth', 'config', 'db', 'domain'],
+  runtime: ['auth', 'config', 'db', 'domain', 'files'],
+  importers: ['auth', 'config', 'db', 'domain', 'files'],
+  demo: ['auth', 'db', 'domain', 'files'],
+  jobs: ['auth', 'config', 'db', 'domain', 'files', 'importers', 'runtime/context'],
+  http: ['auth', 'config', 'db', 'domain', 'files', 'runtime/context'],
+  api: ['auth', 'config', 'domain', 'files', 'http', 'importers', 'runtime/context'],
+  pages: ['auth', 'config', 'domain', 'files', 'http', 'runtime/context'],
+  sso: ['auth', 'config', 'domain', 'files', 'http', 'runtime/context'],
+  oauth: ['auth', 'config', 'domain', 'files', 'http', 'pages', 'sso', 'runtime/context'],
+  account: ['auth', 'config', 'domain', 'files', 'http', 'oauth', 'pages', 'sso', 'runtime/context'],
+  // prettier-ignore
+  cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'jobs', 'sso', 'runtime/context'],
+};
+
+/** Room of the domain, and the rooms that it may import beside itself and those below all. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  organizations: [],
+  tokens: ['organizations'],
+  assessments: ['organizations'],
+  assets: ['assessments', 'organizations'],
+  vulnerabilities: ['assessments', 'organizations'],
+  imports: ['assessments', 'assets', 'organizations', 'tokens', 'vulnerabilities'],
+  users: ['assessments', 'assets', 'organizations', 'tokens', 'vulnerabilities'],
+  'sign-in': ['assessments', 'assets', 'imports', 'organizations', 'tokens', 'users', 'vulnerabilities'],
+};
+
+/** Layers that know no HTTP framework, and layers that have no SQL. */
+const WITHOUT_HTTP = ['auth', 'db', 'domain', 'files', 'config', 'runtime', 'importers', 'demo'];
+const WITHOUT_SQL = ['api', 'pages', 'sso', 'oauth', 'account'];
+
+const FOLDERS = Object.keys(LAYERS).filter((layer) => layer !== 'runtime');
+/** Files that are layers of their own; `runtime` has other files that every layer may import. */
+const FILES = ['app', 'main', 'runtime/context'];
+
+const list = (names: readonly string[]) => names.join(', ').replace(/, ([^,]*)$/, ' and $1');
+
+interface Pattern {
+  regex?: string;
+  group?: string[];
+  message: string;
+}
+
+function forbidImports(layer: string): Pattern {
+  const imports = LAYERS[layer] ?? [];
+  const allowed = new Set([layer, ...imports]);
+  const folders = FOLDERS.filter((name) => !allowed.has(name));
+  const files = FILES.filter(
+    (name) => !allowed.has(name) && !(layer === 'runtime' && name.startsWith('runtime/')),
+  );
+  const names = files.map((name) => name.split('/').at(-1));
+  return {
+    regex: `/(${folders.join('|')})/|^[./]+/(runtime/)?(${names.join('|')})[.]ts$`,
+    message:
+      imports.length === 0
+        ? `src/${layer} imports no other layer.`
+        : `src/${layer} imports ${list(imports)} only (scripts/layers.ts).`,
+  };
+}
+
+function forbidRooms(room: string): Pattern[] {
+  const allowed = ROOMS[room] ?? [];
+  const rooms = Object.keys(ROOMS).filter((name) => name !== room && !allowed.includes(name));
+  if (rooms.length === 0) return [];
+  const may = list([...allowed, ...BASE]);
+  return [
+    {
+      regex: `^([.][.]/)+(domain/)?(${rooms.join('|')})/`,
+      message: `src/domain/${room} imports ${may} of the rooms of the domain only (scripts/layers.ts).`,
+    },
+  ];
+}
+
+const DRIVERS = ['pg', '@photostructure/sqlite'].map((name) => ({
+  name,
+  message: 'Only src/db imports database drivers.',
+}));
+
+function override(folder: string, patterns: Pattern[], paths = DRIVERS): object {
+  const rules = { 'no-restricted-imports': ['error', { paths, patterns }] };
+  return { files: [`${folder}/**/*.{ts,tsx}`], rules };
+}
+
+function patternsOf(layer: string): Pattern[] {
+  return [
+    forbidImports(layer),
+    ...(WITHOUT_HTTP.includes(layer)
+      ? [{ group: ['fastify', '@fastify/*'], message: `src/${layer} must not depend on HTTP.` }]
+      : []),
+    ...(WITHOUT_SQL.includes(layer)
+      ? [{ group: ['kysely'], message: `src/${layer} has no SQL: call src/domain.` }]
+      : []),
+  ];
+}
+
+/** @returns the content of .oxlint-layers.json */
+export function layerRules(): string {
+  const overrides = [
+    override('src', []),
+    ...Object.keys(LAYERS).map((layer) =>
+      override(`src/${layer}`, patternsOf(layer), layer === 'db' ? [] : DRIVERS),
+    ),
+    ...[...BASE, ...Object.keys(ROOMS)].map((room) =>
+      override(`src/domain/${room}`, [...patternsOf('domain'), ...forbidRooms(room)]),
+    ),
+  ];
+  return `{\n  "overrides": [\n${overrides.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]\n}\n`;
+}
+
+/** @returns the folders of src and of src/domain that the table names */
+export const layerFolders = () => ({ layers: Object.keys(LAYERS), rooms: [...BASE, ...Object.keys(ROOMS)] });
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  writeFileSync(new URL('../.oxlint-layers.json', import.meta.url), layerRules());
