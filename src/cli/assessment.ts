@@ -12,16 +12,16 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function registerAssessmentCommand(program: Command): void {
-  const family = addCommandGroup(program, 'assessment', 'Assessments, which are listings of assets as well');
+  const family = addCommandGroup(program, 'assessment', 'Assessments and their asset listings');
 
   addCommand(family, 'create [uid]', {
-    description: 'Create an assessment of an organization',
+    description: 'Create an assessment',
     notes:
-      'A uid is 1 to 50 lowercase letters, digits, - and _. It stands in the addresses of the API and stays.\nAbsent, it is made up.',
+      'UID is 1 to 50 lowercase letters, digits, - and _. It is used in URLs and cannot be changed. If omitted, it is\ngenerated.',
     examples: [['assay assessment create acme-web-2026 --organization acme --name "Web 2026"']],
   })
-    .requiredOption('--organization <uid>', 'the organization that it belongs to')
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--organization <uid>', 'uid of the organization')
+    .requiredOption('--name <name>', 'name of the assessment')
     .action((uid: string | undefined, { organization, name, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
@@ -34,7 +34,7 @@ export function registerAssessmentCommand(program: Command): void {
     );
 
   addCommand(family, 'list', {
-    description: 'List the assessments',
+    description: 'List assessments',
     examples: [['assay assessment list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -49,7 +49,7 @@ export function registerAssessmentCommand(program: Command): void {
             ORGANIZATION: (row) => row.organization,
             NAME: (row) => row.name,
           },
-          'There is no assessment yet. "assay assessment create" makes one.',
+          'No assessments yet. Run "assay assessment create" to create one.',
         ),
       );
     }),

@@ -31,45 +31,42 @@ interface UpdateOptions extends CommonOptions {
   newSecret?: boolean;
 }
 
-const KEEP_SECRET = 'Keep the secret now: it is not stored, and cannot be shown again.';
+const SECRET_NOTICE = 'Copy the secret now. It cannot be shown again.';
 
 export function registerClientCommand(program: Command): void {
-  const family = addCommandGroup(program, 'client', 'Applications that ask for access tokens (OAuth 2.0)');
+  const family = addCommandGroup(program, 'client', 'OAuth 2.0 applications');
 
   addCommand(family, 'create', {
     inputs: { redirectUris: 'redirect', userId: 'user' },
-    description: 'Register an application, and print its id and, once, its secret',
+    description: 'Register an application',
     notes:
-      'A public client keeps no secret: an application in a browser or on a device. A confidential one runs on a server\n' +
-      'of its own. Both send people to /oauth/authorize, with PKCE, and get an answer at exactly the addresses that are\n' +
-      'registered; on 127.0.0.1, [::1] and localhost the port may vary. With --user, a confidential client gets tokens\n' +
-      'of that account with its secret alone. The implicit flow is off unless asked for, as it is less safe.',
+      'A public client cannot keep a secret: a browser, desktop or mobile application. A confidential client runs on a\n' +
+      'server. Both use /oauth/authorize with PKCE. Redirect URIs must match exactly, except for the port on 127.0.0.1,\n' +
+      '[::1] and localhost. With --user, a confidential client can use the client credentials grant to act as that user.\n' +
+      'The implicit flow is less secure and disabled by default. The secret is shown only once.',
     examples: [
       [
         'assay client create --name "Triage board" --redirect https://board.example/callback',
-        'an application in a browser',
+        'a browser application',
       ],
       [
         'assay client create --name "Desk tool" --redirect http://127.0.0.1/callback',
-        'one on a device, at any port',
+        'a desktop application, on any port',
       ],
       [
         'assay client create --name "Nightly sync" --confidential --user sync@example.com --scopes "api asset_lr"',
-        'a script, which acts as sync@example.com, and no more than that',
+        'a script that acts as sync@example.com',
       ],
     ],
   })
-    .requiredOption('--name <name>', 'what people read when it asks them for access')
-    .option(
-      '--redirect <uri...>',
-      'where it is answered: https, http on this machine, or a scheme of its own',
-    )
-    .addOption(new Option('--public', 'it keeps no secret (the default)').conflicts('confidential'))
-    .option('--confidential', 'it gets a secret')
-    .option('--implicit', 'let it use the implicit flow, for applications that know no other')
-    .option('--no-implicit', 'do not (the default)')
-    .addOption(scopesOption('the most that it can be given; what its users may hold unless told'))
-    .option('--user <user>', 'the account that it acts as on its own: an e-mail address, an id or a uid')
+    .requiredOption('--name <name>', 'name shown to users who authorize access')
+    .option('--redirect <uri...>', 'redirect URIs: https, http on localhost, or a custom scheme')
+    .addOption(new Option('--public', 'public client (default)').conflicts('confidential'))
+    .option('--confidential', 'confidential client, with a secret')
+    .option('--implicit', 'allow the implicit flow, for legacy applications')
+    .option('--no-implicit', 'disallow the implicit flow (default)')
+    .addOption(scopesOption('maximum scopes (default: those of its users)'))
+    .option('--user <user>', 'email address, id or uid of the user to act as with client credentials')
     .action(
       ({
         name,
@@ -87,7 +84,7 @@ export function registerClientCommand(program: Command): void {
           async ({ db, clock }) => {
             const account = user === undefined ? null : await requireUser(db.read, user);
             if (account?.banned === true)
-              throw new CliError(`${account.email} is banned, so no application can act as them.`);
+              throw new CliError(`${account.email} is banned, so an application cannot act as this user.`);
             const kind = confidential === true ? 'confidential' : 'public';
             const input = {
               name,
@@ -100,14 +97,14 @@ export function registerClientCommand(program: Command): void {
             const { id, secret } = await db.write((tx) => createClient(tx, cliAttribution(clock()), input));
             const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
             if (json === true) return printJson(shown);
-            printLines(...keyValueLines(shown), ...(secret === null ? [] : [KEEP_SECRET]));
+            printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
           },
-          { makesDatabase: true },
+          { createsDatabase: true },
         ),
     );
 
   addCommand(family, 'list', {
-    description: 'List the applications, without their secrets',
+    description: 'List applications',
     examples: [['assay client list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -122,7 +119,7 @@ export function registerClientCommand(program: Command): void {
           implicit: client.implicit,
           scopes: client.scopes,
           user: account?.email ?? null,
-          // Those of the API description and of the command line came with the database.
+          // Built-in clients have no date.
           created_at: client.createdAt === 0 ? null : new Date(client.createdAt).toISOString(),
         });
       }
@@ -139,7 +136,7 @@ export function registerClientCommand(program: Command): void {
             'ACTS AS': (row) => row.user,
             REDIRECTS: (row) => row.redirect_uris.join(' '),
           },
-          'There is no application. "assay client create" registers one.',
+          'No applications yet. Run "assay client create" to register one.',
         ),
       );
     }),
@@ -147,18 +144,18 @@ export function registerClientCommand(program: Command): void {
 
   addCommand(family, 'update <id>', {
     inputs: { kind: 'newSecret' },
-    description: 'Change what an application may do, or give it another secret',
+    description: 'Update an application, or renew its secret',
     examples: [
-      ['assay client update assay-docs --no-implicit', 'no implicit flow for it from now on'],
-      ['assay client update 2FqkD0s9Yb6TnWc4Vx8L --new-secret', 'the old one ends at once'],
+      ['assay client update assay-docs --no-implicit', 'disallow the implicit flow'],
+      ['assay client update 2FqkD0s9Yb6TnWc4Vx8L --new-secret', 'replace the secret at once'],
     ],
   })
-    .option('--implicit', 'let it use the implicit flow')
-    .option('--no-implicit', 'do not')
-    .option('--new-secret', 'for a confidential client')
+    .option('--implicit', 'allow the implicit flow')
+    .option('--no-implicit', 'disallow the implicit flow')
+    .option('--new-secret', 'renew the secret of a confidential client')
     .action((id: string, { implicit, newSecret, json, ...flags }: UpdateOptions) => {
       if (implicit === undefined && newSecret !== true)
-        throw new CliError('Say what to change: --implicit, --no-implicit or --new-secret.', 2);
+        throw new CliError('Specify --implicit, --no-implicit or --new-secret.', 2);
       return withContext(flags, async ({ db, clock }) => {
         const secret = await db
           .write(async (tx) => {
@@ -173,12 +170,12 @@ export function registerClientCommand(program: Command): void {
           ...(secret === null ? {} : { client_secret: secret }),
         };
         if (json === true) return printJson(shown);
-        printLines(...keyValueLines(shown), ...(secret === null ? [] : [KEEP_SECRET]));
+        printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
       });
     });
 
   addCommand(family, 'delete <id>', {
-    description: 'Delete an application, which ends its tokens at once',
+    description: 'Delete an application and revoke its tokens',
     examples: [['assay client delete 2FqkD0s9Yb6TnWc4Vx8L']],
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -186,13 +183,13 @@ export function registerClientCommand(program: Command): void {
         .write((tx) => deleteClient(tx, cliAttribution(clock()), id))
         .catch((error: unknown) => throwUnknown(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
-      printLines(`Application ${id} is deleted, and its tokens ended.`);
+      printLines(`Deleted application ${id} and revoked its tokens.`);
     }),
   );
 }
 
 function throwUnknown(error: unknown, id: string): never {
   if (error instanceof DomainError && error.kind === 'missing')
-    throw new CliError(`There is no application "${id}". "assay client list" shows their ids.`);
+    throw new CliError(`Application "${id}" not found. Run "assay client list" to list applications.`);
   throw error;
 }

@@ -14,7 +14,7 @@ export interface TargetFlags extends Flags {
   token?: string;
 }
 
-/** Operations as the command line calls them, which has them from the description as it runs. */
+/** An operation whose types are not known at compile time. */
 interface AnyOperation {
   parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
   requestBody?: { content: { 'application/json': unknown } };
@@ -23,27 +23,27 @@ interface AnyOperation {
 type AnyPaths = Record<string, Record<'get' | 'put' | 'post' | 'patch' | 'delete', AnyOperation>>;
 export type AnyClient = Client<AnyPaths>;
 
-/** A server, and who one is there; the token may have to be got first. */
+/** A server and a token for it, which may have to be refreshed first. */
 interface TargetServer {
   server: string;
   token: string | (() => Promise<string>);
 }
 
 /**
- * @returns the server that a command works on; `undefined` for the data folder. What is said on the command line wins over
- *   the environment, and both over what `assay login` left.
- * @throws Refusal when both are named, or a server and no token
+ * Returns the server to use, or `undefined` for the data directory. Options take precedence over the environment, and the
+ * environment over the server of `assay login`.
+ * @throws CliError if both are given, or a server without a token
  */
 export function resolveServer(flags: TargetFlags): TargetServer | undefined {
   const place = loadCommandEnvironment(streams().env);
   if (flags.data !== undefined && flags.server !== undefined)
-    throw new CliError('Name a data folder or a server, and not both: --data, or --server.', 2);
+    throw new CliError('--data and --server cannot be used together.', 2);
   if (flags.data !== undefined) return undefined;
   const saved = readCredentials(place.configFolder);
   const named = flags.server ?? place.server ?? (place.namesData ? undefined : saved?.server);
   if (named === undefined) {
     if (flags.token !== undefined)
-      throw new CliError('--token is for a server. Name that with --server or ASSAY_SERVER.', 2);
+      throw new CliError('--token requires a server. Set --server or ASSAY_SERVER.', 2);
     return undefined;
   }
   const server = parseServerUrl(named);
@@ -51,23 +51,23 @@ export function resolveServer(flags: TargetFlags): TargetServer | undefined {
   if (token !== undefined) return { server, token };
   if (saved?.server !== server)
     throw new CliError(
-      `There is no token for ${server}. Give one with --token or ASSAY_TOKEN, or run "assay login ${server}".`,
+      `No token for ${server}. Set --token or ASSAY_TOKEN, or run "assay login ${server}".`,
       2,
     );
   return { server, token: () => getAccessToken(place.configFolder, server) };
 }
 
-/** @throws Refusal for what is no address */
+/** @throws CliError if the text is not an HTTP or HTTPS URL */
 export function parseServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new CliError(`The server must be an address such as https://assay.example.com, not "${text}".`, 2);
+    throw new CliError(`The server must be a URL such as https://assay.example.com, not "${text}".`, 2);
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 /**
- * Runs `work` with the operations of the server that the flags lead to, or of the data folder in this process.
- * @param options whether imports are done meanwhile, which the operations of the data folder leave to others
+ * Runs `work` with a client for the selected server, or for the API of the data directory in this process.
+ * @param options `doesImports`: whether this process also runs queued imports of the data directory
  */
 export async function withApiClient<T>(
   flags: TargetFlags,
@@ -85,13 +85,13 @@ export async function withApiClient<T>(
   }
 }
 
-/** Runs `work` with the operations of a data folder that is open in this process. @param options see `withOperations` */
+/** Runs `work` with a client for the API of an open data directory. @param options see `withApiClient` */
 export async function withInProcessApi<T>(
   context: Context,
   work: (client: AnyClient) => Promise<T>,
   { doesImports = false } = {},
 ): Promise<T> {
-  // A command that works on a server, or on no operation, does without loading them.
+  // Loaded on demand: a command that uses a server, or no operation, starts faster.
   const { openOperations } = await import('../app.ts');
   const operations = await openOperations(context);
   const imports = doesImports ? operations.startImports() : undefined;
@@ -108,17 +108,15 @@ export async function withInProcessApi<T>(
   }
 }
 
-/** @returns what to tell when a server does not answer; anything else as it is */
+/** Returns a CliError if the server cannot be reached or rejects the token; other errors unchanged. */
 export function serverUnreachable(error: unknown, server: string): unknown {
   if (error instanceof AssayError && error.status === 401)
-    return new CliError(`${error.message} Give another token, or run "assay login ${server}".`);
+    return new CliError(`${error.message} Use another token, or run "assay login ${server}".`);
   if (!(error instanceof TypeError) || error.cause === undefined) return error;
-  return new CliError(
-    `The server at ${server} does not answer (${errorCodeOf(error.cause) ?? error.message}).`,
-  );
+  return new CliError(`Cannot connect to ${server} (${errorCodeOf(error.cause) ?? error.message}).`);
 }
 
-/** A transport that hands requests to the operations of this process. */
+/** Returns a transport that passes requests to the API in this process. */
 function inProcessTransport(operations: InProcessOperations): Transport {
   return async (request) => {
     const { pathname, search } = new URL(request.url);

@@ -1,12 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-/** What every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   data?: string;
   json?: boolean;
 }
 
-/** The option that names scopes, separated by spaces or commas. */
+/** Returns the option `--scopes`; scopes are separated by spaces or commas. */
 export function scopesOption(description: string): Option {
   return new Option('--scopes <scopes>', description).argParser((text) =>
     text.split(/[\s,]+/).filter((scope) => scope !== ''),
@@ -15,21 +15,21 @@ export function scopesOption(description: string): Option {
 
 interface CommandHelp {
   description: string;
-  /** Each a line to type and what it does. */
+  /** Lines to type, each with its effect. */
   examples: readonly (readonly [line: string, effect?: string])[];
-  /** What a reader of the help should know beside that. */
+  /** Further text for the help. */
   notes?: string;
-  /** Whether it works on a database; it does unless told. */
+  /** Whether the command uses a database and so takes `--data`. Default: true. */
   data?: boolean;
-  /** Whether it prints something that `--json` can change; it does unless told. */
+  /** Whether the command takes `--json`. Default: true. */
   json?: boolean;
-  /** Inputs of the rules that it calls, and the options that fill them, where those have another name. */
+  /** Maps a property of the domain or the API to the option that sets it, where the names differ. */
   inputs?: Readonly<Record<string, string>>;
 }
 
 const inputNames = new WeakMap<Command, Readonly<Record<string, string>>>();
 
-/** Words that people try for one another. */
+/** Verbs that users confuse; the first one that the command group has is suggested. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['revoke', 'delete', 'remove', 'rm'],
   ['create', 'add', 'new'],
@@ -38,21 +38,21 @@ const SYNONYMS: readonly (readonly string[])[] = [
   ['list', 'ls', 'all'],
 ];
 
-/** Its types do not tell of it. */
+/** Commander's types do not declare this method. */
 const { unknownCommand: commanderUnknown } = Command.prototype as unknown as {
   unknownCommand: (this: Command) => void;
 };
 
-/** A command that may leave its work to another way of doing it. */
+/** A command that can call the API of a server instead of running its own action. */
 export class AssayCommand extends Command {
-  /** @returns what it waits for when the other way takes over; `undefined` when it does not */
+  /** Calls the API and returns its promise, or returns `undefined` to run the command's own action. */
   runRemotely: ((...given: unknown[]) => Promise<void> | undefined) | undefined;
 
   override createCommand(name?: string): AssayCommand {
     return new AssayCommand(name);
   }
 
-  /** Commander calls this for a word that is no command of a family: its own hint knows how words are written alone. */
+  /** Suggests a synonym where commander would only suggest a similar spelling. */
   unknownCommand(): void {
     const word = this.args[0] ?? '';
     const names = this.createHelp()
@@ -70,12 +70,12 @@ export class AssayCommand extends Command {
   }
 }
 
-/** Says which options fill the inputs of a rule or of an operation, beside those that are known already. */
+/** Adds to the map from properties to options that error messages use. */
 export function setInputNames(command: Command, inputs: Readonly<Record<string, string>>): void {
   inputNames.set(command, { ...inputs, ...inputNames.get(command) });
 }
 
-/** @returns the option or argument, as the user types it, that fills an input of a rule; `undefined` where none does */
+/** Returns the option or argument, as the user types it, that sets a property; `undefined` if there is none. */
 export function displayNameOf(command: Command | undefined, input: string): string | undefined {
   if (command === undefined) return undefined;
   const name = inputNames.get(command)?.[input] ?? input;
@@ -83,7 +83,7 @@ export function displayNameOf(command: Command | undefined, input: string): stri
   return findOption(command, input)?.long ?? argument?.name().toUpperCase();
 }
 
-/** @returns the option that fills an input of a rule */
+/** Returns the option that sets a property. */
 export function findOption(command: Command | undefined, input: string): Option | undefined {
   if (command === undefined) return undefined;
   const name = inputNames.get(command)?.[input] ?? input;
@@ -91,8 +91,8 @@ export function findOption(command: Command | undefined, input: string): Option 
 }
 
 /**
- * Adds a command with the options that all share, and examples at the end of its help.
- * @param usage its name and arguments, as commander writes them: `create <uid>`
+ * Adds a command with the common options, and with examples at the end of its help.
+ * @param usage name and arguments in commander's notation: `create <uid>`
  */
 export function addCommand(
   parent: Command,
@@ -102,14 +102,14 @@ export function addCommand(
   const command = parent.command(usage).description(description);
   const path = commandPath(command);
   inputNames.set(command, inputs);
-  command.showHelpAfterError(`Run "${path} --help" to see what it takes.`);
+  command.showHelpAfterError(`Run "${path} --help" for usage.`);
   if (data)
     command.addOption(
-      new Option('--data <folder>', 'the data folder (ASSAY_DATA; "data" unless told)').argParser(
+      new Option('--data <folder>', 'data directory (env: ASSAY_DATA; default: ./data)').argParser(
         parseNonEmpty,
       ),
     );
-  if (json) command.option('--json', 'print JSON, on one line');
+  if (json) command.option('--json', 'output JSON');
   const lines = examples.flatMap(([line, effect]) => [
     `  $ ${line}`,
     ...(effect === undefined || effect === '' ? [] : [`    ${effect}`]),
@@ -120,13 +120,13 @@ export function addCommand(
   return command;
 }
 
-/** Adds a command that only holds others. */
+/** Adds a command that only has subcommands. */
 export function addCommandGroup(parent: Command, name: string, description: string): Command {
   const family = parent
     .command(name)
     .description(description)
-    .helpCommand('help [command]', 'explain a command');
-  return family.showHelpAfterError(`Run "${commandPath(family)} --help" to see the commands.`);
+    .helpCommand('help [command]', 'show help for a command');
+  return family.showHelpAfterError(`Run "${commandPath(family)} --help" for a list of commands.`);
 }
 
 function commandPath(command: Command): string {
@@ -135,6 +135,6 @@ function commandPath(command: Command): string {
 }
 
 function parseNonEmpty(value: string): string {
-  if (value.trim() === '') throw new InvalidArgumentError('It must not be empty.');
+  if (value.trim() === '') throw new InvalidArgumentError('The value must not be empty.');
   return value;
 }

@@ -5,13 +5,13 @@ import { printLines } from './print.ts';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-/** What may follow one command. */
+/** The words that can follow a command. */
 interface CompletionContext {
-  /** The words up to here, each after a space; empty for the program itself. */
+  /** Path of the command, each word after a space; empty for the program itself. */
   at: string;
   commands: CompletionWord[];
   options: (CompletionWord & { takesValue: boolean; values: readonly string[] })[];
-  /** What its arguments may be, where only some words are allowed. */
+  /** Allowed values of its arguments, if restricted. */
   values: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface CompletionWord {
 
 export function registerCompletionCommand(program: Command): void {
   addCommand(program, 'completion', {
-    description: 'Print what teaches a shell to complete commands and options',
+    description: 'Generate the shell completion script',
     examples: [
       ['source <(assay completion bash)', 'in ~/.bashrc'],
       ['source <(assay completion zsh)', 'in ~/.zshrc, after compinit'],
@@ -31,10 +31,10 @@ export function registerCompletionCommand(program: Command): void {
     data: false,
     json: false,
   })
-    .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'shell to generate the script for').choices(SHELLS))
     .action((shell: Shell) => {
-      const places = completionContexts(program, '');
-      printLines(...{ bash: bashLines, zsh: zshLines, fish: fishLines }[shell](places));
+      const contexts = completionContexts(program, '');
+      printLines(...{ bash: bashLines, zsh: zshLines, fish: fishLines }[shell](contexts));
     });
 }
 
@@ -57,11 +57,11 @@ function completionContexts(command: Command, at: string): CompletionContext[] {
   ];
 }
 
-/** @returns the `case` by which bash and zsh find out from the words before the cursor where they are */
-function shellCases(places: readonly CompletionContext[]): string[] {
+/** Returns the `case` statement with which bash and zsh find the command before the cursor. */
+function shellCases(contexts: readonly CompletionContext[]): string[] {
   return [
     '    case "$at $word" in',
-    `      ${places
+    `      ${contexts
       .slice(1)
       .map(({ at }) => quote(at))
       .join('|')}) at="$at $word" ;;`,
@@ -69,7 +69,7 @@ function shellCases(places: readonly CompletionContext[]): string[] {
   ];
 }
 
-function bashLines(places: readonly CompletionContext[]): string[] {
+function bashLines(contexts: readonly CompletionContext[]): string[] {
   const words = (list: readonly string[]) =>
     `COMPREPLY=($(compgen -W ${quote(list.join(' '))} -- "$current"))`;
   return [
@@ -77,27 +77,27 @@ function bashLines(places: readonly CompletionContext[]): string[] {
     '  local at= word current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}',
     '  COMPREPLY=()',
     '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do',
-    ...shellCases(places),
+    ...shellCases(contexts),
     '  done',
     '  case "$at $previous" in',
-    ...optionsWithValue(places).map(
+    ...optionsWithValue(contexts).map(
       ({ at, word, values }) =>
         `    ${quote(`${at} ${word}`)}) ${values.length === 0 ? '' : `${words(values)}; `}return ;;`,
     ),
     '  esac',
     '  case "$at" in',
-    ...places.map(({ at, commands, options, values }) => {
+    ...contexts.map(({ at, commands, options, values }) => {
       const all = [...commands, ...options].map(({ word }) => word);
       return `    ${quote(at)}) ${words([...values, ...all])} ;;`;
     }),
     '  esac',
     '}',
-    // Where none of the words fits, a file may.
+    // Completes file names if no word matches.
     'complete -o default -F _assay assay',
   ];
 }
 
-function zshLines(places: readonly CompletionContext[]): string[] {
+function zshLines(contexts: readonly CompletionContext[]): string[] {
   const entry = ({ word, description }: CompletionWord) =>
     quote(`${word.replaceAll(':', '\\:')}:${description}`);
   const entries = (name: string, list: readonly CompletionWord[]) => `${name}=(${list.map(entry).join(' ')})`;
@@ -107,30 +107,30 @@ function zshLines(places: readonly CompletionContext[]): string[] {
     "  local at='' word",
     '  local -a entries options',
     '  for word in "${(@)words[2,CURRENT-1]}"; do',
-    ...shellCases(places),
+    ...shellCases(contexts),
     '  done',
     '  case "$at ${words[CURRENT-1]}" in',
-    ...optionsWithValue(places).map(
+    ...optionsWithValue(contexts).map(
       ({ at, word, values }) =>
         `    ${quote(`${at} ${word}`)}) ${values.length === 0 ? '_files' : `compadd -- ${values.map(quote).join(' ')}`}; return ;;`,
     ),
     '  esac',
     '  case "$at" in',
-    ...places.map(({ at, commands, options, values }) => {
+    ...contexts.map(({ at, commands, options, values }) => {
       const words = [...values.map((word) => ({ word, description: word })), ...commands];
       return `    ${quote(at)}) ${entries('entries', words)}; ${entries('options', options)} ;;`;
     }),
     '  esac',
-    // What is described as options is offered after a hyphen alone.
+    // Options are offered after a hyphen only.
     '  if [[ $PREFIX = -* ]]; then _describe -o option options',
-    // Where none of the words fits, a file may.
+    // Completes file names if no word matches.
     '  else (( $#entries )) && _describe command entries || _files; fi',
     '}',
     'compdef _assay assay',
   ];
 }
 
-function fishLines(places: readonly CompletionContext[]): string[] {
+function fishLines(contexts: readonly CompletionContext[]): string[] {
   const complete = ({ at }: CompletionContext, rest: string) =>
     `complete -c assay -n ${quote(`__assay_at ${quote(at)}`)} ${rest}`;
   return [
@@ -138,7 +138,7 @@ function fishLines(places: readonly CompletionContext[]): string[] {
     "    set -l at ''",
     '    for word in (commandline -opc)[2..-1]',
     '        switch "$at $word"',
-    `            case ${places
+    `            case ${contexts
       .slice(1)
       .map(({ at }) => quote(at))
       .join(' ')}`,
@@ -147,12 +147,12 @@ function fishLines(places: readonly CompletionContext[]): string[] {
     '    end',
     '    test "$at" = "$argv[1]"',
     'end',
-    ...places.flatMap((place) => [
-      ...place.commands.map(({ word, description }) =>
-        complete(place, `-f -a ${word} -d ${quote(description)}`),
+    ...contexts.flatMap((context) => [
+      ...context.commands.map(({ word, description }) =>
+        complete(context, `-f -a ${word} -d ${quote(description)}`),
       ),
-      ...(place.values.length === 0 ? [] : [complete(place, `-f -a ${quote(place.values.join(' '))}`)]),
-      ...place.options.map(({ word, description, takesValue, values }) =>
+      ...(context.values.length === 0 ? [] : [complete(context, `-f -a ${quote(context.values.join(' '))}`)]),
+      ...context.options.map(({ word, description, takesValue, values }) =>
         complete(
           place,
           `-l ${word.replace(/^--/, '')}${takesValue ? ' -r' : ''}${values.length === 0 ? '' : ` -f -a ${undescribed(values)}`} -d ${quote(description)}`,
@@ -162,20 +162,20 @@ function fishLines(places: readonly CompletionContext[]): string[] {
   ];
 }
 
-/** In fish a word without a description of its own has that of the option that takes it. */
+/** Without an empty description, fish would show that of the option for each value. */
 function undescribed(values: readonly string[]): string {
   return quote(values.map((value) => `${value}\\t`).join(' '));
 }
 
 function optionsWithValue(
-  places: readonly CompletionContext[],
+  contexts: readonly CompletionContext[],
 ): { at: string; word: string; values: readonly string[] }[] {
-  return places.flatMap(({ at, options }) =>
+  return contexts.flatMap(({ at, options }) =>
     options.filter(({ takesValue }) => takesValue).map(({ word, values }) => ({ at, word, values })),
   );
 }
 
-/** For the shell: nothing in it means anything but itself. */
+/** Quotes a text for the shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

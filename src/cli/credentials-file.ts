@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { writePrivateJson } from './private-file.ts';
 import { errorCodeOf, CliError } from './errors.ts';
 
-/** The application that `assay login` is, which every deployment knows. */
+/** OAuth client id of the command line, which every deployment has. */
 export const COMMAND_LINE_CLIENT = 'assay-cli';
 
-/** What `assay login` leaves in the user's own settings. */
+/** Credentials that `assay login` stores. */
 export interface Credentials {
   server: string;
   token_endpoint: string;
@@ -18,10 +18,10 @@ export interface Credentials {
   refresh_token: string;
 }
 
-/** An access token that is good for less is not used any more, in milliseconds. */
+/** An access token that expires sooner is refreshed, in milliseconds. */
 const EXPIRY_MARGIN = 30_000;
-/** Another command may get a new token at the same time, in milliseconds. */
-const REQUEST_TIMEOUT = 15_000;
+/** How long another command may hold the lock, in milliseconds. */
+const LOCK_TIMEOUT = 15_000;
 
 const credentialsPath = (folder: string) => join(folder, 'login.json');
 
@@ -36,7 +36,7 @@ export function readCredentials(folder: string): Credentials | undefined {
   }
 }
 
-/** Keeps it where its owner alone can read it. */
+/** Writes the credentials, readable by their owner only. */
 export function writeCredentials(folder: string, login: Credentials): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writePrivateJson(credentialsPath(folder), login);
@@ -47,20 +47,21 @@ export function removeCredentials(folder: string): void {
 }
 
 /**
- * @returns an access token that is good for a while, got anew where that is needed
- * @throws Refusal when one has to sign in again
+ * Returns a valid access token; refreshes it if necessary.
+ * @throws CliError if the user has to sign in again
  */
 export async function getAccessToken(folder: string, server: string): Promise<string> {
-  const good = () => {
+  const read = () => {
     const login = readCredentials(folder);
     if (login?.server !== server) throw signInRequired(server);
-    return { login, isGood: login.expires_at - EXPIRY_MARGIN > Date.now() };
+    return { login, isValid: login.expires_at - EXPIRY_MARGIN > Date.now() };
   };
-  if (good().isGood) return good().login.access_token;
-  // A refresh token that two commands use ends what the user approved.
+  const { login: stored, isValid: isStoredValid } = read();
+  if (isStoredValid) return stored.access_token;
+  // The server revokes the grant if two commands use the same refresh token.
   return withLock(folder, async () => {
-    const { login, isGood } = good();
-    if (isGood) return login.access_token;
+    const { login, isValid } = read();
+    if (isValid) return login.access_token;
     const tokens = await requestTokens(login.token_endpoint, {
       grant_type: 'refresh_token',
       refresh_token: login.refresh_token,
@@ -72,17 +73,17 @@ export async function getAccessToken(folder: string, server: string): Promise<st
 }
 
 function signInRequired(server: string): CliError {
-  return new CliError(`Nobody is signed in to ${server} any more. Run "assay login ${server}".`);
+  return new CliError(`Your session on ${server} has ended. Run "assay login ${server}".`);
 }
 
 export type TokenSet = Pick<Credentials, 'access_token' | 'expires_at' | 'refresh_token'>;
 
-/** @returns what the token endpoint gives (RFC 6749, section 5.1); `undefined` when it refuses */
+/** Requests tokens (RFC 6749, section 5.1); returns `undefined` if the server rejects the grant. */
 export async function requestTokens(
   endpoint: string,
   fields: Record<string, string>,
 ): Promise<TokenSet | undefined> {
-  const asked = Date.now();
+  const requestedAt = Date.now();
   const response = await fetch(endpoint, {
     method: 'POST',
     body: new URLSearchParams({ ...fields, client_id: COMMAND_LINE_CLIENT }),
@@ -91,20 +92,20 @@ export async function requestTokens(
   if (!response.ok) {
     await response.body?.cancel();
     if (response.status === 400 || response.status === 401) return undefined;
-    throw new CliError(`The server answered ${response.status} when it was asked for a token. Try again.`);
+    throw new CliError(`The token endpoint responded with status ${response.status}. Try again.`);
   }
   const { access_token, expires_in, refresh_token } = (await response.json()) as {
     access_token: string;
     expires_in: number;
     refresh_token: string;
   };
-  return { access_token, refresh_token, expires_at: asked + expires_in * 1_000 };
+  return { access_token, refresh_token, expires_at: requestedAt + expires_in * 1_000 };
 }
 
-/** Runs `work` while no other command of this user does; a lock that someone left behind is taken away. */
+/** Runs `work` under a lock file; removes a stale lock. */
 async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const lock = join(folder, 'login.lock');
-  const until = Date.now() + REQUEST_TIMEOUT;
+  const until = Date.now() + LOCK_TIMEOUT;
   for (;;) {
     try {
       closeSync(openSync(lock, 'wx', 0o600));
@@ -124,7 +125,7 @@ async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
 
 function isStaleLock(file: string): boolean {
   try {
-    return Date.now() - statSync(file).mtimeMs > REQUEST_TIMEOUT;
+    return Date.now() - statSync(file).mtimeMs > LOCK_TIMEOUT;
   } catch {
     return false;
   }

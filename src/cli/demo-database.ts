@@ -14,27 +14,26 @@ import { hasOrganizations } from '../domain/organizations/organizations.ts';
 import { deleteUnreferenced, storeContent } from '../files/file-storage.ts';
 import { writePrivateJson } from './private-file.ts';
 
-/** How long a load by another process may take to write the manifest after its commit, in milliseconds. */
+/** How long another process may take to write the manifest after loading the data, in milliseconds. */
 const HANDOVER = 5_000;
 
 export interface DemoState {
   manifest: DemoManifest;
-  /** The file that holds it. */
+  /** Path of the manifest. */
   file: string;
   /**
-   * - `loaded`: this call made the data
-   * - `kept`: it was there, with its manifest
-   * - `renewed`: it was there and the manifest was not, so the accounts got new passwords and tokens
+   * - `loaded`: this call loaded the data
+   * - `kept`: the data and its manifest existed
+   * - `renewed`: the manifest was missing, so the accounts got new passwords and tokens
    */
   outcome: 'loaded' | 'kept' | 'renewed';
 }
 
 /**
- * Sees to it that the demo data is in the database and its manifest in the data folder, once and for all: a second
- * call, also one by another process at the same time, changes nothing.
- * @param onlyIntoEmpty load nothing into a database that holds an organization
- * @returns `undefined` when there is no demo data, and there was to be none
- * @throws Failure `conflict` when something else has one of its uids or addresses
+ * Loads the demo data and writes its manifest to the data directory. Idempotent, also across processes.
+ * @param onlyIntoEmpty load nothing into a database that has an organization
+ * @returns `undefined` if there is no demo data and none was to be loaded
+ * @throws DomainError `conflict` if one of its uids or email addresses is taken
  */
 export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Promise<DemoState | undefined> {
   const { config, db, keys, clock, addresses } = context;
@@ -54,19 +53,19 @@ export async function ensureDemo(context: Context, onlyIntoEmpty: boolean): Prom
       return { manifest, file, outcome: 'loaded' };
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'conflict') throw error;
-      // Another process that loads it at the same time was faster, or else the name really is taken.
+      // Another process has just loaded it, or the name is taken.
       if ((await demoFacts(db.read)) === undefined) throw error;
     } finally {
-      // What nothing refers to: all of them, when the load failed.
+      // Deletes all of them if the load failed.
       await deleteUnreferenced(context, stored);
     }
   }
   const found = await demoFacts(db.read);
   if (found === undefined) return undefined;
   const { facts, loadedAt } = found;
-  const kept = await readManifest(file, facts, loadedAt + HANDOVER);
-  if (kept !== undefined)
-    return { manifest: await withClients(context, file, kept, facts), file, outcome: 'kept' };
+  const stored = await readManifest(file, facts, loadedAt + HANDOVER);
+  if (stored !== undefined)
+    return { manifest: await withClients(context, file, stored, facts), file, outcome: 'kept' };
   const secrets = await newDemoSecrets();
   const manifest = await db.write((tx) =>
     renewDemo(tx, keys, facts, secrets, addresses.clientBaseUrl, clock()),
@@ -80,8 +79,7 @@ async function* singleChunk(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 /**
- * Writes where the server is now reached into the manifest, if that is not there yet.
- * @returns the demo with the manifest as it is then
+ * Updates the redirect URI in the manifest to the current URL of the server.
  */
 export function updateManifestOrigin(demo: DemoState, clientBaseUrl: string): DemoState {
   const { oauthClients } = demo.manifest;
@@ -93,10 +91,10 @@ export function updateManifestOrigin(demo: DemoState, clientBaseUrl: string): De
   return { ...demo, manifest };
 }
 
-/** A manifest as a version without clients wrote it. */
+/** A manifest that may lack clients, as older versions wrote it. */
 type StoredManifest = Omit<DemoManifest, 'oauthClients'> & Partial<Pick<DemoManifest, 'oauthClients'>>;
 
-/** Adds the clients to a manifest that has none. */
+/** Adds the clients to a manifest without any. */
 async function withClients(
   { db, addresses, clock }: Context,
   file: string,
@@ -112,7 +110,7 @@ async function withClients(
   return manifest;
 }
 
-/** @returns the manifest in the file if it is of this load; waits for one until the deadline */
+/** Returns the manifest of this load; waits for it until the deadline. */
 async function readManifest(
   file: string,
   facts: DemoFacts,
@@ -120,7 +118,7 @@ async function readManifest(
 ): Promise<StoredManifest | undefined> {
   for (;;) {
     const manifest = parseManifest(file);
-    // The file may have been left behind by another database.
+    // The file may belong to a former database.
     if (manifest?.users?.admin?.uid === facts.users.admin.uid) return manifest;
     if (Date.now() >= deadline) return undefined;
     await delay(50);

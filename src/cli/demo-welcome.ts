@@ -2,7 +2,7 @@ import type { DemoManifest } from '../demo/manifest.ts';
 import type { AreaName } from '../config/config.ts';
 import { table } from './print.ts';
 
-/** @returns the demo accounts as lines of a table */
+/** Returns the demo accounts as lines of a table. */
 export function accountLines(manifest: DemoManifest): string[] {
   const { admin, member, outsider, spare, staff } = manifest.users;
   const { admin: otherAdmin, member: otherMember } = manifest.other.users;
@@ -29,23 +29,23 @@ export function accountLines(manifest: DemoManifest): string[] {
   );
 }
 
-/** @returns what a newcomer wants to know of a server with demo data, which is just now listening at `origin` */
+/** Returns the URLs, accounts and examples that `serve` prints for demo data. */
 export function welcomeLines(manifest: DemoManifest, origin: string, areas: readonly AreaName[]): string[] {
   const commands = exampleCommands(manifest, origin).filter(({ area }) => areas.includes(area));
   return [
     '',
-    `documentation: ${origin}/docs`,
-    `sign in:       ${origin}/`,
+    `API reference: ${origin}/docs`,
+    `Sign in:       ${origin}/`,
     '',
     ...accountLines(manifest),
     '',
-    'to copy:',
+    'Try:',
     ...commands.slice(0, 3).map(({ command }) => command),
     '',
   ];
 }
 
-/** Commands that work as they are, as often as one likes; the first three show three kinds of thing. */
+/** Idempotent commands to paste; the first three use different areas. */
 function exampleCommands(manifest: DemoManifest, origin: string): { area: AreaName; command: string }[] {
   const { organization, group, vulnerability, assessment, assets, assetTag, users } = manifest;
   const get = (path: string) =>

@@ -8,22 +8,21 @@ import { printJson, printLines } from './print.ts';
 import { CliError } from './errors.ts';
 
 const OUTCOME_MESSAGES = {
-  loaded: 'The demo data is loaded.',
-  kept: 'The demo data is there already; nothing was changed.',
+  loaded: 'Demo data loaded.',
+  kept: 'Demo data is already loaded; nothing was changed.',
   renewed:
-    'The demo data was there and its manifest was not: the accounts have new passwords and further tokens.',
+    'Demo data was already loaded, but its manifest was missing: the accounts have new passwords and additional tokens.',
 } as const;
 
 export function registerDemoCommand(program: Command): void {
   addCommand(program, 'demo', {
-    description: 'Load the demo data, once, and print its accounts',
+    description: 'Load the demo data and print its accounts',
     notes:
-      'Makes two organizations with people, assets, vulnerabilities and testing hours, beside whatever is there. What\n' +
-      'it made, with the passwords and tokens, stays in DATA/demo.json, which only its owner can read. A second call\n' +
-      'changes nothing.',
+      'Creates two organizations with users, assets, vulnerabilities and testing sessions, in addition to existing data.\n' +
+      'Writes the passwords and tokens to DATA/demo.json, which only its owner can read. Running it again changes nothing.',
     examples: [
-      ['assay demo', 'load it into ./data, and show who can sign in'],
-      ['assay demo --json', 'the whole manifest, for scripts'],
+      ['assay demo', 'load demo data into ./data and print the accounts'],
+      ['assay demo --json', 'print the manifest, for scripts'],
     ],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(
@@ -40,10 +39,10 @@ export function registerDemoCommand(program: Command): void {
           '',
           ...accountLines(demo.manifest),
           '',
-          `The manifest is ${demo.file}.`,
+          `Manifest: ${demo.file}`,
         );
       },
-      { makesDatabase: true },
+      { createsDatabase: true },
     ),
   );
 }

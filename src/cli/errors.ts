@@ -9,10 +9,10 @@ import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
 import { exampleValueOf } from './operation-options.ts';
 
-/** Why a command was not done, in one line that says what to do next. */
+/** An error that is printed as one line, which says what to do next. */
 export class CliError extends Error {
-  override name = 'Refusal';
-  /** 1 failed, 2 used wrongly. */
+  override name = 'CliError';
+  /** 1 failure, 2 usage error. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2 = 1, options?: ErrorOptions) {
@@ -22,8 +22,8 @@ export class CliError extends Error {
 }
 
 /**
- * @param command the command that ran; its options and arguments give the faulty input its name
- * @returns what to tell about whatever a command threw
+ * Converts an error of any kind.
+ * @param command the command that ran; messages name its options instead of properties
  */
 export function toCliError(error: unknown, command: Command | undefined): CliError {
   if (error instanceof CliError) return error;
@@ -32,46 +32,45 @@ export function toCliError(error: unknown, command: Command | undefined): CliErr
     return new CliError(
       error.fieldErrors
         .slice(0, 3)
-        .map((fault) => formatFieldError(fault, command))
+        .map((field) => formatFieldError(field, command))
         .join('; '),
       2,
     );
   }
   if (error instanceof DomainError) return new CliError(error.message);
   if (error instanceof AssayError) {
-    const told = error.fieldErrors.slice(0, 3).map((fault) => formatFieldError(fault, command));
-    return new CliError(toOneLine(told.length === 0 ? error.message : told.join('; ')));
+    const messages = error.fieldErrors.slice(0, 3).map((field) => formatFieldError(field, command));
+    return new CliError(toOneLine(messages.length === 0 ? error.message : messages.join('; ')));
   }
   if (error instanceof StorageError) {
-    return new CliError(`${error.message} Try again; the cause was: ${rootMessage(error)}`);
+    return new CliError(`${error.message} Try again. Cause: ${rootMessage(error)}`);
   }
   if (error instanceof ReportError) {
     const { line, offset } = error.location;
-    const place = line === undefined ? (offset === undefined ? '' : `byte ${offset}: `) : `line ${line}: `;
-    return new CliError(toOneLine(place + error.message));
+    const location = line === undefined ? (offset === undefined ? '' : `byte ${offset}: `) : `line ${line}: `;
+    return new CliError(toOneLine(location + error.message));
   }
   return new CliError(toOneLine(error instanceof Error ? error.message : String(error)));
 }
 
-/** @returns what to tell of an address, an id or a uid that nobody has */
 export function userNotFound(who: string): CliError {
-  return new CliError(`There is no user "${who}". "assay user list" shows them.`);
+  return new CliError(`User "${who}" not found. Run "assay user list" to list users.`);
 }
 
-/** @returns what to tell when the data folder or the database cannot be opened */
+/** Returns a CliError for a database or data directory that cannot be opened; other errors unchanged. */
 export function databaseOpenError(error: unknown, config: Config): unknown {
   if (error instanceof DatabaseMissing) return databaseMissing(config);
   if (error instanceof MasterKeyMismatch) return masterKeyMismatch(error, config);
   if (error instanceof KeysMissing) {
     return new CliError(
-      'This database has no keys yet. Start the server first, which makes them, or set ASSAY_MASTER_KEY to what the server has.',
+      'This database has no keys yet. Start the server once to create them, or set ASSAY_MASTER_KEY to the master key of the server.',
     );
   }
   const code = errorCodeOf(error) ?? errorCodeOf((error as Error | undefined)?.cause);
   if (config.databaseUrl !== undefined) {
     const { host, pathname, username } = new URL(config.databaseUrl);
     if (code === '28P01' || code === '28000') {
-      return new CliError(`PostgreSQL at ${host} refuses user "${username}". Check ASSAY_DATABASE_URL.`);
+      return new CliError(`PostgreSQL at ${host} rejected user "${username}". Check ASSAY_DATABASE_URL.`);
     }
     if (code === '3D000') {
       const name = pathname.slice(1);
@@ -81,36 +80,35 @@ export function databaseOpenError(error: unknown, config: Config): unknown {
     }
     if (error instanceof StorageError) {
       return new CliError(
-        `PostgreSQL at ${host} does not answer (${rootMessage(error)}). Check ASSAY_DATABASE_URL, and that it runs.`,
+        `Cannot connect to PostgreSQL at ${host} (${rootMessage(error)}). Check that it is running, and ASSAY_DATABASE_URL.`,
       );
     }
   }
   if (code !== undefined && /^E[A-Z]+$/.test(code)) {
     return new CliError(
-      `The data folder ${config.dataDirectory} cannot be used (${code}). Choose one with --data.`,
+      `Cannot use the data directory ${config.dataDirectory} (${code}). Choose another with --data.`,
     );
   }
   if (error instanceof Error && /unable to open|not a database|readonly database/.test(error.message)) {
     return new CliError(
-      `The database in ${config.dataDirectory} cannot be opened (${toOneLine(error.message)}). Choose a folder with --data.`,
+      `Cannot open the database in ${config.dataDirectory} (${toOneLine(error.message)}). Choose a directory with --data.`,
     );
   }
   return error;
 }
 
-/** @returns what to tell when there is no database, and the command makes none */
 export function databaseMissing({ databaseUrl, dataDirectory }: Config): CliError {
   if (databaseUrl === undefined)
     return new CliError(
-      `There is no database in ${dataDirectory}. Name the folder that has one with --data, or a server with --server; "assay serve" makes a new one.`,
+      `No database found in ${dataDirectory}. Choose a data directory with --data or a server with --server, or run "assay serve" to create a database.`,
     );
   const { host, pathname } = new URL(databaseUrl);
   return new CliError(
-    `There is nothing in the database ${host}${pathname} yet. Start the server first, or check ASSAY_DATABASE_URL.`,
+    `The database ${host}${pathname} is empty. Start the server first, or check ASSAY_DATABASE_URL.`,
   );
 }
 
-/** Names both master keys: the one that is needed, and the one that is here. */
+/** Names the expected master key and the one that was found. */
 function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Config): CliError {
   const folder = `${config.dataDirectory}/keys`;
   const here =
@@ -120,12 +118,12 @@ function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Confi
         ? `${folder} has none`
         : `the one in ${folder} is ${found}`;
   return new CliError(
-    `The keys in this database are sealed with the master key ${expected}, and ${here}. ` +
-      "Name the server's data folder with --data, or set ASSAY_MASTER_KEY to what the server has.",
+    `This database is encrypted with the master key ${expected}, but ${here}. ` +
+      "Choose the server's data directory with --data, or set ASSAY_MASTER_KEY to the master key of the server.",
   );
 }
 
-/** Names the option or the argument that a fault is about, as the user typed it. */
+/** Formats a field error with the option or argument, as the user typed it, in place of the property. */
 function formatFieldError({ property, message, value }: FieldError, command: Command | undefined): string {
   const [name = ''] = property.split('.');
   const typed = displayNameOf(command, name) ?? property;

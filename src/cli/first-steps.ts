@@ -4,21 +4,21 @@ import { ROOT } from '../paths.ts';
 import { printableArgument } from './print.ts';
 
 /**
- * @param data the folder that `--data` or the environment named; `undefined` for the usual one
- * @param from the working folder: in the program's own, npm finds it; elsewhere, `npx` would ask the registry for it
- * @returns what to do with a server that has nothing yet, each command to paste
+ * Returns the commands that set up an empty server, ready to paste.
+ * @param data data directory; `undefined` for the default
+ * @param from working directory; outside of the program's own, `npx` would look in the registry
  */
 export function nextStepLines(origin: string, data: string | undefined, from: string): string[] {
   const program = relative(fileURLToPath(ROOT), from).startsWith('..') ? 'assay' : 'npx assay';
   const where = data === undefined ? '' : ` --data ${printableArgument(data)}`;
   return [
     '',
-    'There is no organization yet. These come next:',
+    'No organizations yet. Next steps:',
     `${program} organization create lumen --name "Lumen Health"${where}`,
     `${program} user create --email you@lumen.example --organization lumen --admin${where}`,
     `${program} token create --user you@lumen.example${where}`,
     '',
-    `documentation: ${origin}/docs`,
+    `API reference: ${origin}/docs`,
     '',
   ];
 }

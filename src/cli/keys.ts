@@ -14,28 +14,28 @@ import { printJson, printLines, table } from './print.ts';
 import { databaseMissing, databaseOpenError, CliError } from './errors.ts';
 
 export function registerKeysCommand(program: Command): void {
-  const family = addCommandGroup(program, 'keys', 'Keys, with which access tokens are signed');
+  const family = addCommandGroup(program, 'keys', 'Signing keys of access tokens');
 
   addCommand(family, 'rotate', {
-    description: 'Make a new signing key, and take away those that no valid token needs any more',
+    description: 'Create a new signing key, and remove keys that no valid token needs',
     notes:
-      'Tokens that are out stay good: the key that signed them goes on verifying, and is taken away by a later rotation.\n' +
-      'Running servers follow at once.',
-    examples: [['assay keys rotate'], ['assay keys rotate --json', 'for a job that runs every month']],
+      'Issued tokens stay valid: old keys keep verifying until a later rotation removes them. Running servers use the new\n' +
+      'key at once.',
+    examples: [['assay keys rotate'], ['assay keys rotate --json', 'for a monthly job']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, masterKey, clock }) => {
       const key = await generateSigningKey();
       const removed = await db.write((tx) => rotateSigningKey(tx, cliAttribution(clock()), masterKey, key));
       if (json === true) return printJson({ added: key.kid, removed });
       printLines(
-        `Key ${key.kid} signs from now on.`,
-        ...removed.map((kid) => `Key ${kid} is taken away: no valid token needs it.`),
+        `Created key ${key.kid}, which now signs access tokens.`,
+        ...removed.map((kid) => `Removed key ${kid}, which no valid token needs.`),
       );
     }),
   );
 
   addCommand(family, 'list', {
-    description: 'List the signing keys, newest first, without their private parts',
+    description: 'List signing keys, newest first',
     examples: [['assay keys list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -49,44 +49,44 @@ export function registerKeysCommand(program: Command): void {
         ...table(
           keys,
           { KID: (row) => row.kid, CREATED: (row) => row.created_at, USE: (row) => row.use },
-          'There is no key yet.',
+          'No keys yet.',
         ),
       );
     }),
   );
 
   addCommand(family, 'remove <kid>', {
-    description: 'Take a signing key away that leaked: every token that it signed ends at once',
-    examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'with a kid of "assay keys list"']],
+    description: 'Remove a leaked signing key; all tokens that it signed become invalid',
+    examples: [['assay keys rotate'], ['assay keys remove 3Yd0…', 'with a KID of "assay keys list"']],
   }).action((kid: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       if (!(await listSigningKeys(db.read)).some((key) => key.kid === kid)) {
-        throw new CliError(`There is no key "${kid}". "assay keys list" shows them.`);
+        throw new CliError(`Key "${kid}" not found. Run "assay keys list" to list keys.`);
       }
       await db.write((tx) => removeSigningKey(tx, cliAttribution(clock()), kid));
       if (json === true) return printJson({ removed: kid });
-      printLines(`Key ${kid} is taken away, and its tokens have ended.`);
+      printLines(`Removed key ${kid}. Tokens that it signed are no longer valid.`);
     }),
   );
 
   addCommand(family, 'reseal', {
-    description: 'Seal the keys in the database with another master key',
+    description: 'Re-encrypt the keys in the database with another master key',
     notes:
-      'The new one is ASSAY_MASTER_KEY or, without it, the key in the data folder, which is made if need be. The one\n' +
-      'until now is ASSAY_OLD_MASTER_KEY, or the key in the data folder. Nothing that was signed or sealed ends.\n' +
-      'Give running servers the new master key and start them again: they cannot open keys that are made from now on.',
+      'The new master key is ASSAY_MASTER_KEY or, if unset, the key in the data directory, which is created if necessary.\n' +
+      'The old one is ASSAY_OLD_MASTER_KEY or the key in the data directory. Tokens and secrets stay valid. Restart running\n' +
+      'servers with the new master key: they cannot decrypt keys that are created from now on.',
     examples: [
       [
         'ASSAY_MASTER_KEY="$(openssl rand -base64 32)" assay keys reseal',
-        'from the data folder to the environment',
+        'from the data directory to the environment',
       ],
-      ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one to another'],
+      ['ASSAY_OLD_MASTER_KEY=… ASSAY_MASTER_KEY=… assay keys reseal', 'from one key to another'],
     ],
   }).action(async ({ json, ...flags }: CommonOptions) => {
     const { after, changed } = await reseal(loadConfig(flags, streams().env));
     if (json === true) printJson({ fingerprint: after, changed });
-    else if (changed) printLines(`The keys are sealed with the master key ${after} from now on.`);
-    else printLines(`The keys are sealed with the master key ${after} already.`);
+    else if (changed) printLines(`Keys are now encrypted with the master key ${after}.`);
+    else printLines(`Keys are already encrypted with the master key ${after}.`);
   });
 }
 
@@ -100,9 +100,9 @@ async function reseal(config: Config): Promise<{ after: string; changed: boolean
       await db.migrate();
       const inFolder = readMasterKeyFile(dataDirectory);
       const next = masterKey ?? inFolder ?? (oldMasterKey && createMasterKeyFile(dataDirectory));
-      if (next === undefined) throw new CliError('There is no master key here: set ASSAY_MASTER_KEY.', 2);
-      const atHand = [oldMasterKey, inFolder].filter((key) => key !== undefined);
-      const change = await db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), atHand, next));
+      if (next === undefined) throw new CliError('No master key found. Set ASSAY_MASTER_KEY.', 2);
+      const candidates = [oldMasterKey, inFolder].filter((key) => key !== undefined);
+      const change = await db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), candidates, next));
       return { after: masterKeyFingerprint(next), changed: change !== undefined };
     } finally {
       await db.close();
@@ -110,8 +110,8 @@ async function reseal(config: Config): Promise<{ after: string; changed: boolean
   } catch (error) {
     if (!(error instanceof MasterKeyMismatch)) throw databaseOpenError(error, config);
     throw new CliError(
-      `The keys in this database are sealed with the master key ${error.expected}, which is neither ASSAY_OLD_MASTER_KEY nor in ` +
-        `${dataDirectory}/keys. Name the server's data folder with --data, or set ASSAY_OLD_MASTER_KEY.`,
+      `This database is encrypted with the master key ${error.expected}, which is neither ASSAY_OLD_MASTER_KEY nor in ` +
+        `${dataDirectory}/keys. Choose the server's data directory with --data, or set ASSAY_OLD_MASTER_KEY.`,
     );
   }
 }

@@ -24,24 +24,24 @@ interface LoginOptions {
   json?: boolean;
 }
 
-/** How long someone may take to sign in, in milliseconds. */
+/** In milliseconds. */
 const SIGN_IN_TIMEOUT = 10 * 60_000;
 
 export function registerLoginCommand(program: Command): void {
   addCommand(program, 'login [server]', {
-    description: 'Sign in to a server with a browser, so that commands work there',
+    description: 'Sign in to a server with a browser',
     notes:
-      'Opens the page on which the server asks whether the command line may act for you. What it gets is kept in your own\n' +
-      'settings, which you alone can read, and renewed as long as you use it. From then on every command that takes\n' +
-      '--server works there, unless a data folder is named by --data, ASSAY_DATA or ASSAY_DATABASE_URL.',
+      'Opens a page of the server that asks you to authorize the command line. The credentials are stored in your\n' +
+      'configuration directory, readable by you only, and refreshed automatically. Commands that accept --server then use\n' +
+      'this server, unless --data, ASSAY_DATA or ASSAY_DATABASE_URL is set.',
     examples: [
       ['assay login https://assay.example.com'],
-      ['assay login https://assay.example.com --no-browser', 'prints the address to open'],
+      ['assay login https://assay.example.com --no-browser', 'print the URL instead of opening a browser'],
     ],
     data: false,
   })
-    .addOption(scopesOption('what it may do; all that you may unless told'))
-    .addOption(new Option('--no-browser', 'open no browser'))
+    .addOption(scopesOption('scopes to request (default: all that you have)'))
+    .addOption(new Option('--no-browser', 'print the URL instead of opening a browser'))
     .action(async (given: string | undefined, options: LoginOptions) => {
       const place = loadCommandEnvironment(streams().env);
       const server = parseServerUrl(given ?? place.server ?? missingServer());
@@ -49,19 +49,19 @@ export function registerLoginCommand(program: Command): void {
         throw serverUnreachable(error, server);
       });
       if (options.json === true) return printJson({ server });
-      printLines(`Commands work on ${server} now. "assay logout" ends that.`);
+      printLines(`Signed in to ${server}. Run "assay logout" to sign out.`);
     });
 
   addCommand(program, 'logout', {
-    description: 'End what "assay login" began, here and on the server',
+    description: 'Sign out of the server of "assay login"',
     examples: [['assay logout']],
     data: false,
   }).action(async ({ json }: { json?: boolean }) => {
     const { configFolder } = loadCommandEnvironment(streams().env);
     const login = readCredentials(configFolder);
-    if (login === undefined) throw new CliError('Nobody is signed in.');
+    if (login === undefined) throw new CliError('You are not signed in.');
     const { server, revocation_endpoint, refresh_token } = login;
-    // What is on this machine goes first: a server that does not answer keeps nobody from leaving it.
+    // Removed first, so that signing out works even if the server cannot be reached.
     removeCredentials(configFolder);
     const response = await fetch(revocation_endpoint, {
       method: 'POST',
@@ -73,7 +73,7 @@ export function registerLoginCommand(program: Command): void {
     await response.body?.cancel();
     if (!response.ok)
       throw new CliError(
-        `${server} answered ${response.status}. The application is under Account there, to be removed.`,
+        `${server} responded with status ${response.status}. Remove the application under Account on the server.`,
       );
     if (json === true) return printJson({ server });
     printLines(...keyValueLines({ 'signed out of': server }));
@@ -81,7 +81,7 @@ export function registerLoginCommand(program: Command): void {
 }
 
 function missingServer(): never {
-  throw new CliError('Say where: assay login https://assay.example.com', 2);
+  throw new CliError('Specify a server: assay login https://assay.example.com', 2);
 }
 
 interface AuthorizationServerMetadata {
@@ -92,7 +92,7 @@ interface AuthorizationServerMetadata {
   scopes_supported: string[];
 }
 
-/** The authorization code with PKCE, answered at a port of this machine (RFC 8252, section 7.3). */
+/** Authorization code flow with PKCE and a loopback redirect (RFC 8252, section 7.3). */
 async function logIn(server: string, folder: string, { scopes, browser }: LoginOptions): Promise<void> {
   const metadata = await fetchMetadata(server);
   const verifier = randomBytes(32).toString('base64url');
@@ -113,17 +113,17 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
       code_challenge_method: 'S256',
     }))
       address.searchParams.set(name, value);
-    const answered = waitForCallback(listener, state, metadata.issuer);
-    streams().stderr.write(`Open this address in a browser and allow access:\n${address.href}\n`);
+    const callback = waitForCallback(listener, state, metadata.issuer);
+    streams().stderr.write(`Open this URL in a browser to authorize access:\n${address.href}\n`);
     if (browser !== false) openBrowser(address.href);
-    const code = await answered;
+    const code = await callback;
     const tokens = await requestTokens(metadata.token_endpoint, {
       grant_type: 'authorization_code',
       code,
       redirect_uri,
       code_verifier: verifier,
     });
-    if (tokens === undefined) throw new CliError(`${server} refused the code that it gave. Try again.`);
+    if (tokens === undefined) throw new CliError(`${server} rejected its own authorization code. Try again.`);
     const { token_endpoint, revocation_endpoint } = metadata;
     writeCredentials(folder, { server, token_endpoint, revocation_endpoint, ...tokens });
   } finally {
@@ -132,46 +132,45 @@ async function logIn(server: string, folder: string, { scopes, browser }: LoginO
   }
 }
 
-/** RFC 8414; the address of the issuer is looked at where the code comes back. */
+/** RFC 8414. The issuer is verified when the code arrives. */
 async function fetchMetadata(server: string): Promise<AuthorizationServerMetadata> {
   const { origin, pathname } = new URL(server);
   const path = pathname === '/' ? '' : pathname;
   const response = await fetch(`${origin}/.well-known/oauth-authorization-server${path}`);
-  if (!response.ok) throw new CliError(`${server} is no server of Assay: it answered ${response.status}.`);
+  if (!response.ok)
+    throw new CliError(`${server} is not an Assay server: it responded with status ${response.status}.`);
   try {
     return (await response.json()) as AuthorizationServerMetadata;
   } catch {
-    throw new CliError(`${server} is no server of Assay.`);
+    throw new CliError(`${server} is not an Assay server.`);
   }
 }
 
-/** @returns the code that comes back; what comes to the port beside that is answered with a 404 */
+/** Waits for the authorization code; responds to other requests with a 404. */
 function waitForCallback(listener: Server, state: string, issuer: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new CliError('Nobody signed in within ten minutes.')),
+      () => reject(new CliError('Sign-in timed out after ten minutes.')),
       SIGN_IN_TIMEOUT,
     );
     timer.unref();
     listener.on('request', (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-      const isOurs =
+      const isCallback =
         pathname === '/callback' && searchParams.get('state') === state && searchParams.get('iss') === issuer;
       const code = searchParams.get('code');
-      response.writeHead(isOurs ? 200 : 404, {
+      response.writeHead(isCallback ? 200 : 404, {
         'content-type': 'text/plain; charset=utf-8',
         'cache-control': 'no-store',
         'referrer-policy': 'no-referrer',
       });
-      if (!isOurs) return response.end('There is nothing here.\n');
+      if (!isCallback) return response.end('Not found.\n');
       clearTimeout(timer);
       response.end(
-        code === null
-          ? 'The command line may not act for you.\n'
-          : 'You are signed in. This page can be closed.\n',
+        code === null ? 'Access denied.\n' : 'You are signed in. You can close this page.\n',
         () =>
           code === null
-            ? reject(new CliError(`Access was refused (${searchParams.get('error') ?? 'no code'}).`))
+            ? reject(new CliError(`Access denied (${searchParams.get('error') ?? 'no code'}).`))
             : resolve(code),
       );
     });
@@ -183,7 +182,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Where there is none, the address has been printed. */
+/** Ignores a missing browser: the URL has been printed. */
 function openBrowser(address: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });

@@ -8,10 +8,10 @@ import { databaseOpenError } from './errors.ts';
 
 export function registerMigrateCommand(program: Command): void {
   addCommand(program, 'migrate', {
-    description: 'Bring the database to the form that this version needs',
+    description: 'Migrate the database to this version',
     notes:
-      'Every other command does this first by itself, and so does a server when it starts. Several may do it at\n' +
-      'the same time: one of them works, the others wait. There is no way back but a backup.',
+      'The server and all other commands migrate automatically. Concurrent migrations are safe: one runs, the others wait.\n' +
+      'A migration can only be reverted by restoring a backup.',
     examples: [
       ['assay migrate', 'migrate ./data'],
       ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay migrate', 'migrate PostgreSQL'],
@@ -20,7 +20,7 @@ export function registerMigrateCommand(program: Command): void {
     const config = loadConfig(flags, streams().env);
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
     try {
-      // Without its keys, which it does not need.
+      // Does not need the keys.
       const db = await openDatabase({ databaseUrl, dataDirectory, timeout });
       const applied = await db.migrate().finally(() => db.close());
       if (json === true) printJson({ applied });

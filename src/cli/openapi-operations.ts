@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ROOT } from '../paths.ts';
 
-/** As much of JSON Schema as the description uses. */
+/** The part of JSON Schema that the API description uses. */
 export interface OpenApiSchema {
   $ref?: string;
   type?: string | readonly string[];
@@ -42,19 +42,19 @@ interface Document {
   components: { schemas: Record<string, OpenApiSchema> };
 }
 
-/** An operation of the API, as the command line needs to know it. */
+/** An operation of the API description. */
 export interface DescribedOperation {
   method: string;
-  /** With the names of its parameters in braces. */
+  /** With parameter names in braces. */
   path: string;
   summary: string;
   description: string;
   parameters: readonly Parameter[];
-  /** What JSON it takes; `undefined` when none. */
+  /** Schema of the JSON body; `undefined` if there is none. */
   body: OpenApiSchema | undefined;
-  /** Whether it takes files instead. */
+  /** Whether the body is multipart/form-data. */
   takesFiles: boolean;
-  /** What it answers with when it succeeds: a schema by media type. */
+  /** Schemas of the success response, by media type. */
   responses: Readonly<Record<string, OpenApiSchema>>;
 }
 
@@ -65,14 +65,14 @@ let read: {
   operations: ReadonlyMap<string, DescribedOperation>;
 };
 
-/** The description that this version was made with; a server of another version may know more, or less. */
+/** Reads the API description of this version; a server of another version may differ. */
 function loadDescription(): typeof read {
   if (read !== undefined) return read;
   const text = readFileSync(new URL('openapi.json', ROOT), 'utf8');
   const { paths, components } = JSON.parse(text) as Document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, raw]): [string, DescribedOperation][] =>
-      // A path may name its servers beside its methods.
+      // A path item also has keys that are not methods, such as `servers`.
       METHODS.has(method) ? [[operationKey(method, path), parseOperation(method, path, raw)]] : [],
     ),
   );
@@ -101,23 +101,22 @@ function operationKey(method: string, path: string): string {
   return `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, '{}')}`;
 }
 
-/** @param key its method and its path, whose parameters have no names here: `GET /v1/users/{}` */
+/** @param key method and path, without parameter names: `GET /v1/users/{}` */
 export function findOperation(key: string): DescribedOperation | undefined {
   return loadDescription().operations.get(key);
 }
 
-/** @returns the keys of every operation there is */
 export function operationKeys(): string[] {
   return [...loadDescription().operations.keys()];
 }
 
-/** @returns the schema that a reference leads to, or the schema itself */
+/** Follows `$ref`. */
 export function resolveSchema(schema: OpenApiSchema): OpenApiSchema {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : resolveSchema(loadDescription().schemas[name] ?? {});
 }
 
-/** @returns what a value may be, each by itself: a schema that allows several is taken apart */
+/** Returns the alternatives of a schema: those of anyOf and oneOf, and one per type. */
 export function alternativesOf(schema: OpenApiSchema): OpenApiSchema[] {
   const { anyOf, oneOf, ...rest } = resolveSchema(schema);
   const several = anyOf ?? oneOf;
@@ -127,7 +126,7 @@ export function alternativesOf(schema: OpenApiSchema): OpenApiSchema[] {
     : [rest];
 }
 
-/** @returns the members of an object that a schema allows, by name */
+/** Returns the properties of an object schema, by name. */
 export function schemaMembers(schema: OpenApiSchema): {
   members: Readonly<Record<string, OpenApiSchema>>;
   required: ReadonlySet<string>;
@@ -136,18 +135,18 @@ export function schemaMembers(schema: OpenApiSchema): {
   return { members: object?.properties ?? {}, required: new Set(object?.required) };
 }
 
-/** @returns the schema of a list's row: of an array, or of the one array in an envelope; `undefined` for what is no list */
-export function rowSchema({ method, responses: answers }: DescribedOperation): OpenApiSchema | undefined {
-  const answer = answers['application/json'];
-  if (method !== 'GET' || answer === undefined) return undefined;
-  const { type, items } = resolveSchema(answer);
+/** Returns the schema of a list's rows: items of the array, or of the one array in an envelope; `undefined` for no list. */
+export function rowSchema({ method, responses }: DescribedOperation): OpenApiSchema | undefined {
+  const response = responses['application/json'];
+  if (method !== 'GET' || response === undefined) return undefined;
+  const { type, items } = resolveSchema(response);
   if (type === 'array') return items;
-  const { members } = schemaMembers(answer);
+  const { members } = schemaMembers(response);
   const attributes = members['data'] && schemaMembers(members['data']).members['attributes'];
   const isPaged = attributes !== undefined || members['metadata'] !== undefined;
-  const within = attributes === undefined ? members : schemaMembers(attributes).members;
+  const fields = attributes === undefined ? members : schemaMembers(attributes).members;
   return isPaged
-    ? Object.values(within)
+    ? Object.values(fields)
         .map(resolveSchema)
         .find((member) => member.type === 'array')?.items
     : undefined;

@@ -20,11 +20,11 @@ import { resolveServer } from './command-target.ts';
 import { CliError } from './errors.ts';
 
 const TARGET_OPTIONS = [
-  new Option('--server <url>', 'work on this server instead (ASSAY_SERVER, or "assay login")'),
-  new Option('--token <token>', 'who one is there (ASSAY_TOKEN)'),
+  new Option('--server <url>', 'use this server (env: ASSAY_SERVER; set by "assay login")'),
+  new Option('--token <token>', 'token for the server (env: ASSAY_TOKEN)'),
 ];
 
-/** Adds a command that calls an operation. Its flags and its help are made from what the operation says of itself. */
+/** Adds a command that calls an operation. Options and help come from the operation's description. */
 export function addOperationCommand(
   family: Command,
   name: string,
@@ -62,8 +62,8 @@ export function addOperationCommand(
 }
 
 /**
- * Lets a command that works on the data folder by its own rules call an operation where it is sent to a server, or is given
- * an option that the operation alone has. Its own options go where the verb says.
+ * Makes a command of the data directory call an API operation instead if a server is selected, or if an option is given
+ * that only the operation has. `verb.bodyFields` maps the command's own options to the body.
  */
 export function addRemoteVariant(
   command: AssayCommand,
@@ -79,7 +79,7 @@ export function addRemoteVariant(
   );
   const known = new Set([...RESERVED_OPTIONS, ...flags.map(({ option }) => option.attributeName())]);
   const fills = verb.bodyFields ?? {};
-  // What an option of the command fills needs no second one in its help.
+  // The command's own option sets this property, so the help does not list the API's option for it.
   const filled = new Set(Object.values(fills).map(({ member }) => member));
   for (const { name, option } of flags) if (filled.has(name)) option.hideHelp();
   const path = operation.parameters.filter(({ in: place }) => place === 'path');
@@ -116,7 +116,7 @@ export function addRemoteVariant(
         !(option.attributeName() in fills),
     );
     if (foreign !== undefined)
-      throw new CliError(`${foreign.long ?? foreign.flags} is for the data folder only.`, 2);
+      throw new CliError(`${foreign.long ?? foreign.flags} cannot be used with --server.`, 2);
     const params: Record<string, string> = {};
     for (const [index, argument] of command.registeredArguments.entries()) {
       const value = typed[index];
@@ -130,7 +130,6 @@ export function addRemoteVariant(
   };
 }
 
-/** Options of the place: they say where, and not what. */
 const REMOTE_ONLY_OPTIONS: ReadonlySet<string> = new Set(['server', 'token']);
 const RESERVED_OPTIONS = ['data', 'json', 'jsonl', 'csv', 'limit', 'server', 'token', 'jsonBody', 'output'];
 
@@ -150,32 +149,37 @@ function addOperationOptions(
   });
   if (Object.keys(members).length > 0 && flags.length > 0)
     command.addOption(
-      new Option('--json-body <file>', 'the whole body as JSON, of a file or "-"; options come on top of it'),
+      new Option(
+        '--json-body <file>',
+        'read the request body from a JSON file ("-" for standard input); options override it',
+      ),
     );
   if (isList) {
-    command.addOption(new Option('--jsonl', 'print JSON, a line a row').conflicts(['json', 'csv']));
-    command.addOption(new Option('--csv', 'print CSV').conflicts('json'));
+    command.addOption(
+      new Option('--jsonl', 'output JSON Lines, one row per line').conflicts(['json', 'csv']),
+    );
+    command.addOption(new Option('--csv', 'output CSV').conflicts('json'));
     if (!has('--limit'))
       command.addOption(
-        new Option('--limit <rows>', 'stop after so many').argParser((text) => {
+        new Option('--limit <rows>', 'maximum number of rows').argParser((text) => {
           if (!/^[1-9]\d{0,14}$/.test(text))
-            throw new InvalidArgumentError('It must be a whole number from 1.');
+            throw new InvalidArgumentError('The value must be an integer of at least 1.');
           return Number(text);
         }),
       );
   }
   if (isDownload(operation))
-    command.addOption(new Option('--output <file>', 'where to write it; "-" is standard output'));
+    command.addOption(new Option('--output <file>', 'output file ("-" for standard output)'));
   addTargetOptions(command);
   return added;
 }
 
-/** Adds the options that name a server. */
+/** Adds `--server` and `--token`. */
 export function addTargetOptions(command: Command): void {
   for (const option of TARGET_OPTIONS) command.addOption(new Option(option.flags, option.description));
 }
 
-/** What faults call the parts of a request, and the options that fill them. */
+/** Maps the properties of a request to the options that set them. */
 function inputNamesOf(flags: readonly OperationOption[]): Record<string, string> {
   return Object.fromEntries(flags.map(({ name, option }) => [name, option.attributeName()]));
 }
@@ -196,7 +200,7 @@ function requireOptions(
 }
 
 const WIDTH = 110;
-const USER_ARGUMENT_NOTE = 'USER is an e-mail address, an id or a uid.';
+const USER_ARGUMENT_NOTE = 'USER is an email address, id or uid.';
 
 function helpNotes(
   { body, acceptsEmail }: OperationCommand,

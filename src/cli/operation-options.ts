@@ -7,20 +7,20 @@ import {
   type OpenApiSchema,
 } from './openapi-operations.ts';
 
-/** A part of a request that an option fills. */
+/** An option that sets a parameter or a body property of a request. */
 export interface OperationOption {
   location: 'query' | 'body' | 'header';
-  /** As the request has it: `filter[status_id][]`. */
+  /** Name in the request: `filter[status_id][]`. */
   name: string;
   option: Option;
-  /** Whether a request without it is refused. */
+  /** Whether the request requires it. */
   required: boolean;
 }
 
-/** What pages, and what the command line does by itself. */
+/** Parameters that the command line sets itself, such as those of paging. */
 const HANDLED_PARAMETERS = /^(page(\[|$)|perPage$|per_page$|Idempotency-Key$|If-None-Match$|Range$)/;
 
-/** @returns what options an operation has, made from what it takes */
+/** Returns the options of an operation, from its parameters and its body. */
 export function optionsOf(operation: DescribedOperation): OperationOption[] {
   const { parameters, body, method } = operation;
   const { members, required } = schemaMembers(body ?? {});
@@ -49,7 +49,7 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
   return flags.flatMap((flag) => [flag, ...negatedOptionOf(flag, method, members)]);
 }
 
-/** @returns a text of the description in which `parts` of the request are called as one types them */
+/** Replaces the names of properties in a description by the names of their options. */
 export function withOptionNames(text: string, flags: readonly OperationOption[]): string {
   return text.replace(/`([A-Za-z_]+)`/g, (said, word: string) => {
     const long = flags.find(({ name, option }) => name === word && !option.negate)?.option.long;
@@ -57,25 +57,24 @@ export function withOptionNames(text: string, flags: readonly OperationOption[])
   });
 }
 
-/** `filter[status_id][]` is `status_id` to people. */
+/** `filter[status_id][]` becomes `status_id`. */
 function optionName({ name }: Parameter): string {
   return name.replace(/^filter\[(.*?)\]/, '$1').replace(/\[\]$/, '');
 }
 
-/** @returns a name of the request as the command line writes it */
 export const toKebabCase = (name: string) =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .replaceAll('_', '-')
     .toLowerCase();
 
-/** What JSON an option may be given, where it takes such. */
+/** An example value of each option that takes JSON. */
 const exampleOf = new WeakMap<Option, string>();
 
-/** @returns what to say of the form of what an option takes, after that it is missing or wrong; empty where its name says it */
+/** Returns a hint at the JSON that an option takes, to follow an error message; empty for other options. */
 export function exampleValueOf(option: Option): string {
   const example = exampleOf.get(option);
-  return example === undefined ? '' : `: it is JSON, such as '${example}'`;
+  return example === undefined ? '' : `; for example '${example}'`;
 }
 
 type Kind = 'integer' | 'number' | 'string' | 'boolean' | 'json';
@@ -91,7 +90,7 @@ function optionOf(name: string, schema: OpenApiSchema, required: boolean): Optio
   const { kind, many, allowed } = readSchema(schema);
   const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
   const flags = `--${toKebabCase(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
-  const notes = [many ? 'may be given again' : '', required ? 'required' : ''].filter((note) => note !== '');
+  const notes = [many ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
   const said = schema.description ?? firstAlternative(schema)?.description ?? '';
   const text = [said.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].filter(Boolean).join(' ');
   const option = new Option(flags, text === '' ? toKebabCase(name).replaceAll('-', ' ') : text);
@@ -101,7 +100,7 @@ function optionOf(name: string, schema: OpenApiSchema, required: boolean): Optio
   if (kind === 'boolean') return option;
   return option.argParser((given: string, before: unknown) => {
     const value = parseValue(given, kind, allowed);
-    // Objects may be given one by one, or as the array that the API takes.
+    // Accepts single objects and the array that the API takes.
     return many ? [...((before as unknown[] | undefined) ?? []), ...[value].flat()] : value;
   });
 }
@@ -121,14 +120,14 @@ function readSchema(schema: OpenApiSchema): { kind: Kind; many: boolean; allowed
 function parseValue(given: string, kind: Kind, allowed: readonly string[] | undefined): unknown {
   if (allowed !== undefined) return parseChoiceOption(given, allowed);
   if (kind === 'integer' && !/^-?\d{1,15}$/.test(given))
-    throw new InvalidArgumentError('It must be a whole number.');
+    throw new InvalidArgumentError('The value must be an integer.');
   if (kind === 'number' && !(given.trim() !== '' && Number.isFinite(Number(given))))
-    throw new InvalidArgumentError('It must be a number.');
+    throw new InvalidArgumentError('The value must be a number.');
   if (kind === 'integer' || kind === 'number') return Number(given);
   return kind === 'json' ? parseJson(given) : given;
 }
 
-/** @returns the choice that was meant, whatever its case */
+/** Returns the choice that matches, ignoring case. */
 export function parseChoiceOption(given: string, allowed: readonly string[]): string {
   const meant =
     allowed.find((one) => one === given) ?? allowed.find((one) => one.toLowerCase() === given.toLowerCase());
@@ -136,16 +135,16 @@ export function parseChoiceOption(given: string, allowed: readonly string[]): st
   return meant;
 }
 
-/** @throws InvalidArgumentError for what is no JSON */
+/** @throws InvalidArgumentError if the text is not JSON */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new InvalidArgumentError('It must be JSON.');
+    throw new InvalidArgumentError('The value must be JSON.');
   }
 }
 
-/** `--no-x`: false, or in a change `null` for what may be that. */
+/** Returns `--no-x`: `false`, or in an update `null` for a nullable property. */
 function negatedOptionOf(
   flag: OperationOption,
   method: string,
@@ -154,14 +153,14 @@ function negatedOptionOf(
   const { option, location, name } = flag;
   const long = option.long ?? '';
   if (option.isBoolean())
-    return [{ ...flag, option: new Option(long.replace('--', '--no-'), 'the opposite') }];
+    return [{ ...flag, option: new Option(long.replace('--', '--no-'), `do not set ${long}`) }];
   const nullable = alternativesOf(members[name] ?? {}).some(({ type }) => type === 'null');
   return location === 'body' && nullable && (method === 'PATCH' || method === 'PUT')
-    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `none, or what it is unless told`) }]
+    ? [{ ...flag, option: new Option(long.replace('--', '--no-'), `clear ${long}`) }]
     : [];
 }
 
-/** @returns the values that a command was given, by the parts of the request that they fill */
+/** Returns the values given on the command line, by location and name in the request. */
 export function readOptionValues(
   command: Command,
   flags: readonly OperationOption[],
@@ -174,7 +173,7 @@ export function readOptionValues(
     const attribute = option.attributeName();
     if (command.getOptionValueSource(attribute) !== 'cli') continue;
     const value = command.getOptionValue(attribute) as unknown;
-    // Of what is no yes or no, "no" takes it away.
+    // `--no-x` of an option that is not boolean clears the property.
     const isYesOrNo = flags.some((other) => other.name === name && other.option.isBoolean());
     values[location][name] = value === false && !isYesOrNo ? null : value;
   }

@@ -25,18 +25,14 @@ interface UpdateOptions extends CommonOptions {
 }
 
 export function registerOrganizationCommand(program: Command): void {
-  const family = addCommandGroup(
-    program,
-    'organization',
-    'Organizations, which are the tenants, and groups of them',
-  );
+  const family = addCommandGroup(program, 'organization', 'Organizations (tenants) and organization groups');
 
   addCommand(family, 'create <uid>', {
     description: 'Create an organization',
-    notes: 'A uid is 1 to 50 lowercase letters and digits. It stands in the addresses of the API and stays.',
+    notes: 'UID is 1 to 50 lowercase letters and digits. It is used in URLs and cannot be changed.',
     examples: [['assay organization create lumen --name "Lumen Health"']],
   })
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'display name')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(
         flags,
@@ -46,25 +42,25 @@ export function registerOrganizationCommand(program: Command): void {
           );
           printOrganization(created, json);
         },
-        { makesDatabase: true },
+        { createsDatabase: true },
       ),
     );
 
   addCommand(family, 'update <uid>', {
-    description: 'Change what an organization asks of its users',
+    description: 'Update the settings of an organization',
     notes:
-      'Where a second factor is required, a sign-in with a password leads to setting one up. Sessions of users who have\n' +
-      'none end. Sign-ins through a provider are as strong as the provider makes them.',
+      'If a second factor is required, users set one up at the next sign-in with a password. Sessions of users without one\n' +
+      'end. Does not apply to single sign-on.',
     examples: [
       ['assay organization update acme --require-second-factor'],
       ['assay organization update acme --no-require-second-factor'],
     ],
   })
-    .option('--require-second-factor', 'every user must have an authenticator app or a passkey')
-    .option('--no-require-second-factor', 'that is up to each user')
+    .option('--require-second-factor', 'require an authenticator app or a passkey')
+    .option('--no-require-second-factor', 'make second factors optional')
     .action((uid: string, { requireSecondFactor: required, json, ...flags }: UpdateOptions) => {
       if (required === undefined) {
-        throw new CliError('Say what to change: --require-second-factor, or --no-require-second-factor.', 2);
+        throw new CliError('Specify --require-second-factor or --no-require-second-factor.', 2);
       }
       return withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, uid);
@@ -72,13 +68,13 @@ export function registerOrganizationCommand(program: Command): void {
         const updated = (await listOrganizations(db.read)).find((organization) => organization.uid === uid);
         if (json === true) return printJson(updated);
         printLines(
-          required ? `${uid} requires a second factor.` : `In ${uid}, a second factor is up to each user.`,
+          required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
         );
       });
     });
 
   addCommand(family, 'list', {
-    description: 'List the organizations',
+    description: 'List organizations',
     examples: [['assay organization list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -93,24 +89,22 @@ export function registerOrganizationCommand(program: Command): void {
             NAME: (row) => row.name,
             'SECOND FACTOR': (row) => row.second_factor,
           },
-          'There is no organization yet. "assay organization create" makes one.',
+          'No organizations yet. Run "assay organization create" to create one.',
         ),
       );
     }),
   );
 
-  registerGroupCommands(
-    addCommandGroup(family, 'group', 'Groups of organizations, which own tags that their members share'),
-  );
+  registerGroupCommands(addCommandGroup(family, 'group', 'Organization groups, whose members share tags'));
 }
 
 function registerGroupCommands(family: Command): void {
   addCommand(family, 'create <uid>', {
-    description: 'Create a group of organizations, empty',
-    notes: 'A group has a uid of the same form as organizations, and none that one of them has.',
+    description: 'Create an organization group',
+    notes: 'UID is 1 to 50 lowercase letters and digits, and different from the uids of organizations.',
     examples: [['assay organization group create holding --name "Acme Holding"']],
   })
-    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--name <name>', 'display name')
     .action((uid: string, { name, json, ...flags }: NameOptions) =>
       withContext(
         flags,
@@ -120,28 +114,28 @@ function registerGroupCommands(family: Command): void {
           );
           printOrganization(created, json);
         },
-        { makesDatabase: true },
+        { createsDatabase: true },
       ),
     );
 
   addCommand(family, 'add <group> <organization>', {
-    description: 'Put an organization into a group; doing so twice changes nothing',
+    description: 'Add an organization to a group',
     examples: [['assay organization group add holding acme']],
   }).action((group: string, organization: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const groups = await listOrganizationGroups(db.read);
       if (!groups.some(({ uid }) => uid === group)) {
-        throw new CliError(`There is no group "${group}". "assay organization group list" shows them.`);
+        throw new CliError(`Group "${group}" not found. Run "assay organization group list" to list groups.`);
       }
       await requireOrganization(db.read, organization);
       await db.write((tx) => addOrganizationToGroup(tx, cliAttribution(clock()), group, organization));
       if (json === true) return printJson({ group, organization });
-      printLines(`${organization} is in ${group}.`);
+      printLines(`Added ${organization} to ${group}.`);
     }),
   );
 
   addCommand(family, 'list', {
-    description: 'List the groups with their organizations',
+    description: 'List organization groups',
     examples: [['assay organization group list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -156,7 +150,7 @@ function registerGroupCommands(family: Command): void {
             NAME: (row) => row.name,
             ORGANIZATIONS: (row) => row.organizations.join(' '),
           },
-          'There is no group yet. "assay organization group create" makes one.',
+          'No groups yet. Run "assay organization group create" to create one.',
         ),
       );
     }),
@@ -164,13 +158,15 @@ function registerGroupCommands(family: Command): void {
 }
 
 /**
- * @returns the organization with this uid
- * @throws Refusal that says where to look, when there is none
+ * Returns the organization with this uid.
+ * @throws CliError if it does not exist
  */
 export async function requireOrganization(db: ReadConnection, uid: string): Promise<Organization> {
   const organization = await organizationByUid(db, uid);
   if (organization === undefined) {
-    throw new CliError(`There is no organization "${uid}". "assay organization list" shows them.`);
+    throw new CliError(
+      `Organization "${uid}" not found. Run "assay organization list" to list organizations.`,
+    );
   }
   return organization;
 }

@@ -3,13 +3,13 @@ import { keyValueLines, printJson, printLines } from './print.ts';
 import { CliError } from './errors.ts';
 import { formatCell, printRows, type JsonRow } from './print-rows.ts';
 
-/** Columns of a table, unless somebody chose them. */
+/** Columns of a table by default. */
 export const MOST_COLUMNS = 6;
 
 /**
- * Prints what an operation answered, in short where it made or changed something.
- * @param path what the request named, for an answer without a body
- * @throws Refusal when something of a batch was not done
+ * Prints the response of an operation; of a resource that was created or updated, only the main fields.
+ * @param path path parameters, printed for a response without a body
+ * @throws CliError if an item of a batch failed
  */
 export async function printResponse(
   data: unknown,
@@ -43,24 +43,24 @@ export async function printResponse(
   );
 }
 
-/** What tells who changed something that it is the right one, and what they go on with; `--json` has the rest. */
-const IN_SHORT =
+/** Fields shown of a resource that was created or updated; `--json` prints all. */
+const SUMMARY_FIELDS =
   'id uid title name email location severity status state criticality scopes expires_at token invite_url link'.split(
     ' ',
   );
-/** Members that are all shown. */
-const FEW = 8;
+/** Resources with at most this many fields are printed in full. */
+const MAX_FIELDS = 8;
 
-/** What older clients call members that stand beside them. */
-const OLD_NAMES = new Set(['body', 'User']);
+/** Fields that repeat others for older clients. */
+const LEGACY_FIELDS = new Set(['body', 'User']);
 
 function summarizeRows(data: JsonRow): JsonRow {
-  const entries = Object.entries(data).filter(([name]) => !OLD_NAMES.has(name));
-  if (entries.length <= FEW) return Object.fromEntries(entries);
-  return Object.fromEntries(IN_SHORT.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
+  const entries = Object.entries(data).filter(([name]) => !LEGACY_FIELDS.has(name));
+  if (entries.length <= MAX_FIELDS) return Object.fromEntries(entries);
+  return Object.fromEntries(SUMMARY_FIELDS.flatMap((name) => (name in data ? [[name, data[name]]] : [])));
 }
 
-/** @returns what was made, where an answer is nothing but a list of it */
+/** Returns the rows of a response whose only member is a list of objects. */
 function nestedRows(data: JsonRow): readonly JsonRow[] | undefined {
   const [only, ...others] = Object.values(data);
   const isList = Array.isArray(only) && only.length > 0 && only.every((one) => typeof one === 'object');
@@ -69,11 +69,10 @@ function nestedRows(data: JsonRow): readonly JsonRow[] | undefined {
 
 async function printRowTables(rows: readonly JsonRow[]): Promise<void> {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MOST_COLUMNS);
-  await printRows(Readable.from(rows), 'table', { all: names, table: names }, 'There is none.');
+  await printRows(Readable.from(rows), 'table', { all: names, table: names }, 'No results.');
 }
 
-/** @throws Refusal when something of a batch was not done: what was is told already */
 function throwIfAnyFailed(results: readonly JsonRow[]): void {
   const failed = results.filter(({ status }) => status === 'error').length;
-  if (failed > 0) throw new CliError(`${failed} of ${results.length} could not be done; see errorDetail.`);
+  if (failed > 0) throw new CliError(`${failed} of ${results.length} items failed. See errorDetail above.`);
 }

@@ -4,13 +4,15 @@ import { pluralize, table, writeText } from './print.ts';
 export type JsonRow = Readonly<Record<string, unknown>>;
 export type RowFormat = 'table' | 'json' | 'jsonl' | 'csv';
 
-/** Rows that are written together: what a page has, about. */
+/** Rows written at once, about one page. */
 const TABLE_BATCH = 200;
+/** In characters. */
 const MAX_CELL_WIDTH = 60;
 
 /**
- * Writes rows as they come, whatever their number.
- * @param columns of a CSV, in this order, and of a table
+ * Writes rows as they arrive, in constant memory.
+ * @param columns names of the columns of a CSV and of a table
+ * @param empty printed as a table without rows
  */
 export async function printRows(
   rows: AsyncIterable<JsonRow>,
@@ -21,18 +23,18 @@ export async function printRows(
   if (format === 'table') return printTable(rows, columns.table, empty);
   if (format === 'csv') {
     await writeText(toCsvLine(columns.all));
-    for await (const piece of batchRows(rows))
-      await writeText(piece.map((row) => toCsvLine(columns.all.map((name) => row[name]))).join(''));
+    for await (const batch of batchRows(rows))
+      await writeText(batch.map((row) => toCsvLine(columns.all.map((name) => row[name]))).join(''));
     return;
   }
   if (format === 'jsonl') {
-    for await (const piece of batchRows(rows))
-      await writeText(piece.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    for await (const batch of batchRows(rows))
+      await writeText(batch.map((row) => `${JSON.stringify(row)}\n`).join(''));
     return;
   }
   let before = '[';
-  for await (const piece of batchRows(rows)) {
-    await writeText(before + piece.map((row) => JSON.stringify(row)).join(','));
+  for await (const batch of batchRows(rows)) {
+    await writeText(before + batch.map((row) => JSON.stringify(row)).join(','));
     before = ',';
   }
   await writeText(before === '[' ? '[]\n' : ']\n');
@@ -47,11 +49,11 @@ async function printTable(
     names.map((name) => [formatHeading(name), (row: JsonRow) => formatCell(row[name])] as const),
   );
   let widths: number[] = [];
-  for await (const piece of batchRows(rows)) {
-    // A later piece keeps to the columns of the first one, and has no heading of its own.
-    const lines = table(piece, columns, empty, widths);
+  for await (const batch of batchRows(rows)) {
+    // Later batches use the widths of the first one and have no heading.
+    const lines = table(batch, columns, empty, widths);
     await writeText(`${lines.slice(widths.length === 0 ? 0 : 1).join('\n')}\n`);
-    if (widths.length === 0) widths = columnWidths(piece, names);
+    if (widths.length === 0) widths = columnWidths(batch, names);
   }
   if (widths.length === 0) await writeText(`${empty}\n`);
 }
@@ -63,14 +65,14 @@ function columnWidths(rows: readonly JsonRow[], names: readonly string[]): numbe
 }
 
 async function* batchRows(rows: AsyncIterable<JsonRow>): AsyncGenerator<readonly JsonRow[]> {
-  let piece: JsonRow[] = [];
+  let batch: JsonRow[] = [];
   for await (const row of rows) {
-    piece.push(row);
-    if (piece.length < TABLE_BATCH) continue;
-    yield piece;
-    piece = [];
+    batch.push(row);
+    if (batch.length < TABLE_BATCH) continue;
+    yield batch;
+    batch = [];
   }
-  if (piece.length > 0) yield piece;
+  if (batch.length > 0) yield batch;
 }
 
 function formatHeading(name: string): string {
@@ -80,12 +82,12 @@ function formatHeading(name: string): string {
     .toUpperCase();
 }
 
-/** What tells one thing from another, of those that are a part of a row. */
+/** Fields that identify a nested object with an id or uid, by priority. */
 const NAME_FIELDS = ['name', 'filename', 'email', 'uid', 'text', 'title', 'status', 'id', 'kind'];
-/** The same of what is no thing, but some members of one. */
+/** Fields that identify any other nested object. */
 const NESTED_NAME_FIELDS = ['name', 'filename', 'email', 'kind'];
 
-/** @returns a value in a few words */
+/** Formats a value for a table cell. */
 export function formatCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -98,22 +100,22 @@ export function formatCell(value: unknown): string {
   return named === undefined ? truncate(formatMembers(row)) : formatCell(named);
 }
 
-/** @returns what is told of some members: only counts of something, and no id that its name stands beside */
+/** Formats an object: counts without zeros, and no id whose name is a member too. */
 function formatMembers(row: JsonRow): string {
   const members = Object.entries(row);
   if (members.length > 0 && members.every(([, count]) => typeof count === 'number')) {
     const counts = members.filter(([, count]) => count !== 0);
     return counts.length === 0
-      ? 'nothing'
+      ? 'none'
       : counts.map(([name, count]) => formatCount(name, Number(count))).join(', ');
   }
-  const told = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
-  const [only] = told;
-  if (told.length === 1 && only !== undefined && typeof only[1] === 'object') return formatCell(only[1]);
-  return told.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${formatCell(value) || '-'}`).join(', ');
+  const shown = members.filter(([name]) => !(name.endsWith('_id') && name.slice(0, -3) in row));
+  const [only] = shown;
+  if (shown.length === 1 && only !== undefined && typeof only[1] === 'object') return formatCell(only[1]);
+  return shown.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${formatCell(value) || '-'}`).join(', ');
 }
 
-/** `days_7` is no number of days: what is counted is as old as that. */
+/** `days_7` counts what happened within seven days. */
 function formatCount(name: string, count: number): string {
   const ofDays = /^days_(\d+)$/.exec(name);
   return ofDays === null

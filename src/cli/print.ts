@@ -3,34 +3,35 @@ import { streams } from './streams.ts';
 
 type Cell = string | number | boolean | null | undefined;
 
-/** Prints one value as JSON on a line of its own. */
+/** Prints a value as one line of JSON. */
 export function printJson(value: unknown): void {
   streams().stdout.write(`${JSON.stringify(value)}\n`);
 }
 
-/** Writes text as it is. Resolves when more can be taken, so that a slow reader does not fill the memory. */
+/** Writes text. Resolves once standard output accepts more, so that a slow reader does not fill the memory. */
 export async function writeText(text: string): Promise<void> {
   const { stdout } = streams();
   if (!stdout.write(text)) await once(stdout, 'drain');
 }
 
 /**
- * @param what a noun in the plural, and what may follow it: `findings gone`
- * @returns how many there are: `1 finding gone`, `2 findings gone`
+ * Returns a count with its noun: `1 finding gone`, `2 findings gone`.
+ * @param what noun in the plural, optionally followed by other words: `findings gone`
  */
 export function pluralize(count: number, what: string): string {
   return `${count} ${count === 1 ? what.replace(/^(\w*(?:ss|x|ch|us))es\b|^(\w*[^su\W])s\b/, '$1$2') : what}`;
 }
 
-/** Prints lines for people. */
+/** Prints lines of text. */
 export function printLines(...lines: readonly string[]): void {
   streams().stdout.write(`${lines.join('\n')}\n`);
 }
 
 /**
- * @param columns what to show, in this order: the heading and the field
- * @param widths what the columns have at least, in characters
- * @returns rows as lines of aligned columns, under a heading; `empty` when there are none
+ * Formats rows as lines of aligned columns below a heading.
+ * @param columns heading and value of each column
+ * @param empty the only line if there are no rows
+ * @param widths minimum widths of the columns, in characters
  */
 export function table<Row extends object>(
   rows: readonly Row[],
@@ -46,12 +47,12 @@ export function table<Row extends object>(
   return align(cells, widths);
 }
 
-/** @returns pairs of a name and a value as aligned lines */
+/** Formats names and values as aligned lines. */
 export function keyValueLines(values: Readonly<Record<string, Cell>>): string[] {
   return align(Object.entries(values).map(([name, value]) => [name, formatValue(value)]));
 }
 
-/** @returns a text as a shell takes it for one word */
+/** Quotes a text for a shell, if necessary. */
 export function printableArgument(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -71,6 +72,6 @@ function align(rows: readonly (readonly string[])[], least: readonly number[] = 
 function formatValue(value: Cell): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  // Names come from people: nothing in them may move the cursor or colour the terminal.
+  // Control characters in user input must not move the cursor or colour the terminal.
   return String(value).replace(/\p{Cc}/gu, '�');
 }

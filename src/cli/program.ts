@@ -39,11 +39,11 @@ const COMMANDS = [
 ];
 
 /**
- * Runs one command. Whatever goes wrong is told on standard error in one line. It leaves the process as it was, so that
- * many may run in one; only `serve` takes its signals and ends it.
+ * Runs one command. Prints an error as one line on standard error. Does not touch the process, so that several
+ * commands can run in one; only `serve` handles signals and exits.
  * @param argv what follows `assay`
- * @param given where it reads and writes; the process's own streams when absent
- * @returns the exit code: 0 done, 1 failed, 2 used wrongly
+ * @param given streams to read and write; those of the process when absent
+ * @returns the exit code: 0 success, 1 failure, 2 usage error
  */
 export function runCli(argv: readonly string[], given?: Streams): Promise<number> {
   return withStreams(given, async () => {
@@ -55,27 +55,27 @@ export function runCli(argv: readonly string[], given?: Streams): Promise<number
       await program.parseAsync(argv, { from: 'user' });
       return 0;
     } catch (error) {
-      // Commander has said what it had to say.
+      // Commander has printed the message.
       if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-      const refusal = toCliError(error, running);
-      streams().stderr.write(`assay: ${refusal.message}\n`);
-      return refusal.exitCode;
+      const { message, exitCode } = toCliError(error, running);
+      streams().stderr.write(`assay: ${message}\n`);
+      return exitCode;
     }
   });
 }
 
-/** @param first see `registerNouns` @returns every command, as commander knows them */
+/** @param first see `registerResources` @returns the program with all its commands */
 export function buildProgram(first?: string): Command {
   const program = new AssayCommand('assay')
-    .description('Assay, a self-hosted security-testing platform')
+    .description('Assay, a self-hosted platform for security testing')
     .version(readVersion(), '-v, --version', 'print the version')
-    .helpOption('-h, --help', 'explain the command')
-    .helpCommand('help [command]', 'explain a command')
-    .showHelpAfterError('Run "assay --help" to see the commands.')
+    .helpOption('-h, --help', 'show help for a command')
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError('Run "assay --help" for a list of commands.')
     .configureOutput({
       writeOut: (text) => streams().stdout.write(text),
       writeErr: (text) => streams().stderr.write(text),
-      // The hint of `showHelpAfterError` follows on the same line.
+      // The text of `showHelpAfterError` follows on the same line.
       outputError: (message, write) =>
         write(
           `assay: ${sentence(
@@ -87,7 +87,7 @@ export function buildProgram(first?: string): Command {
         ),
     })
     .exitOverride()
-    // Options belong to the command that they stand behind.
+    // An option belongs to the command that it follows.
     .enablePositionalOptions()
     .addHelpText('after', OVERVIEW);
   for (const register of COMMANDS) register(program, first);
@@ -95,15 +95,15 @@ export function buildProgram(first?: string): Command {
 }
 
 const OVERVIEW = `
-Every command works on the database of the data folder (--data, ASSAY_DATA, or ./data),
-or on PostgreSQL when ASSAY_DATABASE_URL is set, also while a server has it open.
-Those that take --server work on a server instead, also after "assay login URL".
-Exit codes: 0 done, 1 failed, 2 used wrongly.
+Commands use the database in the data directory (--data, ASSAY_DATA, or ./data), or
+PostgreSQL if ASSAY_DATABASE_URL is set, even while a server is running. Commands that
+accept --server can use a server instead; "assay login URL" makes it the default.
+Exit codes: 0 success, 1 failure, 2 usage error.
 
-Start here:
-  $ assay serve                         a server with demo data on http://127.0.0.1:8080
-  $ assay serve --no-demo --port 9000   an empty one elsewhere
-  $ assay user create --help            what a command takes, with examples`;
+Get started:
+  $ assay serve                         start a server with demo data on http://127.0.0.1:8080
+  $ assay serve --no-demo --port 9000   start an empty server on another port
+  $ assay user create --help            show the options and examples of a command`;
 
 function sentence(text: string): string {
   return /[.?)]$/.test(text) ? text : `${text}.`;

@@ -3,7 +3,7 @@ import { normalizeEmail } from '../auth/email-addresses.ts';
 import type { AnyClient } from './command-target.ts';
 import { userNotFound } from './errors.ts';
 
-/** A user, as operations 52 and 53 tell of them. */
+/** A user of operations 52 and 53. */
 interface UserRow {
   id: number;
   uid: string;
@@ -11,10 +11,9 @@ interface UserRow {
 }
 
 /**
- * Finds a person through the operations, as `requireUser` does in the database.
- * @param who an e-mail address, an id or a uid
- * @returns their id
- * @throws Refusal that says where to look, when there is none whom the caller reaches
+ * Returns the id of a user, found through the API.
+ * @param who email address, id or uid
+ * @throws CliError if the user does not exist or is not visible to the caller
  */
 export async function resolveUserId(client: AnyClient, who: string): Promise<string> {
   if (/^\d+$/.test(who)) return who;
@@ -25,7 +24,7 @@ export async function resolveUserId(client: AnyClient, who: string): Promise<str
   if (self !== undefined && isMeant(self)) return String(self.id);
   const search = who.includes('@') ? { 'filter[search]': who } : {};
   try {
-    // Who is banned is listed where that is asked for alone.
+    // Banned users are listed separately.
     for (const banned of [false, true]) {
       const query = { ...search, 'filter[banned]': banned, 'page[size]': 200 };
       for await (const row of client.rows('/v1/users', { params: { query } })) {
@@ -39,7 +38,6 @@ export async function resolveUserId(client: AnyClient, who: string): Promise<str
   throw userNotFound(who);
 }
 
-/** Who may not ask finds nobody. */
 function undefinedIfForbidden(error: unknown): undefined {
   if (error instanceof AssayError && error.status === 403) return undefined;
   throw error;

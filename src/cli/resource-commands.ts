@@ -5,32 +5,32 @@ import { endpointsOf, type Resource, RESOURCES } from './resources.ts';
 import { addOperationCommand, addRemoteVariant } from './operation-commands.ts';
 
 /**
- * Adds what the table has to the commands that there are.
- * @param first what is typed behind `assay`: of a command the others are not needed, and they are many
+ * Adds the commands of `RESOURCES`.
+ * @param first the word after `assay`; only its commands are added, since all of them take long
  */
 export function registerResources(program: Command, first?: string): void {
   const known = [...Object.keys(RESOURCES), ...program.commands.map((command) => command.name())];
-  // What completes words has to know all of them.
+  // Completion needs all commands.
   const isAlone = first !== undefined && first !== 'completion' && known.includes(first);
-  for (const [name, noun] of Object.entries(RESOURCES))
-    if (!isAlone || name === first) addResource(program, name, noun);
+  for (const [name, resource] of Object.entries(RESOURCES))
+    if (!isAlone || name === first) addResource(program, name, resource);
 }
 
 function addResource(
   parent: Command,
   name: string,
-  { description, commands: verbs, subresources = {} }: Resource,
+  { description, commands, subresources = {} }: Resource,
 ): void {
   if (
-    !endpointsOf({ description, commands: verbs, subresources }).some(
-      (calls) => findOperation(calls) !== undefined,
+    !endpointsOf({ description, commands, subresources }).some(
+      (endpoint) => findOperation(endpoint) !== undefined,
     )
   )
     return;
   const family =
     parent.commands.find((command) => command.name() === name) ?? addCommandGroup(parent, name, description);
-  for (const [word, verb] of Object.entries(verbs)) {
-    const { endpoint, ...rest } = typeof verb === 'string' ? { endpoint: verb } : verb;
+  for (const [word, command] of Object.entries(commands)) {
+    const { endpoint, ...rest } = typeof command === 'string' ? { endpoint: command } : command;
     const operation = findOperation(endpoint);
     if (operation === undefined) continue;
     const existing = family.commands.find((command) => command.name() === word);

@@ -4,7 +4,7 @@ export interface Resource {
   description: string;
   commands: Readonly<Record<string, OperationCommand | string>>;
   subresources?: Readonly<Record<string, Resource>>;
-  /** Operations that commands of their own call, or do without. */
+  /** Operations that hand-written commands call, or that no command calls. */
   customCommands?: readonly string[];
 }
 
@@ -13,7 +13,7 @@ const ASSET = '/api/asset/v2/assets';
 const ASSET_TAGS = '/api/tagging/v1.0/organizations/{}/tags';
 const MEMBERS = '/api/assessment/v1/assessment-groups/{}/members';
 
-/** Every operation has its command here; a test compares this with the description. */
+/** The commands of all operations; a test compares them with the API description. */
 export const RESOURCES: Readonly<Record<string, Resource>> = {
   vulnerability: {
     description: 'Vulnerabilities, with their evidence, comments and retests',
@@ -33,7 +33,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         nextStep: ({ dry_run: isDry, updated_count: count, kept_count: undone }, { headers }) =>
           isDry === true || count === 0 || undone !== undefined
             ? undefined
-            : `"assay vulnerability bulk-update --undo ${headers.get('x-request-id')}" sets it back, within the hour.`,
+            : `To undo within one hour: assay vulnerability bulk-update --undo ${headers.get('x-request-id')}`,
       },
       summary: 'GET /v1/vulnerabilities/summary',
       statuses: 'GET /v1/vulnerability_statuses',
@@ -44,7 +44,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       attachment: {
-        description: 'Files that belong to a vulnerability',
+        description: 'Attachments of a vulnerability',
         commands: {
           create: { endpoint: `POST ${VULNERABILITY}/attachments` },
           download: `GET ${VULNERABILITY}/attachments/{}`,
@@ -52,7 +52,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       comment: {
-        description: 'What people say about a vulnerability',
+        description: 'Comments on a vulnerability',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/comments`,
@@ -64,7 +64,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         },
       },
       retest: {
-        description: 'Asking whether a vulnerability is fixed, and deciding it',
+        description: 'Retests of a vulnerability',
         commands: {
           list: {
             endpoint: `GET ${VULNERABILITY}/patch_verifications`,
@@ -77,7 +77,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   asset: {
-    description: 'Assets, which assessments list, and the ports of hosts',
+    description: 'Assets and their ports',
     commands: {
       list: {
         endpoint: `GET ${ASSET}`,
@@ -99,14 +99,14 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       listing: {
-        description: 'What an assessment lists',
+        description: 'Assets listed by an assessment',
         commands: {
           list: 'GET /api/asset/v2/listings/{}/assets',
           update: 'PATCH /api/asset/v2/listings/{}/assets',
         },
       },
       port: {
-        description: 'Ports of hosts, as scans saw them',
+        description: 'Ports of hosts, as observed by scans',
         commands: {
           list: 'GET /api/streaming/v1/{}/assets/{}/ports',
           all: 'GET /api/streaming/v1/{}/assets/ports',
@@ -116,7 +116,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   assessment: {
-    description: 'Assessments, which are listings of assets as well',
+    description: 'Assessments and their asset listings',
     commands: {
       list: {
         endpoint: 'GET /v1/assessments',
@@ -142,13 +142,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       access: {
-        description: 'Who may work with an assessment',
+        description: 'Users with access to an assessment',
         commands: { list: 'GET /v1/assessments/{}/users', update: 'PATCH /v1/assessments/{}/users' },
       },
     },
   },
   group: {
-    description: 'Groups of assessments, and their members',
+    description: 'Assessment groups and their members',
     commands: {
       list: 'GET /v1/assessment_groups',
       get: 'GET /v1/assessment_groups/{}',
@@ -158,7 +158,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
     subresources: {
       member: {
-        description: 'Members of a group, and their roles',
+        description: 'Members of a group and their roles',
         commands: {
           list: {
             endpoint: `GET ${MEMBERS}`,
@@ -171,7 +171,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   user: {
-    description: 'People: client users of an organization, and platform staff',
+    description: 'Users of organizations, and platform staff',
     commands: {
       list: {
         endpoint: 'GET /v1/users',
@@ -185,13 +185,13 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
         endpoint: 'PUT /v1/users/{}',
         acceptsEmail: true,
         body: { reactivate: true },
-        description: 'Let a user in again; nothing that the ban ended comes back',
+        description: 'Unban a user; sessions and tokens that the ban revoked stay revoked',
       },
       whoami: 'GET /v1/users/whoami',
     },
   },
   session: {
-    description: 'Testing sessions: hours that testers spent on assessments',
+    description: 'Testing sessions (time tracked on assessments)',
     commands: {
       list: {
         endpoint: 'GET /v1/testing_sessions',
@@ -207,7 +207,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   tag: {
-    description: 'Tags of vulnerabilities, of assessments and of assets',
+    description: 'Tags of vulnerabilities, assessments and assets',
     commands: {
       list: 'GET /v1/vulnerability_tags',
       create: 'POST /v1/vulnerability_tags',
@@ -238,7 +238,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   token: {
-    description: 'Tokens, with which a user calls the API',
+    description: 'API tokens',
     commands: {
       list: {
         endpoint: 'GET /v1/tokens',
@@ -258,7 +258,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   import: {
-    description: 'Import reports of scanners',
+    description: 'Import scanner reports',
     commands: {
       list: {
         endpoint: 'GET /v1/imports',
@@ -270,7 +270,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     customCommands: ['POST /v1/imports', 'GET /v1/imports/{}/events', 'POST /v1/imports/{}/undo'],
   },
   organization: {
-    description: 'Organizations, which are the tenants, and groups of them',
+    description: 'Organizations (tenants) and organization groups',
     commands: {
       list: 'GET /v1/organizations',
       get: 'GET /v1/organizations/{}',
@@ -279,7 +279,7 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     },
   },
   audit: {
-    description: 'The audit log: who changed what',
+    description: 'The audit log',
     commands: {
       list: {
         endpoint: 'GET /v1/audit_events',
@@ -289,11 +289,11 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
 };
 
-/** @returns what the commands of a noun call */
-export function endpointsOf({ commands: verbs, subresources = {}, customCommands = [] }: Resource): string[] {
+/** Returns the endpoints of a resource and its subresources. */
+export function endpointsOf({ commands, subresources = {}, customCommands = [] }: Resource): string[] {
   return [
     ...customCommands,
-    ...Object.values(verbs).map((verb) => (typeof verb === 'string' ? verb : verb.endpoint)),
+    ...Object.values(commands).map((command) => (typeof command === 'string' ? command : command.endpoint)),
     ...Object.values(subresources).flatMap(endpointsOf),
   ];
 }

@@ -21,46 +21,46 @@ import { printRows, type JsonRow, type RowFormat } from './print-rows.ts';
 
 /** A command that calls an operation. */
 export interface OperationCommand {
-  /** Its method and path, without the names of its parameters. */
+  /** Method and path, without parameter names: `GET /v1/users/{}`. */
   endpoint: string;
-  /** What a table shows of a row; the first members unless told. */
+  /** Columns of a table. Default: the first scalar fields. */
   columns?: readonly string[];
-  /** Of a command that has rules of its own for the data folder: which of its options go where in the body. */
+  /** Maps options of a data directory command to properties of the body. */
   bodyFields?: Readonly<Record<string, { member: string; convert?: (value: unknown) => unknown }>>;
-  /** Of a command that says it all by its word: what its body is. It takes no options of the operation. */
+  /** A fixed body; the command then has no options for the body. */
   body?: Readonly<Record<string, unknown>>;
-  /** Whether its path names a person, whom an address or a uid stands for as well. */
+  /** Whether the id in the path may also be a user's email address or uid. */
   acceptsEmail?: boolean;
-  /** In place of what the operation says of itself. */
+  /** Replaces the operation's summary. */
   description?: string;
-  /** In place of one that is made from what is required. */
+  /** Replaces the generated example. */
   example?: string;
-  /** @returns what people may want to do next */
+  /** Returns a hint at a useful next command. */
   nextStep?: (answer: JsonRow, response: Response) => string | undefined;
 }
 
-/** What a command was given, beside what the request is made of. */
+/** Options that do not become part of the request. */
 export interface OperationOptions extends TargetFlags {
   json?: boolean;
   jsonl?: boolean;
   csv?: boolean;
   limit?: number;
-  /** A file, or "-". */
+  /** Path, or "-" for standard input. */
   jsonBody?: string;
   output?: string;
 }
 
-/** What a request is made of. */
+/** The parts of a request. */
 export interface OperationInput {
   path: Record<string, string>;
   query: Record<string, unknown>;
   header: Record<string, unknown>;
   body: Record<string, unknown>;
-  /** To upload. */
+  /** Paths of files to upload. */
   files?: readonly string[] | undefined;
 }
 
-/** Calls an operation, and prints what it answers. */
+/** Calls an operation and prints its response. */
 export async function runOperation(
   operation: DescribedOperation,
   verb: OperationCommand,
@@ -88,7 +88,7 @@ export async function runOperation(
   });
 }
 
-/** @returns whether it answers with a file, and not with JSON */
+/** Returns whether the operation responds with a file. */
 export function isDownload({ method, responses }: DescribedOperation): boolean {
   return method === 'GET' && !('application/json' in responses);
 }
@@ -125,7 +125,7 @@ async function listRows(
   const all = Object.keys(schemaMembers(row).members).filter((name) => chosen?.has(name) ?? true);
   const columns = { all, table: chosen === undefined ? tableColumns(row, verb) : all };
   const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
-  await printRows(takeRows(rows as AsyncIterable<JsonRow>, limit), format, columns, 'There is none.');
+  await printRows(takeRows(rows as AsyncIterable<JsonRow>, limit), format, columns, 'No results.');
 }
 
 async function* takeRows(rows: AsyncIterable<JsonRow>, limit = Infinity): AsyncGenerator<JsonRow> {
@@ -147,8 +147,8 @@ const SCALARS = new Set(['integer', 'number', 'string', 'boolean']);
 
 function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string[] {
   const { members } = schemaMembers(row);
-  const wanted = columns?.filter((name) => name in members);
-  if (wanted !== undefined && wanted.length > 0) return wanted;
+  const known = columns?.filter((name) => name in members);
+  if (known !== undefined && known.length > 0) return known;
   return Object.entries(members)
     .filter(
       ([name, schema]) =>
@@ -165,11 +165,11 @@ async function buildBody(body: Record<string, unknown>, file: string | undefined
   try {
     given = JSON.parse(text);
   } catch {
-    throw new CliError(`There is no JSON in ${file === '-' ? 'standard input' : file}.`, 2);
+    throw new CliError(`${file === '-' ? 'Standard input' : file} is not valid JSON.`, 2);
   }
   if (Object.keys(body).length === 0) return given;
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw new CliError('Options go on top of a JSON object only, and --json-body has none.', 2);
+    throw new CliError('Options can only be combined with --json-body if it contains a JSON object.', 2);
   return { ...given, ...body };
 }
 
@@ -182,7 +182,7 @@ function readTextFile(file: string): string {
 }
 
 const cannotRead = (file: string, error: unknown) =>
-  new CliError(`${file} cannot be read (${errorCodeOf(error) ?? String(error)}).`, 2);
+  new CliError(`Cannot read ${file} (${errorCodeOf(error) ?? String(error)}).`, 2);
 
 async function buildForm(files: readonly string[]): Promise<FormData> {
   const form = new FormData();
@@ -231,19 +231,19 @@ async function download(
     for await (const chunk of content) streams().stdout.write(chunk as Uint8Array);
     return;
   }
-  // Whoever named it when it was uploaded may name no folder, and no file that is there.
+  // The name comes from the uploader: ignore its directory and do not overwrite a file.
   const file = output ?? (basename(filenameOf(response) ?? '') || 'download');
   const target = createWriteStream(file, { flags: output === undefined ? 'wx' : 'w' });
   await pipeline(content, target).catch((error: unknown) => {
     throw errorCodeOf(error) === 'EEXIST'
-      ? new CliError(`${file} is there already. Choose a name with --output.`)
+      ? new CliError(`${file} already exists. Choose another name with --output.`)
       : error;
   });
   if (json === true) return printJson({ file, bytes: target.bytesWritten });
   printLines(...keyValueLines({ file, bytes: target.bytesWritten }));
 }
 
-/** RFC 6266: the name in UTF-8 where there is one. */
+/** Returns the file name of a Content-Disposition header (RFC 6266); the one in UTF-8 takes precedence. */
 function filenameOf({ headers }: Response): string | undefined {
   const text = headers.get('content-disposition') ?? '';
   const encoded = /filename\*=utf-8''([^;]+)/i.exec(text)?.[1];

@@ -21,31 +21,34 @@ interface RunningServer {
   context: Context;
   /** `http://HOST:PORT` */
   origin: string;
-  /** The demo data, if the configuration wants it and the database has it. */
+  /** The demo data, if enabled and present. */
   demo: DemoState | undefined;
   close(): Promise<void>;
 }
 
 export function registerServeCommand(program: Command): void {
   addCommand(program, 'serve', {
-    description: 'Serve the API, and load demo data into a database that has no organization',
+    description: 'Start the server, and load demo data into a database without organizations',
     notes:
-      'Prints "assay listening on http://HOST:PORT" when it is ready, and logs as lines of JSON. SIGTERM stops it:\n' +
-      'it accepts nothing more, finishes what runs, and exits within ten seconds.',
+      'Prints "assay listening on http://HOST:PORT" once it is ready. Logs are JSON Lines. On SIGTERM the server stops\n' +
+      'accepting connections, completes running requests, and exits within ten seconds.',
     examples: [
-      ['assay serve', 'on http://127.0.0.1:8080, with demo data in ./data'],
-      ['assay serve --no-demo --data /var/lib/assay', 'an empty one, elsewhere'],
-      ['assay serve --port 0', 'on a free port'],
-      ['assay serve --areas v1,assessment --port 8081', 'two areas of the API only'],
-      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'on PostgreSQL'],
+      ['assay serve', 'listen on http://127.0.0.1:8080, with demo data in ./data'],
+      ['assay serve --no-demo --data /var/lib/assay', 'start empty, with another data directory'],
+      ['assay serve --port 0', 'listen on any free port'],
+      ['assay serve --areas v1,assessment --port 8081', 'serve two areas of the API only'],
+      ['ASSAY_DATABASE_URL=postgres://assay@db/assay assay serve', 'use PostgreSQL'],
     ],
     json: false,
   })
-    .option('--port <number>', 'where to listen (PORT; 8080 unless told); 0 picks a free one')
-    .option('--host <address>', 'where to listen (ASSAY_HOST; 127.0.0.1 unless told)')
-    .option('--areas <list>', `areas to serve (ASSAY_AREAS; all unless told): ${AREA_NAMES.join(',')}`)
-    .option('--demo', 'load demo data when there is no organization (ASSAY_DEMO; the default)')
-    .option('--no-demo', 'load none, and print none')
+    .option('--port <number>', 'port to listen on, 0 for any free port (env: PORT; default: 8080)')
+    .option('--host <address>', 'address to listen on (env: ASSAY_HOST; default: 127.0.0.1)')
+    .option(
+      '--areas <list>',
+      `areas of the API to serve (env: ASSAY_AREAS; default: all): ${AREA_NAMES.join(',')}`,
+    )
+    .option('--demo', 'load demo data if there is no organization (env: ASSAY_DEMO; default)')
+    .option('--no-demo', 'do not load or print demo data')
     .action(async (flags: Flags) => {
       const server = await startServer(loadConfig(flags, streams().env));
       closeOnSignal(server);
@@ -53,7 +56,7 @@ export function registerServeCommand(program: Command): void {
       printLines(`assay listening on ${origin}`);
       if (demo !== undefined) printLines(...welcomeLines(demo.manifest, origin, context.config.areas));
       else if (!(await hasOrganizations(context.db.read))) {
-        // Another terminal has another environment.
+        // The commands are pasted into a terminal with another environment.
         const folder = context.config.dataDirectory;
         const data = flags.data ?? (folder === resolve('data') ? undefined : folder);
         printLines(...nextStepLines(origin, data, process.cwd()));
@@ -62,15 +65,14 @@ export function registerServeCommand(program: Command): void {
 }
 
 /**
- * Migrates the database, loads the demo data that the configuration wants, and listens. Resolves when requests are
- * answered.
- * @throws Refusal when the database cannot be used, or the address cannot be listened on
+ * Migrates the database, loads demo data if enabled, and starts to listen.
+ * @throws CliError if the database cannot be used or the address is not available
  */
 async function startServer(config: Config): Promise<RunningServer> {
   const context = await openCommandContext(config);
   try {
     const demo = config.demo ? await ensureDemo(context, true) : undefined;
-    // Only a server pays for loading the HTTP part.
+    // Loaded on demand: other commands start faster without HTTP.
     const { buildApp } = await import('../app.ts');
     const app = await buildApp(context);
     await app
@@ -86,7 +88,7 @@ async function startServer(config: Config): Promise<RunningServer> {
     return {
       context,
       origin,
-      // With `--port 0` nobody knew it before.
+      // With `--port 0` the port is known only now.
       demo: demo && updateManifestOrigin(demo, context.addresses.clientBaseUrl),
       async close() {
         removeServerUrl(config);
@@ -100,7 +102,7 @@ async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
-/** Closes the server on SIGTERM or SIGINT: stops accepting, finishes what runs, and exits within ten seconds. */
+/** On SIGTERM or SIGINT stops accepting connections, completes running requests, and exits within ten seconds. */
 function closeOnSignal(server: RunningServer): void {
   const close = (signal: string): void => {
     server.context.log.info({ signal }, 'closing');
@@ -121,15 +123,17 @@ function listenError(error: unknown, { host, port }: Config): unknown {
   switch (errorCodeOf(error)) {
     case 'EADDRINUSE':
       return new CliError(
-        `Port ${port} on ${host} is taken. Stop what uses it, or choose another with --port (0 picks a free one).`,
+        `Port ${port} on ${host} is already in use. Stop the process that uses it, or choose another port with --port (0 for any free port).`,
       );
     case 'EACCES':
-      return new CliError(`Port ${port} on ${host} needs more rights. Choose one above 1023 with --port.`);
+      return new CliError(
+        `Permission denied for port ${port} on ${host}. Choose a port above 1023 with --port.`,
+      );
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
     case 'EINVAL':
-      return new CliError(`${host} is no address of this machine. Choose another with --host.`);
+      return new CliError(`${host} is not an address of this machine. Choose another with --host.`);
     default:
       return error;
   }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import { errorCodeOf } from './errors.ts';
 import { writePrivateJson } from './private-file.ts';
 
-/** Where a server listens, which process it is, and over which database. */
+/** URL and process of a running server, and its database. */
 interface ServerUrlFile {
   origin: string;
   pid: number;
@@ -13,20 +13,20 @@ interface ServerUrlFile {
 
 type DatabaseLocation = Pick<Config, 'databaseUrl' | 'dataDirectory'>;
 
-/** @returns where a database is, for people, and without what nobody may read */
+/** Returns the location of a database, without credentials. */
 export function databaseLocation({ databaseUrl, dataDirectory }: DatabaseLocation): string {
   if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
   const { host, pathname } = new URL(databaseUrl);
   return `${host}${pathname}`;
 }
 
-/** The database of a folder is the folder's, wherever that is mounted. */
+/** A SQLite database is identified by its folder, which may be mounted elsewhere. */
 const databaseName = (place: DatabaseLocation) =>
   place.databaseUrl === undefined ? 'assay.db' : databaseLocation(place);
 
 const serverUrlPath = (dataDirectory: string) => join(dataDirectory, 'server.json');
 
-/** Leaves word in the data folder where this process listens, for commands that make links; a server may have none. */
+/** Writes the URL of this process to the data directory, for commands that create links. Ignores a read-only directory. */
 export function writeServerUrl(place: DatabaseLocation, origin: string): void {
   try {
     const address: ServerUrlFile = { origin, pid: process.pid, database: databaseName(place) };
@@ -36,12 +36,12 @@ export function writeServerUrl(place: DatabaseLocation, origin: string): void {
   }
 }
 
-/** Takes it back, unless another server has left its own in the meantime. */
+/** Removes the file, unless another server has overwritten it. */
 export function removeServerUrl({ dataDirectory }: DatabaseLocation): void {
   if (read(dataDirectory)?.pid === process.pid) rmSync(serverUrlPath(dataDirectory), { force: true });
 }
 
-/** @returns where the server of the data folder listens that runs now over this database; `undefined` when none does */
+/** Returns the URL of the server that is running on this database; `undefined` if none is. */
 export function readServerUrl(place: DatabaseLocation): string | undefined {
   const address = read(place.dataDirectory);
   return address?.database === databaseName(place) && isAlive(address.pid) ? address.origin : undefined;
@@ -65,7 +65,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // It is there, and somebody else's.
+    // The process belongs to another user.
     return errorCodeOf(error) === 'EPERM';
   }
 }

@@ -32,23 +32,21 @@ interface SetOptions extends CommonOptions {
   ssoOnly?: boolean;
 }
 
+/** In characters. */
 const MAX_SECRET = 4_096;
 
 export function registerSsoCommand(program: Command): void {
-  const family = addCommandGroup(
-    program,
-    'sso',
-    'Single sign-on through the OpenID Connect provider of an organization',
-  );
+  const family = addCommandGroup(program, 'sso', 'Single sign-on with OpenID Connect');
 
   addCommand(family, 'set', {
     inputs: { domains: 'domain', groups: 'group' },
-    description: 'Name the provider of an organization; what was named before is replaced',
+    description: 'Set the identity provider of an organization',
     notes:
-      'People whose verified e-mail address is of one of the domains then sign in there, and get an account when they\n' +
-      'have none. The secret is read from a file, or from standard input as "-", so that no list of processes shows it.\n' +
-      'Without one, the secret that is stored for this issuer and client stays; where none is, the client is public.\n' +
-      'The redirect address that it prints is to be registered at the provider; it begins with ASSAY_CLIENT_BASE_URL.',
+      'Users with a verified email address in one of the domains sign in at the provider; an account is created at the\n' +
+      'first sign-in. The client secret is read from a file or standard input, so that it does not appear in process\n' +
+      'listings. Without --client-secret-file the stored secret of this issuer and client is used; without one, the client\n' +
+      'is public. Replaces an existing configuration. Register the printed redirect URI, which begins with\n' +
+      'ASSAY_CLIENT_BASE_URL, at the provider.',
     examples: [
       [
         'assay sso set --organization acme --issuer https://login.acme.example --client-id assay \\\n' +
@@ -57,34 +55,34 @@ export function registerSsoCommand(program: Command): void {
       [
         'assay sso set --organization acme --issuer https://login.acme.example --client-id assay \\\n' +
           '      --domain acme.example --admin-group security-leads --group web-team=acme-shop --sso-only',
-        'admins and access by groups, and no passwords',
+        'admins and access by group; passwords disabled',
       ],
     ],
   })
-    .requiredOption('--organization <uid>', 'whose provider it is')
-    .requiredOption('--issuer <url>', 'its issuer, an https address')
-    .requiredOption('--client-id <id>', 'what the provider calls this server')
-    .option('--client-secret-file <file>', 'where the client secret is; "-" for standard input')
-    .requiredOption('--domain <domain...>', 'the domains of the e-mail addresses that sign in there')
-    .option('--groups-claim <claim>', 'the claim that lists groups', 'groups')
-    .option('--admin-group <name>', 'who is in it is an admin, and nobody else')
+    .requiredOption('--organization <uid>', 'uid of the organization')
+    .requiredOption('--issuer <url>', 'issuer URL (https)')
+    .requiredOption('--client-id <id>', 'client id at the provider')
+    .option('--client-secret-file <file>', 'file with the client secret ("-" for standard input)')
+    .requiredOption('--domain <domain...>', 'email domains that sign in at the provider')
+    .option('--groups-claim <claim>', 'claim that lists the groups of a user', 'groups')
+    .option('--admin-group <name>', 'group whose members, and only they, are admins')
     .addOption(
-      new Option(
-        '--group <name=assessment...>',
-        'who is in the group has access to the assessment',
-      ).argParser(parseGroupMapping),
+      new Option('--group <name=assessment...>', 'give members of a group access to an assessment').argParser(
+        parseGroupMapping,
+      ),
     )
-    .option('--sso-only', 'refuse passwords and passkeys of this organization’s users')
+    .option('--sso-only', 'disable passwords and passkeys for users of the organization')
     .action(({ json, ...options }: SetOptions) =>
       withContext(options, async ({ db, keys, addresses, clock }) => {
         const { organization, clientId, clientSecretFile, domain, groupsClaim, adminGroup, group } = options;
         await requireOrganization(db.read, organization);
         const issuer = await checkIssuer(options.issuer, clientId);
         const before = await providerByOrganization(db.read, organization);
-        const kept = before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
+        const storedSecret =
+          before?.issuer === issuer && before.clientId === clientId ? before.sealedSecret : null;
         const sealedSecret =
           clientSecretFile === undefined
-            ? kept
+            ? storedSecret
             : sealClientSecret(keys.secret, await readSecret(clientSecretFile));
         const settings = {
           issuer,
@@ -99,20 +97,20 @@ export function registerSsoCommand(program: Command): void {
         await db.write((tx) => setIdentityProvider(tx, cliAttribution(clock()), organization, settings));
         const redirectUri = callbackUrl(addresses, organization);
         const [shown] = await listIdentityProviders(db.read, organization);
-        if (shown === undefined) throw new CliError('The provider was removed in the meantime.');
+        if (shown === undefined) throw new CliError('The provider was removed by another command.');
         if (json === true) return printJson({ ...toJson(shown), redirect_uri: redirectUri });
         printLines(
           ...formatProvider(shown, redirectUri),
-          'Register the redirect address at the provider, exactly as it stands here.',
+          'Register this redirect URI at the provider, exactly as shown.',
         );
       }),
     );
 
   addCommand(family, 'show', {
-    description: 'Show the providers of all organizations, or of one',
+    description: 'Show identity providers',
     examples: [['assay sso show'], ['assay sso show --organization acme']],
   })
-    .option('--organization <uid>', 'whose provider')
+    .option('--organization <uid>', 'uid of the organization')
     .action(({ organization, json, ...flags }: CommonOptions & { organization?: string }) =>
       withContext(flags, async ({ db, addresses }) => {
         if (organization !== undefined) await requireOrganization(db.read, organization);
@@ -128,8 +126,10 @@ export function registerSsoCommand(program: Command): void {
         }
         if (shown.length === 0) {
           const none =
-            organization === undefined ? 'There is no provider yet' : `${organization} has no provider`;
-          return printLines(`${none}. "assay sso set" names one.`);
+            organization === undefined
+              ? 'No identity providers yet'
+              : `${organization} has no identity provider`;
+          return printLines(`${none}. Run "assay sso set" to add one.`);
         }
         printLines(
           ...shown.flatMap(({ provider, redirectUri }, index) => [
@@ -141,53 +141,54 @@ export function registerSsoCommand(program: Command): void {
     );
 
   addCommand(family, 'remove', {
-    description: 'Take the provider of an organization away',
+    description: 'Remove the identity provider of an organization',
     notes:
-      'Accounts stay. Who has a password signs in with it; the others need an invitation or a reset link.\n' +
-      'Browsers that are signed in stay so.',
+      'Accounts and sessions stay. Users without a password need an invitation or a password reset link to sign in.',
     examples: [['assay sso remove --organization acme']],
   })
-    .requiredOption('--organization <uid>', 'whose provider')
+    .requiredOption('--organization <uid>', 'uid of the organization')
     .action(({ organization, json, ...flags }: CommonOptions & { organization: string }) =>
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
         await db
           .write((tx) => removeIdentityProvider(tx, cliAttribution(clock()), organization))
-          .catch(throwUsageError(`${organization} has no provider. "assay sso show" lists them.`));
+          .catch(
+            throwUsageError(`${organization} has no identity provider. Run "assay sso show" to list them.`),
+          );
         if (json === true) return printJson({ organization, removed: true });
-        printLines(`${organization} has no provider any more.`);
+        printLines(`Removed the identity provider of ${organization}.`);
       }),
     );
 
   addCommand(family, 'unlink', {
-    description: 'Forget who a user is at the provider, so that their next sign-in there is linked anew',
+    description: 'Unlink a user from their identity at the provider',
     notes:
-      'For a person whom the provider knows under another subject now, such as after it was set up again.',
+      'Use this if the subject of the user has changed at the provider. The next sign-in links the account again.',
     examples: [['assay sso unlink --user ada@acme.example']],
   })
-    .requiredOption('--user <user>', 'an e-mail address, an id or a uid')
+    .requiredOption('--user <user>', 'email address, id or uid of the user')
     .action(({ user, json, ...flags }: CommonOptions & { user: string }) =>
       withContext(flags, async ({ db, clock }) => {
         const { id, email } = await requireUser(db.read, user);
         await db
           .write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id))
-          .catch(throwUsageError(`${email} never signed in through a provider.`));
+          .catch(throwUsageError(`${email} is not linked to an identity provider.`));
         if (json === true) return printJson({ email, unlinked: true });
-        printLines(`${email} is linked anew at the next sign-in through the provider.`);
+        printLines(`Unlinked ${email}. The next sign-in at the provider links the account again.`);
       }),
     );
 }
 
-/** @returns the issuer as the provider writes it */
+/** Returns the issuer as the provider spells it. */
 async function checkIssuer(issuer: string, clientId: string): Promise<string> {
-  // Only this command pays for loading the client.
+  // Loaded on demand: only this command needs it.
   const { discoverProvider, ProviderError } = await import('../sso/provider.ts');
   try {
     return (await discoverProvider({ issuer, clientId, secret: null })).serverMetadata().issuer;
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     throw new CliError(
-      `The provider at ${issuer} cannot be used: ${error.reason}. Check --issuer, and that this machine reaches it.`,
+      `Cannot use the provider at ${issuer}: ${error.reason}. Check --issuer and the network connection.`,
     );
   }
 }
@@ -201,7 +202,7 @@ async function readSecret(file: string): Promise<string> {
       if (text.length > MAX_SECRET) break;
     }
   } catch (error) {
-    throw new CliError(`The client secret cannot be read from ${file} (${errorCodeOf(error) ?? 'no file'}).`);
+    throw new CliError(`Cannot read the client secret from ${file} (${errorCodeOf(error) ?? 'no file'}).`);
   }
   const secret = text.trim();
   if (!isPlainText(secret, MAX_SECRET)) {
@@ -210,14 +211,14 @@ async function readSecret(file: string): Promise<string> {
   return secret;
 }
 
-/** Names of groups may hold an equals sign, uids of assessments do not. */
+/** Splits at the last equals sign: group names may contain one, assessment uids cannot. */
 function parseGroupMapping(
   text: string,
   before: { group: string; assessment: string }[] | undefined,
 ): { group: string; assessment: string }[] {
   const equals = text.lastIndexOf('=');
   if (equals < 1 || equals === text.length - 1)
-    throw new InvalidArgumentError('It must be the name of a group and the uid of an assessment: NAME=UID.');
+    throw new InvalidArgumentError('The value must be a group name and an assessment uid: NAME=UID.');
   return [...(before ?? []), { group: text.slice(0, equals), assessment: text.slice(equals + 1) }];
 }
 
@@ -238,7 +239,7 @@ function formatProvider(provider: ListedProvider, redirectUri: string): string[]
     'admin group': provider.adminGroup,
     groups: provider.groups.map(({ group, assessment }) => `${group}=${assessment}`).join(' '),
     'sso only': provider.ssoOnly,
-    'redirect address': redirectUri,
+    'redirect URI': redirectUri,
   });
 }
 

@@ -22,43 +22,43 @@ interface CreateOptions extends CommonOptions {
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const JWT_LIFETIME = UNITS.h;
 const MAX_LIFETIME = 3_650 * UNITS.d;
-/** More than any token or id has, in characters. */
+/** In characters, more than any token or id has. */
 const MAX_LINE = 4_096;
 
 export function registerTokenCommand(program: Command): void {
-  const family = addCommandGroup(program, 'token', 'Tokens, with which a user calls the API');
+  const family = addCommandGroup(program, 'token', 'API tokens');
 
   addCommand(family, 'create', {
     inputs: { allowedAddresses: 'allowIp' },
-    description: 'Create a token for a user, and print it once',
+    description: 'Create a token for a user',
     notes:
-      'A personal access token works as a bearer token everywhere, and on /v1 also as X-Auth and as the password of\n' +
-      "the user's e-mail address. The user's invitation stays as it is.",
+      'A personal access token is a bearer token. On /v1 it also works as X-Auth, and as the password of the email address\n' +
+      "with basic authentication. The token is shown only once. The user's invitation stays valid.",
     examples: [
-      ['assay token create --user ada@example.com', 'everything that the account may do, for good'],
+      ['assay token create --user ada@example.com', 'all scopes of the account, no expiry'],
       [
         'assay token create --user ada@example.com --scopes "api tag_lw" --expires 30d',
-        'less, and not for good',
+        'two scopes, for 30 days',
       ],
-      ['assay token create --user ada@example.com --allow-ip 10.0.0.0/8', 'from this network only'],
-      ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, for one hour'],
+      ['assay token create --user ada@example.com --allow-ip 10.0.0.0/8', 'usable from this network only'],
+      ['assay token create --user ada@example.com --jwt --json', 'a JWT access token, valid for one hour'],
     ],
   })
-    .requiredOption('--user <user>', 'whose token it is: an e-mail address, an id or a uid')
-    .option('--name <text>', 'what it is for; required on a server')
-    .addOption(scopesOption('scopes, separated by spaces; all that the account may hold unless told'))
+    .requiredOption('--user <user>', 'email address, id or uid of the user')
+    .option('--name <text>', 'name of the token; required with --server')
+    .addOption(scopesOption('scopes, separated by spaces (default: all that the account may have)'))
     .addOption(
       new Option(
         '--expires <time>',
-        'how long it is good: 90s, 15m, 1h or 30d; for good unless told, one hour for a JWT',
+        'lifetime: 90s, 15m, 1h or 30d (default: no expiry; one hour for a JWT)',
       ).argParser(parseLifetime),
     )
-    .option('--allow-ip <cidr...>', 'addresses or CIDR blocks that may use it; all unless told')
-    .option('--jwt', 'make a JWT access token instead of a personal access token')
+    .option('--allow-ip <cidr...>', 'IP addresses or CIDR blocks that may use the token (default: all)')
+    .option('--jwt', 'create a JWT access token instead of a personal access token')
     .action(({ user, name, scopes, expires, allowIp, jwt, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, keys, clock }) => {
         const { id: userId, email, banned } = await requireUser(db.read, user);
-        if (banned) throw new CliError(`${email} is banned and can have no token.`);
+        if (banned) throw new CliError(`${email} is banned and cannot have tokens.`);
         const kind = jwt === true ? 'jwt' : 'personal';
         const lifetime = expires ?? (kind === 'jwt' ? JWT_LIFETIME : undefined);
         const now = clock();
@@ -77,13 +77,13 @@ export function registerTokenCommand(program: Command): void {
         if (json === true) return printJson(shown);
         printLines(
           ...keyValueLines({ id: shown.id, token: shown.token, expires: shown.expires_at ?? 'never' }),
-          'Keep the token now: it is not stored, and cannot be shown again.',
+          'Copy the token now. It cannot be shown again.',
         );
       }),
     );
 
   addCommand(family, 'list', {
-    description: 'List the tokens, without their secrets',
+    description: 'List tokens',
     examples: [['assay token list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
@@ -115,20 +115,20 @@ export function registerTokenCommand(program: Command): void {
             'LAST USED': (row) => row.last_used_at,
             SCOPES: (row) => row.scopes,
           },
-          'There is no token yet. "assay token create" makes one.',
+          'No tokens yet. Run "assay token create" to create one.',
         ),
       );
     }),
   );
 
   addCommand(family, 'revoke <token>', {
-    description: 'Revoke a token for good, at once and everywhere',
+    description: 'Revoke a token',
     notes:
-      'TOKEN is its id, or the personal access token itself. "-" reads either from standard input, so that a secret\n' +
-      'stands in no list of processes and no history of the shell. Revoking a revoked one changes nothing.',
+      'TOKEN is an id or a personal access token. "-" reads it from standard input, so that the token does not appear in\n' +
+      'process listings or the shell history. Revoking a revoked token changes nothing.',
     examples: [
       ['assay token revoke 3f0c6a52-7b1e-4a55-9a61-0a1f2b3c4d5e'],
-      ['assay token revoke - < leaked-token.txt', 'by the token itself'],
+      ['assay token revoke - < leaked-token.txt', 'revoke a leaked token'],
     ],
   }).action(async (given: string, { json, ...flags }: CommonOptions) => {
     const token = given === '-' ? await readLineFromStdin() : given;
@@ -137,17 +137,17 @@ export function registerTokenCommand(program: Command): void {
         .write((tx) => revokeToken(tx, cliAttribution(clock()), token))
         .catch((error: unknown) => {
           if (error instanceof DomainError && error.kind === 'missing') {
-            throw new CliError('No token has this id, or is this one. "assay token list" shows the ids.');
+            throw new CliError('Token not found. Run "assay token list" to list tokens.');
           }
           throw error;
         });
       if (json === true) return printJson({ id, revoked: true });
-      printLines(`Token ${id} is revoked.`);
+      printLines(`Revoked token ${id}.`);
     });
   });
 }
 
-/** @throws Refusal when there is nothing in the first line */
+/** @throws CliError if the first line is empty */
 async function readLineFromStdin(): Promise<string> {
   let text = '';
   for await (const chunk of streams().stdin.setEncoding('utf8')) {
@@ -155,7 +155,7 @@ async function readLineFromStdin(): Promise<string> {
     if (text.includes('\n') || text.length > MAX_LINE) break;
   }
   const [line = ''] = text.split('\n');
-  if (line.trim() === '') throw new CliError('There is no token on standard input.', 2);
+  if (line.trim() === '') throw new CliError('Standard input contains no token.', 2);
   return line.trim();
 }
 
@@ -163,7 +163,9 @@ function parseLifetime(text: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const lifetime = Number(count) * UNITS[unit as keyof typeof UNITS];
   if (!(lifetime > 0 && lifetime <= MAX_LIFETIME)) {
-    throw new InvalidArgumentError('It must be a length of time such as 90s, 15m, 1h or 30d, at most 3650d.');
+    throw new InvalidArgumentError(
+      'The value must be a duration such as 90s, 15m, 1h or 30d, at most 3650d.',
+    );
   }
   return lifetime;
 }

@@ -36,36 +36,35 @@ interface CreateOptions extends CommonOptions {
 }
 
 export function registerUserCommand(program: Command): void {
-  const family = addCommandGroup(
-    program,
-    'user',
-    'People: client users of an organization, and platform staff',
-  );
+  const family = addCommandGroup(program, 'user', 'Users of organizations, and platform staff');
 
   addCommand(family, 'create', {
     inputs: { assignedTo: 'assign' },
-    description: 'Invite a user of an organization, or of the platform staff',
+    description: 'Invite a user or platform staff',
     notes:
-      'Give the invite_url to them and to nobody else: whoever opens it sets the password, once, within a week unless\n' +
-      'ASSAY_INVITATION_SECONDS says otherwise. It begins with ASSAY_CLIENT_BASE_URL. Staff reach every\n' +
-      'organization unless some are named with --assign.',
+      'Send the invite_url only to the user: it sets the password of the account. It can be used once and expires after a\n' +
+      'week (ASSAY_INVITATION_SECONDS). It begins with ASSAY_CLIENT_BASE_URL. Staff have access to all organizations, or\n' +
+      'only to those of --assign.',
     examples: [
-      ['assay user create --email ada@example.com --organization acme --admin', 'an admin of acme'],
-      ['assay user create --email bob@example.com --organization acme --name "Bob Ng"', 'a user of acme'],
-      ['assay user create --email eve@example.com --staff', 'platform staff'],
+      ['assay user create --email ada@example.com --organization acme --admin', 'invite an admin of acme'],
+      [
+        'assay user create --email bob@example.com --organization acme --name "Bob Ng"',
+        'invite a user of acme',
+      ],
+      ['assay user create --email eve@example.com --staff', 'invite platform staff'],
     ],
   })
-    .requiredOption('--email <email>', 'their e-mail address')
-    .addOption(new Option('--organization <uid>', 'the organization that they are of').conflicts('staff'))
-    .option('--staff', 'platform staff, who are of no organization')
-    .option('--admin', 'an admin of the organization')
-    .option('--name <name>', 'what people call them')
-    .option('--assign <uid...>', 'for staff: the organizations that they work for; all unless told')
+    .requiredOption('--email <email>', 'email address')
+    .addOption(new Option('--organization <uid>', 'uid of the organization').conflicts('staff'))
+    .option('--staff', 'create platform staff')
+    .option('--admin', 'make the user an admin of the organization')
+    .option('--name <name>', 'display name')
+    .option('--assign <uid...>', 'uids of the organizations that staff have access to (default: all)')
     .action(({ email, name, organization, staff, admin, assign, json, ...flags }: CreateOptions) => {
       if ((organization === undefined) === (staff !== true)) {
-        throw new CliError('Say whose user it is: --organization UID, or --staff.', 2);
+        throw new CliError('Specify --organization UID or --staff.', 2);
       }
-      if (assign !== undefined && staff !== true) throw new CliError('--assign is for --staff only.', 2);
+      if (assign !== undefined && staff !== true) throw new CliError('--assign requires --staff.', 2);
       return withContext(
         flags,
         async ({ config, db, keys, addresses, clock }) => {
@@ -81,34 +80,33 @@ export function registerUserCommand(program: Command): void {
           if (json === true) return printJson({ ...created, invite_url });
           printLines(
             ...keyValueLines({ ...created, invite_url }),
-            `"assay token create --user ${created.email}" makes a token for them.`,
+            `To create a token: assay token create --user ${created.email}`,
           );
           warnAssumedPublicUrl(config, addresses);
         },
-        { makesDatabase: true },
+        { createsDatabase: true },
       );
     });
 
   addCommand(family, 'assign <user>', {
     inputs: { assignedTo: 'organization' },
-    description: 'Confine platform staff to organizations',
+    description: 'Restrict platform staff to organizations',
     notes:
-      'USER is an e-mail address, an id or a uid. From then on they reach these organizations and nothing of others, with\n' +
-      'the tokens that they have as well. What they were assigned to before is replaced.',
+      'USER is an email address, id or uid. Also applies to existing tokens. Replaces earlier assignments.',
     examples: [
       ['assay user assign eve@example.com --organization acme umbra'],
-      ['assay user assign eve@example.com --all', 'every organization again'],
+      ['assay user assign eve@example.com --all', 'give access to all organizations again'],
     ],
   })
-    .option('--organization <uid...>', 'the organizations that they work for')
-    .addOption(new Option('--all', 'every organization').conflicts('organization'))
+    .option('--organization <uid...>', 'uids of the organizations')
+    .addOption(new Option('--all', 'all organizations').conflicts('organization'))
     .action(
       (
         who: string,
         { organization, all, json, ...flags }: CommonOptions & { organization?: string[]; all?: boolean },
       ) => {
         if ((organization === undefined) === (all !== true))
-          throw new CliError('Say what they work for: --organization UID, or --all.', 2);
+          throw new CliError('Specify --organization UID or --all.', 2);
         return withContext(flags, async ({ db, clock }) => {
           const { id, uid, email, staff } = await requireUser(db.read, who);
           if (!staff) throw new CliError(`${email} is not platform staff.`);
@@ -118,22 +116,22 @@ export function registerUserCommand(program: Command): void {
           if (json === true) return printJson({ id, uid, email, assigned_to: organizations });
           printLines(
             organizations.length === 0
-              ? `${email} reaches every organization.`
-              : `${email} reaches ${organizations.join(', ')}, and nothing of others.`,
+              ? `${email} has access to all organizations.`
+              : `${email} has access to ${organizations.join(', ')} only.`,
           );
         });
       },
     );
 
   const invite = addCommand(family, 'invite <user>', {
-    description: 'Invite a user again, whose invitation got lost or too old',
+    description: 'Renew the invitation of a user',
     notes:
-      'USER is an e-mail address, an id or a uid. Prints a new link, and ends the one before. Who has accepted gets a new\n' +
-      'password with "assay user reset-password".',
+      'USER is an email address, id or uid. Prints a new link; the previous one becomes invalid. Use\n' +
+      '"assay user reset-password" for a user who has accepted the invitation.',
     examples: [['assay user invite bob@example.com']],
   });
   invite.showHelpAfterError(
-    'It invites again who was invited before; "assay user create --email …" invites somebody new. Run "assay user invite --help" to see what it takes.',
+    'To invite a new user, use "assay user create --email …". Run "assay user invite --help" for usage.',
   );
   invite.action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
@@ -141,7 +139,7 @@ export function registerUserCommand(program: Command): void {
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (!invited) {
         throw new CliError(
-          `${email} has accepted the invitation already. "assay user reset-password ${email}" makes a link for a new password.`,
+          `${email} has already accepted the invitation. To create a password reset link, run "assay user reset-password ${email}".`,
         );
       }
       const renewed = await db.write((tx) => renewInvitation(tx, cliAttribution(clock()), id));
@@ -154,11 +152,11 @@ export function registerUserCommand(program: Command): void {
   );
 
   addCommand(family, 'reset-password <user>', {
-    description: 'Make a link by which a user sets a new password',
+    description: 'Create a password reset link',
     notes:
-      'USER is an e-mail address, an id or a uid. Give the link to them and to nobody else. It is good for one hour and for\n' +
-      'one password, and ends the link before. Their password stays until they set the new one, which signs them out\n' +
-      'everywhere and takes from applications what they were given; personal access tokens stay.',
+      'USER is an email address, id or uid. Send the link only to the user. It can be used once, expires after one hour,\n' +
+      'and replaces earlier links. The current password stays valid until a new one is set, which signs the user out\n' +
+      'everywhere and revokes the access of applications, but not personal access tokens.',
     examples: [['assay user reset-password bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, addresses, clock }) => {
@@ -166,7 +164,7 @@ export function registerUserCommand(program: Command): void {
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
       if (invited) {
         throw new CliError(
-          `${email} has not accepted the invitation yet. "assay user invite ${email}" renews it.`,
+          `${email} has not accepted the invitation yet. To renew it, run "assay user invite ${email}".`,
         );
       }
       const { secret, expiresAt } = await db.write((tx) =>
@@ -181,10 +179,10 @@ export function registerUserCommand(program: Command): void {
   );
 
   addCommand(family, 'sign-out <user>', {
-    description: 'End the sessions of a user in all browsers',
+    description: 'Sign a user out of all browsers',
     notes:
-      'USER is an e-mail address, an id or a uid. They can sign in again, and their tokens and what applications were given\n' +
-      'stay: "assay token revoke" ends a token, and "assay user ban" everything.',
+      'USER is an email address, id or uid. The user can sign in again. Tokens and the access of applications stay: use\n' +
+      '"assay token revoke" to revoke a token, or "assay user ban" to end all access.',
     examples: [['assay user sign-out bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -193,16 +191,16 @@ export function registerUserCommand(program: Command): void {
       if (json === true) return printJson({ id, uid, email, sessions });
       printLines(
         sessions === 0
-          ? `${email} was not signed in anywhere.`
-          : `${email} is signed out of ${pluralize(sessions, 'browsers')}.`,
+          ? `${email} was not signed in.`
+          : `Signed ${email} out of ${pluralize(sessions, 'browsers')}.`,
       );
     }),
   );
 
   addCommand(family, 'ban <user>', {
-    description: 'Ban a user, which ends their sessions and tokens at once',
+    description: 'Ban a user and revoke their sessions and tokens',
     notes:
-      'USER is an e-mail address, an id or a uid. Someone who never signed in and has no token is deleted instead. The\n' +
+      'USER is an email address, id or uid. A user who has never signed in and has no token is deleted instead. The\n' +
       'last admin of an organization cannot be banned. Banning a banned user changes nothing.',
     examples: [['assay user ban bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
@@ -211,15 +209,15 @@ export function registerUserCommand(program: Command): void {
       const { deleted } = await db.write((tx) => applyBan(tx, cliAttribution(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
-      printLines(deleted ? `${email} never signed in, and is deleted.` : `${email} is banned.`);
+      printLines(deleted ? `${email} has never signed in and was deleted.` : `Banned ${email}.`);
     }),
   );
 
   addCommand(family, 'reset-second-factor <user>', {
-    description: 'Take the second factors from someone who lost them, and end their sessions',
+    description: 'Remove the second factors of a user and end their sessions',
     notes:
-      'USER is an e-mail address, an id or a uid. Removes the authenticator app, the passkeys and the recovery codes. Make\n' +
-      'sure that it is they who ask: their password alone signs them in then, unless their organization requires a factor.',
+      'USER is an email address, id or uid. Removes authenticator app, passkeys and recovery codes. Verify the identity of\n' +
+      'the user first: their password alone is then enough to sign in, unless the organization requires a second factor.',
     examples: [['assay user reset-second-factor bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
@@ -228,13 +226,13 @@ export function registerUserCommand(program: Command): void {
       const removed = { totp: had.totp, passkeys: had.passkeys, recovery_codes: had.recoveryCodes };
       if (json === true) return printJson({ id, uid, email, removed });
       printLines(
-        hasSecondFactor(had) ? `${email} has no second factor any more.` : `${email} had no second factor.`,
+        hasSecondFactor(had) ? `Removed the second factors of ${email}.` : `${email} had no second factor.`,
       );
     }),
   );
 
   addCommand(family, 'list', {
-    description: 'List the users',
+    description: 'List users',
     examples: [
       ['assay user list'],
       [
@@ -258,7 +256,7 @@ export function registerUserCommand(program: Command): void {
             'SECOND FACTOR': (row) => row.second_factor,
             STATE: (row) => (row.banned ? 'banned' : row.invited ? 'invited' : 'active'),
           },
-          'There is no user yet. "assay user create" invites one.',
+          'No users yet. Run "assay user create" to invite one.',
         ),
       );
     }),
@@ -268,16 +266,16 @@ export function registerUserCommand(program: Command): void {
 function warnAssumedPublicUrl(config: Config, addresses: Addresses): void {
   if (config.clientBaseUrl !== undefined || readServerUrl(config) !== undefined) return;
   streams().stderr.write(
-    `The link assumes that the server's address is ${addresses.clientBaseUrl}. Set ASSAY_CLIENT_BASE_URL if it is not.\n`,
+    `The link assumes that the server is at ${addresses.clientBaseUrl}. If not, set ASSAY_CLIENT_BASE_URL.\n`,
   );
 }
 
 /**
- * @param who an e-mail address, an id or a uid
- * @throws Refusal that says where to look, when there is none
+ * @param who email address, id or uid
+ * @throws CliError if the user does not exist
  */
 export async function requireUser(db: ReadConnection, who: string): Promise<ListedUser> {
-  // No two of them look alike: an address has an @, and a uid begins with a letter.
+  // An email address has an @, and a uid begins with a letter.
   const found = who.includes('@')
     ? await userByEmail(db, who)
     : /^[1-9]\d{0,14}$/.test(who)

@@ -5,25 +5,25 @@ import { streams } from './streams.ts';
 import { databaseOpenError } from './errors.ts';
 import { databaseLocation, readServerUrl } from './server-url-file.ts';
 
-/** In MiB. A command passes over its data once, and an import is to stay small. */
+/** In MiB. Small, because a command reads its data once. */
 const PAGE_CACHE = 8;
 const FIRST_MIGRATION = '0001-initial';
 
 /**
- * Opens the database that the flags and the environment name, migrated, runs `work`, and closes it again.
- * A server may have the same database open. Where there is no database, only a command with `makesDatabase` makes it. Logs go to standard error, and only for `ASSAY_LOG_LEVEL=debug` or `trace`.
+ * Opens and migrates the database that the options and the environment select, runs `work`, and closes the database. Only
+ * with `createsDatabase` does it create one. Logs to standard error if `ASSAY_LOG_LEVEL` is `debug` or `trace`.
  */
 export async function withContext<T>(
   flags: Flags,
   work: (context: Context) => Promise<T>,
-  { makesDatabase: createsDatabase = false } = {},
+  { createsDatabase = false } = {},
 ): Promise<T> {
   const config = withoutLogs(loadConfig(flags, streams().env));
   const context = await openCommandContext(config, streams().stderr, {
     pageCache: PAGE_CACHE,
     createsDatabase,
   });
-  // Links that it makes lead to the server that runs over the same folder.
+  // Links lead to the server that runs on the same data directory.
   const origin = readServerUrl(config);
   if (origin !== undefined) Object.assign(context.addresses, resolveAddresses(config, origin));
   try {
@@ -34,11 +34,10 @@ export async function withContext<T>(
 }
 
 /**
- * Opens a context. Says where a new database is, so that whoever meant
- * another one sees it.
- * @param destination where log lines go; standard output when absent
+ * Opens a context. Prints the location of a new database.
+ * @param destination stream for logs; standard output when absent
  * @param command see `openContext`
- * @throws Refusal when the data folder, the database or its keys cannot be used
+ * @throws CliError if the data directory, the database or its keys cannot be used
  */
 export async function openCommandContext(
   config: Config,
@@ -48,14 +47,14 @@ export async function openCommandContext(
   try {
     const context = await openContext(config, destination, command);
     if (context.appliedMigrations[0] === FIRST_MIGRATION)
-      streams().stderr.write(`New database: ${databaseLocation(config)}\n`);
+      streams().stderr.write(`Created database ${databaseLocation(config)}\n`);
     return context;
   } catch (error) {
     throw databaseOpenError(error, config);
   }
 }
 
-/** @returns the configuration with logs switched off, unless someone is debugging */
+/** Disables logs, except for the levels debug and trace. */
 export function withoutLogs(config: Config): Config {
   const debugging = config.logLevel === 'debug' || config.logLevel === 'trace';
   return debugging ? config : { ...config, logLevel: 'silent' };

@@ -7,7 +7,7 @@ import type { ReportFile } from './report-files.ts';
 import type { AnyClient } from '../command-target.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
-/** An import, as operation 67 tells it: what the command line reads of it. */
+/** The fields of an import (operation 67) that the command line uses. */
 export interface ImportJob extends Pick<
   ImportView,
   'id' | 'state' | 'format' | 'skips' | 'result' | 'preview' | 'error'
@@ -19,25 +19,24 @@ export interface ImportJob extends Pick<
   undone: Omit<ImportUndone, 'at'> | null;
 }
 
-/** What an import is told beside its file: names and values, of which one may come several times. */
+/** Form fields of an upload, as names and values; names may repeat. */
 export type ImportFields = readonly (readonly [name: string, value: string])[];
 
-/** The address of one. */
 export const IMPORT_ENDPOINT = '/v1/imports/{id}';
 const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled']);
-/** How long it waits between two looks, in milliseconds: short for short reports. */
+/** Polling intervals, in milliseconds; they start short for small reports. */
 const MIN_POLL_INTERVAL = 20;
 const MAX_POLL_INTERVAL = 500;
-/** A server may be started anew. */
+/** In milliseconds, enough to restart a server. */
 const RECONNECT_TIMEOUT = 120_000;
 
-/** What Ctrl-C asks for: the end of an import, and when it comes again not to wait for that either. A third ends the process. */
+/** Handles Ctrl-C: the first cancels the import, the second stops waiting for its end, a third ends the process. */
 export class CtrlC {
   readonly #cancel = new AbortController();
-  readonly #leave = new AbortController();
+  readonly #stopWaiting = new AbortController();
   readonly #interrupt = (): void => {
     if (this.#cancel.signal.aborted) {
-      this.#leave.abort();
+      this.#stopWaiting.abort();
       this.close();
     }
     this.#cancel.abort();
@@ -52,7 +51,7 @@ export class CtrlC {
   }
 
   get stopWaiting(): AbortSignal {
-    return this.#leave.signal;
+    return this.#stopWaiting.signal;
   }
 
   close(): void {
@@ -60,7 +59,7 @@ export class CtrlC {
   }
 }
 
-/** Sends a report. @param report where it lies, and what the import calls it @returns the import that it became */
+/** Uploads a report and returns its import. */
 export async function postImport(
   client: AnyClient,
   { path, name }: Pick<ReportFile, 'path' | 'name'>,
@@ -69,26 +68,23 @@ export async function postImport(
 ): Promise<ImportJob> {
   const form = new FormData();
   for (const [field, value] of fields) form.append(field, value);
-  // The last part: what is behind it is refused.
+  // Must be the last part: the API rejects fields after the file.
   form.append('file', await openAsBlob(path), name);
   const { data } = await client.POST('/v1/imports', { body: form, signal });
   return data as ImportJob;
 }
 
-/** How an import is followed. */
 export interface FollowOptions {
   interruption: Pick<CtrlC, 'cancel' | 'stopWaiting'>;
-  /** For how long it looks for a server that went away, in milliseconds; two minutes unless told. */
+  /** How long to wait for an unreachable server, in milliseconds. Default: two minutes. */
   reconnectTimeout?: number;
-  /** Is told how far it is. */
+  /** Called with each state of the import. */
   show(job: ImportJob): void;
 }
 
 /**
- * Waits for the end of an import, wherever it runs. When it is interrupted it cancels the import; interrupted again, it
- * waits no longer.
- * @returns the import as it ended
- * @throws Refusal when it waits no longer
+ * Polls an import until it ends. Cancels it on the first interruption, and stops waiting on the second.
+ * @throws CliError if it stops waiting
  */
 export async function awaitImportEnd(
   client: AnyClient,
@@ -118,7 +114,7 @@ export async function awaitImportEnd(
   } catch (error) {
     if (!stopWaiting.aborted) throw error;
     throw new CliError(
-      `Import ${id} ${isCancelled ? 'was told to end' : 'goes on'}, and is not waited for; "assay import follow ${id}" tells how it ends.`,
+      `Stopped waiting for import ${id}, which ${isCancelled ? 'is being cancelled' : 'continues'}. Run "assay import follow ${id}" to see how it ends.`,
     );
   }
 }
@@ -130,31 +126,31 @@ async function cancelImport(
   try {
     await client.POST(`${IMPORT_ENDPOINT}/cancel`, init);
   } catch (error) {
-    // It has ended meanwhile.
+    // The import has ended.
     if (!(error instanceof AssayError && error.status === 409)) throw error;
   }
 }
 
-/** Asks again for a while when nobody answers: the import goes on without who looks at it, and a server may come back. */
-async function withRetry<T>(ask: () => Promise<T>, patience: number, leave: AbortSignal): Promise<T> {
-  const until = Date.now() + patience;
+/** Retries a request while the server is unreachable. @param timeout in milliseconds */
+async function withRetry<T>(request: () => Promise<T>, timeout: number, signal: AbortSignal): Promise<T> {
+  const deadline = Date.now() + timeout;
   for (;;) {
     try {
-      return await ask();
+      return await request();
     } catch (error) {
-      if (!isServerAway(error) || Date.now() > until) throw error;
-      await delay(1_000, undefined, { signal: leave });
+      if (!isServerAway(error) || Date.now() > deadline) throw error;
+      await delay(1_000, undefined, { signal });
     }
   }
 }
 
-/** @returns whether an error tells that a server is away, or has no time for anyone */
+/** Returns whether a server is unreachable or overloaded. */
 export function isServerAway(error: unknown): boolean {
   if (error instanceof AssayError) return error.status === 429 || error.status >= 500;
   return error instanceof TypeError && errorCodeOf(error.cause) !== undefined;
 }
 
-/** @returns where in a report something stands, in words; empty where nobody knows */
+/** Formats a position in a report; empty if unknown. */
 export function formatLocation({ line, offset }: Pick<ImportError, 'line' | 'offset'>): string {
   if (line !== undefined) return `line ${line}`;
   return offset === undefined ? '' : `byte ${offset}`;

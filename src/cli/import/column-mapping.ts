@@ -8,33 +8,33 @@ import type { ImportFields } from './api.ts';
 import type { Mapping } from './mapping-options.ts';
 import { printableArgument } from '../print.ts';
 
-/** How many rows are looked at, the header too. */
+/** Including the header. */
 const SAMPLE_ROWS = 4;
-/** How many of its columns an error names. */
+/** Columns that an error message lists. */
 const MAX_LISTED_COLUMNS = 12;
 
-/** Which column of a CSV report is which, where nobody said so and their names do not tell. */
+/** How to find the column mapping of a CSV report whose column names are not recognised. */
 export interface ColumnMappingOptions {
-  /** As the command line calls it, if it names one. */
+  /** Format given on the command line. */
   format: string | undefined;
-  /** What the command line says. */
+  /** Mapping given on the command line. */
   mapping: Mapping | undefined;
-  /** Asks a person; absent where there is none. */
+  /** Prompts on a terminal; absent without one. */
   prompt?: ((rows: readonly (readonly string[])[]) => Promise<Mapping>) | undefined;
 }
 
 /**
- * @param path of a report
- * @returns what an import of it is told beside what the command line says; where nobody can be asked, why it is refused
+ * Returns additional form fields for the import of a report, or an error if its columns are not recognised and there is
+ * no terminal to prompt on.
  */
 export async function mappingFields(
   { format, mapping, prompt }: ColumnMappingOptions,
   path: string,
-): Promise<ImportFields | { refused: string }> {
+): Promise<ImportFields | { error: string }> {
   const rows = (format ?? 'csv') === 'csv' ? await readUnmappedSample(path, format === 'csv') : undefined;
   if (rows === undefined) return [];
-  const named: ImportFields = format === 'csv' ? [] : [['format', 'csv']];
-  if (mapping !== undefined) return named;
+  const formatField: ImportFields = format === 'csv' ? [] : [['format', 'csv']];
+  if (mapping !== undefined) return formatField;
   if (prompt === undefined) {
     const [header = []] = rows;
     const more = header.length > MAX_LISTED_COLUMNS ? `, and ${header.length - MAX_LISTED_COLUMNS} more` : '';
@@ -44,17 +44,17 @@ export async function mappingFields(
         .map(printableArgument)
         .join(', ')
         .replace(/\p{Cc}+/gu, ' ') + more;
-    const whose = format === 'csv' ? 'its' : 'it is no report that is known here. If it is CSV, its';
+    const problem = format === 'csv' ? 'the' : 'format not recognised. If this is a CSV file, its';
     return {
-      refused: `${whose} columns (${names}) have no names that are known: say which is which with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.`,
+      error: `${problem} columns (${names}) are not recognised. Map them with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.`,
     };
   }
-  return [...named, ['mapping', JSON.stringify(await prompt(rows))]];
+  return [...formatField, ['mapping', JSON.stringify(await prompt(rows))]];
 }
 
 /**
- * @param isCsv whether it is known to be CSV; otherwise it may be, where no format takes it for its own
- * @returns the first rows of a CSV report whose columns have not the usual names; `undefined` for any other
+ * Returns the first rows of a CSV report whose columns are not recognised; `undefined` for any other report.
+ * @param isCsv whether the format is known to be CSV; otherwise it is guessed if no other format matches
  */
 async function readUnmappedSample(path: string, isCsv: boolean): Promise<string[][] | undefined> {
   const sample = await readSample(decompress(() => createReadStream(path))).catch(() => undefined);
@@ -71,11 +71,11 @@ async function readUnmappedSample(path: string, isCsv: boolean): Promise<string[
   return looksLikeCsv ? rows : undefined;
 }
 
-/** @returns whether a finding can be made of it */
+/** Returns whether a mapping has all that a finding requires. */
 const isCompleteMapping = ({ title, severity, cvss_score: score, cvss_vector: vector }: Mapping): boolean =>
   title !== undefined && (severity ?? score ?? vector) !== undefined;
 
-/** @returns the first rows, as far as they can be read */
+/** Returns the first rows that can be parsed. */
 async function readSampleRows(text: string): Promise<string[][]> {
   const rows: string[][] = [];
   try {

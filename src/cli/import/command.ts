@@ -32,64 +32,67 @@ interface ImportCommandOptions extends TargetFlags, MappingFlags {
 }
 
 const NOTES = `
-The format is recognised by what is in a report; name it where that fails.
-What is found becomes vulnerabilities of the assessment; hosts and their ports
-become assets of the organization, for which no assessment is needed. A report
-that was imported before changes nothing. Gzip, and a zip of one file, are
-unpacked.
-Of a folder every file is imported; with --watch also what appears in it, until
-Ctrl-C. A first word that is a format or a command is that; a file of the same
-name is written ./list.
-On a terminal you are asked which column of a CSV file is which, where their
-names do not tell; elsewhere --map or --mapping says so.
-Ctrl-C cancels the import that runs: what it has done stays, and "assay import
-undo" takes it away. A second Ctrl-C does not wait for that.
-"import nmap FILE --organization UID" alone, on the data folder, lists the
-hosts of the report.
+The format is detected from the content, or can be given before the files.
+Findings become vulnerabilities of the assessment. Hosts and ports become
+assets of the organization and need no assessment. Importing the same report
+again changes nothing. Gzip files, and zip files that contain one file, are
+decompressed.
+A folder imports all of its files; --watch also imports new and changed files
+until Ctrl-C. To import a file named like a format or a command, write ./list.
+If the columns of a CSV file are not recognised, you are prompted on a terminal;
+otherwise use --map or --mapping.
+Ctrl-C cancels the running import. What was imported stays until you run "assay
+import undo". A second Ctrl-C exits without waiting.
+"assay import nmap FILE --organization UID" on the data directory, without other
+options, also lists the hosts of the report.
 `.trim();
 
 export function registerImportCommand(program: Command): void {
   const command = addCommand(program, 'import [words...]', {
-    description: 'Import reports of scanners: files, folders, or "-" for standard input',
+    description: 'Import scanner reports from files, folders or standard input ("-")',
     notes: NOTES,
     json: false,
     examples: [
-      ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'findings, of two scanners'],
-      ['assay import scan.xml --organization acme', 'hosts and their ports'],
-      ['assay import zap.xml --assessment acme-web --when-gone fix', 'what it no longer has is fixed'],
+      ['assay import nuclei.jsonl zap.xml --assessment acme-web', 'import findings of two scanners'],
+      ['assay import scan.xml --organization acme', 'import hosts and ports'],
+      [
+        'assay import zap.xml --assessment acme-web --when-gone fix',
+        'mark findings missing from the report as fixed',
+      ],
       ['assay import nuclei.jsonl --assessment acme-web --target https://shop.acme.example --dry-run', ''],
       ['assay import csv findings.csv --assessment acme-web --map title=Name --map severity=Risk', ''],
-      ['assay import reports/ --watch --assessment acme-web', 'as they appear'],
-      ['nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme', 'and lists them'],
-      ['assay import list', 'what was imported'],
-      ['assay import undo 12', 'takes away what import 12 alone made'],
+      ['assay import reports/ --watch --assessment acme-web', 'import new reports as they appear'],
+      [
+        'nmap -sV -oX - 192.0.2.0/24 | assay import nmap - --organization acme',
+        'import hosts from standard input and list them',
+      ],
+      ['assay import list', 'list imports'],
+      ['assay import undo 12', 'undo import 12'],
     ],
   })
     .usage('[options] [format] <file|folder|->...\n       assay import [command]')
-    .helpCommand('help [command]', 'explain a command')
-    // Options behind a command are the command's.
+    .helpCommand('help [command]', 'show help for a command')
+    // An option belongs to the command that it follows.
     .enablePositionalOptions()
-    .option('--assessment <uid>', 'whose findings they are; not needed for hosts')
-    .option('--organization <uid>', 'whose hosts they are, where no assessment says so')
-    .option('--dry-run', 'change nothing, and show what would be new, again, reopened and gone')
+    .option('--assessment <uid>', 'uid of the assessment for findings')
+    .option('--organization <uid>', 'uid of the organization for hosts, if there is no assessment')
+    .option('--dry-run', 'preview new, known, reopened and missing findings without importing')
     .option(
       '--when-gone <what>',
-      'keep (the default) or fix what a report covers and no longer has',
+      'what to do with findings missing from the report: keep (default) or fix',
       (text) => parseChoiceOption(text, ['keep', 'fix']),
     )
+    .option('--target <address>', 'scanned target, if the report does not name it (repeatable)', collect)
+    .option('--scanned-at <time>', 'time of the scan (ISO 8601), if the report does not contain it')
     .option(
-      '--target <address>',
-      'what was scanned, where a report does not say (may be given again)',
-      collect,
+      '--minimum-severity <severity>',
+      `skip findings below this severity: ${SEVERITIES.join(', ')}`,
+      (text) => parseChoiceOption(text, SEVERITIES),
     )
-    .option('--scanned-at <time>', 'when it was scanned, where a report does not say (ISO 8601)')
-    .option('--minimum-severity <severity>', `make nothing below it: ${SEVERITIES.join(', ')}`, (text) =>
-      parseChoiceOption(text, SEVERITIES),
-    )
-    .option('--tag <name>', 'put on what is made (may be given again)', collect)
-    .option('--carry', 'take over what people decided on the same finding in other assessments')
-    .option('--watch', 'go on with what appears in the folders')
-    .option('--json', 'print JSON, a line a report');
+    .option('--tag <name>', 'tag for new vulnerabilities (repeatable)', collect)
+    .option('--carry', 'carry over decisions on the same finding from other assessments')
+    .option('--watch', 'import new and changed files in the folders until Ctrl-C')
+    .option('--json', 'output JSON Lines, one line per report');
   addMappingOptions(command);
   addTargetOptions(command);
   setInputNames(command, INPUTS);
@@ -99,7 +102,7 @@ export function registerImportCommand(program: Command): void {
 
 const collect = (one: string, before: string[] = []): string[] => [...before, one];
 
-/** What the operation calls what the options fill. */
+/** Maps the fields of the operation to the options that set them. */
 const INPUTS = {
   assessment_id: 'assessment',
   organization_uid: 'organization',
@@ -121,16 +124,16 @@ async function importReports(
   const formats = await formatNames();
   const { format, files } = splitFormatAndFiles(words, formats);
   if (flags.watch === true && !files.every((file) => isFolder(file)))
-    throw new CliError('--watch is for folders.', 2);
+    throw new CliError('--watch requires folders.', 2);
   const [file = ''] = files;
   if (format === 'nmap' && files.length === 1 && isLocalNmapImport(command, flags) && !isFolder(file, false))
     return importNmapHosts(file, flags, command);
-  const known =
+  const reports =
     flags.watch === true
       ? undefined
       : await findReports(files).catch((error: unknown) => {
           const [first = '', second] = words;
-          // What was meant for a format is the first word, and looks like no file.
+          // The first word may be a misspelt format.
           if (
             second === undefined ||
             format !== undefined ||
@@ -139,10 +142,7 @@ async function importReports(
             existsSync(first)
           )
             throw error;
-          throw new CliError(
-            `There is no file ${first}, and no format is called so: these are ${formats.join(', ')}.`,
-            2,
-          );
+          throw new CliError(`"${first}" is neither a file nor a format. Formats: ${formats.join(', ')}.`, 2);
         });
   const mapping = readGivenMapping(flags);
   const fields = uploadFields(flags, format, mapping);
@@ -158,8 +158,8 @@ async function importReports(
           mapping,
           prompt: flags.watch === true ? undefined : createPrompts(interruption.cancel),
         };
-        const importing = { client, fields, columns, interruption, output, command, count: known?.length };
-        await importFiles(importing, known ?? watchFolders(files, interruption.cancel));
+        const importing = { client, fields, columns, interruption, output, command, count: reports?.length };
+        await importFiles(importing, reports ?? watchFolders(files, interruption.cancel));
       },
       { doesImports: true },
     );
@@ -168,7 +168,7 @@ async function importReports(
   }
 }
 
-/** @returns what asks a person at a terminal for the columns of a report, of the same columns once; `undefined` where there is none */
+/** Returns a function that prompts for the columns of a CSV report, once per set of columns; `undefined` without a terminal. */
 function createPrompts(signal: AbortSignal): ColumnMappingOptions['prompt'] {
   const { stdin, stderr } = streams();
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
@@ -183,8 +183,8 @@ function createPrompts(signal: AbortSignal): ColumnMappingOptions['prompt'] {
 }
 
 /**
- * Tells a format from files: the first word is one where it is called so and files follow.
- * @throws Refusal where no file is named
+ * Splits the arguments: the first word is a format if it names one.
+ * @throws CliError if no file follows the format
  */
 export function splitFormatAndFiles(
   words: readonly string[],
@@ -194,19 +194,18 @@ export function splitFormatAndFiles(
   if (!formats.includes(first)) return { format: undefined, files: words };
   if (rest.length === 0)
     throw new CliError(
-      `Which report? "assay import ${first} FILE", or ./${first} where a file is called so.`,
+      `No file given. Use "assay import ${first} FILE", or ./${first} for a file with this name.`,
       2,
     );
   return { format: first, files: rest };
 }
 
-/** @returns what a report may be called, beside being recognised */
 async function formatNames(): Promise<string[]> {
   const { REPORT_FORMATS } = await import('../../importers/formats/index.ts');
   return REPORT_FORMATS.map(({ name }) => name);
 }
 
-/** The options of a plain import of hosts, which lists them. */
+/** Options with which an nmap import on the data directory still lists its hosts. */
 const LOCAL_NMAP_OPTIONS: ReadonlySet<string> = new Set(['organization', 'data', 'json']);
 
 function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boolean {
@@ -216,7 +215,7 @@ function isLocalNmapImport(command: Command, flags: ImportCommandOptions): boole
   return given.every((name) => LOCAL_NMAP_OPTIONS.has(name)) && resolveServer(flags) === undefined;
 }
 
-/** @returns the parts of the upload that stand before the file */
+/** Returns the form fields of the upload that precede the file. */
 function uploadFields(
   flags: ImportCommandOptions,
   format: string | undefined,

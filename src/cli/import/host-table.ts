@@ -1,34 +1,33 @@
 import type { ListedHost } from '../../domain/assets/list-hosts.ts';
 import { keyValueLines, printLines, table, writeText } from '../print.ts';
 
-/** Rows of the table; `--json` has all hosts. */
+/** Rows of the table; `--json` prints all hosts. */
 const MAX_ROWS = 20;
 
-/** What an import did. */
+/** Summary of an import. */
 export interface HostSummary {
   hosts: { created: number; updated: number; unchanged: number; down: number };
-  /** How many ports the report lists by state, of the hosts that were imported. */
+  /** Number of ports of the imported hosts in the report, by state. */
   ports: Record<string, number>;
-  /** Known ports that are closed now and were not before. */
+  /** Number of known ports that are newly closed. */
   markedClosed: number;
   bytes: number;
   seconds: number;
 }
 
-/** What becomes of the hosts that an import tells of. */
 export interface HostOutput {
-  /** Resolves when more can be taken. */
+  /** Resolves once more hosts can be written. */
   add(hosts: readonly ListedHost[]): Promise<void>;
-  /** @param error why the import ended early; `null` when it did not */
+  /** @param error why the import ended early, or `null` */
   end(summary: HostSummary, error: string | null): Promise<void>;
 }
 
-/** For people: what was done, and a table of the first hosts. */
+/** Prints a summary and a table of the first hosts. */
 export class HostTable implements HostOutput {
   readonly #first = new Map<string, ListedHost>();
 
   async add(hosts: readonly ListedHost[]): Promise<void> {
-    // Some tools list a host once for each port: what is known of it last stands.
+    // Some tools list a host once per port: the last state wins.
     for (const host of hosts)
       if (this.#first.size < MAX_ROWS || this.#first.has(host.uid)) this.#first.set(host.uid, host);
   }
@@ -36,7 +35,7 @@ export class HostTable implements HostOutput {
   async end(summary: HostSummary): Promise<void> {
     const { created, updated, unchanged } = summary.hosts;
     const more = created + updated + unchanged - this.#first.size;
-    printLines(...show(summary));
+    printLines(...formatSummary(summary));
     if (this.#first.size === 0) return;
     const rows = table(
       [...this.#first.values()],
@@ -47,16 +46,15 @@ export class HostTable implements HostOutput {
       },
       '',
     );
-    printLines('', ...rows, ...(more > 0 ? [`and ${more} more; --json lists them all`] : []));
+    printLines('', ...rows, ...(more > 0 ? [`and ${more} more (use --json to list all)`] : []));
   }
 }
 
-/** As JSON on one line, written as the hosts come, as there may be more than fit into memory. */
+/** Streams all hosts as one line of JSON. */
 export class HostsAsJson implements HostOutput {
   readonly #organization: string;
-  #begun = false;
+  #hasStarted = false;
 
-  /** @param organization its uid */
   constructor(organization: string) {
     this.#organization = organization;
   }
@@ -64,21 +62,21 @@ export class HostsAsJson implements HostOutput {
   async add(hosts: readonly ListedHost[]): Promise<void> {
     if (hosts.length === 0) return;
     const items = hosts.map((host) => JSON.stringify(host)).join(',');
-    await writeText(this.#begun ? `,${items}` : this.#beginning() + items);
-    this.#begun = true;
+    await writeText(this.#hasStarted ? `,${items}` : this.#prefix() + items);
+    this.#hasStarted = true;
   }
 
   async end(summary: HostSummary, error: string | null): Promise<void> {
     const rest = JSON.stringify({ ...summary, error }).slice(1);
-    await writeText(`${this.#begun ? '' : this.#beginning()}],${rest}\n`);
+    await writeText(`${this.#hasStarted ? '' : this.#prefix()}],${rest}\n`);
   }
 
-  #beginning(): string {
+  #prefix(): string {
     return `{"organization":${JSON.stringify(this.#organization)},"assets":[`;
   }
 }
 
-function show({ hosts, ports, markedClosed, bytes, seconds }: HostSummary): string[] {
+function formatSummary({ hosts, ports, markedClosed, bytes, seconds }: HostSummary): string[] {
   const states = Object.entries(ports).sort(([a], [b]) => (a < b ? -1 : 1));
   return keyValueLines({
     'hosts created': hosts.created,

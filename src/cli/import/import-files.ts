@@ -18,26 +18,26 @@ import { streams } from '../streams.ts';
 import type { AnyClient } from '../command-target.ts';
 import { CliError, toCliError } from '../errors.ts';
 
-/** What the reports of one command are imported with. */
+/** Options for the reports of one command. */
 export interface ImportRunOptions {
   client: AnyClient;
   fields: ImportFields;
   columns: ColumnMappingOptions;
   interruption: Pick<CtrlC, 'cancel' | 'stopWaiting'>;
   output: ImportResultWriter;
-  /** Whose options are named where they are at fault. */
+  /** Error messages name the options of this command. */
   command: Command;
-  /** How many reports there are; `undefined` where they come for as long as it runs. */
+  /** Number of reports; `undefined` for `--watch`. */
   count: number | undefined;
 }
 
-/** How long it waits where there is no room for another import, and in a watch for a server that is away, in milliseconds. */
-const WAIT = 5_000;
+/** How long to wait before retrying an upload, in milliseconds. */
+const RETRY_INTERVAL = 5_000;
 
 /**
- * Imports reports one after the other, and tells of each as it ends. What is wrong with one is no reason to leave out the
- * others; what is wrong with the place or the options is.
- * @throws Refusal when one was not imported whole
+ * Imports reports one after the other and prints each result. Continues after an invalid report, but not after an error of
+ * the server or the options.
+ * @throws CliError if a report was not imported completely
  */
 export async function importFiles(
   importing: ImportRunOptions,
@@ -60,24 +60,25 @@ export async function importFiles(
   throw new CliError(
     count === 1
       ? (failures[0] ?? '')
-      : `${failures.length} of ${count ?? 'the'} reports ${failures.length === 1 ? 'was' : 'were'} not imported whole.`,
+      : `${failures.length} of ${count ?? 'the'} reports ${failures.length === 1 ? 'was' : 'were'} not imported completely.`,
   );
 }
 
-/** @returns how it ended; `undefined` when it was interrupted before it was an import */
+/** Returns the result; `undefined` if interrupted before the upload completed. */
 async function importFile(importing: ImportRunOptions, report: ReportFile): Promise<FileResult | undefined> {
   const { client, columns, count, interruption } = importing;
-  const { path: named, label, name } = report;
+  const { path: source, label, name } = report;
   const progress = createProgressDisplay(streams().stderr, label);
   const { prompt } = columns;
-  const asking = prompt && ((rows: Parameters<typeof prompt>[0]) => (progress.stop(), prompt(rows)));
+  const promptWithoutProgress =
+    prompt && ((rows: Parameters<typeof prompt>[0]) => (progress.stop(), prompt(rows)));
   try {
-    const started = await withReportFile(named, interruption.cancel, async (path) => {
-      // Every format comes with it, which most commands do without.
+    const started = await withReportFile(source, interruption.cancel, async (path) => {
+      // Loaded on demand, since it loads all formats.
       const { mappingFields } = await import('./column-mapping.ts');
-      const told = await mappingFields({ ...columns, prompt: asking }, path);
-      if ('refused' in told) return { file: label, ...told };
-      return uploadFile({ ...importing, fields: [...importing.fields, ...told] }, { path, label, name });
+      const fields = await mappingFields({ ...columns, prompt: promptWithoutProgress }, path);
+      if ('error' in fields) return { file: label, ...fields };
+      return uploadFile({ ...importing, fields: [...importing.fields, ...fields] }, { path, label, name });
     });
     if (!('id' in started)) return started;
     const job = await awaitImportEnd(client, started.id, {
@@ -96,26 +97,28 @@ async function importFile(importing: ImportRunOptions, report: ReportFile): Prom
   }
 }
 
-/** @returns the import, or why the report is refused */
+/** Returns the import, or an error of this report. Retries while the import queue is full. */
 async function uploadFile(
   { client, fields, interruption, command, count }: ImportRunOptions,
   report: ReportFile,
 ): Promise<ImportJob | FileResult> {
-  for (let isTold = false; ; isTold = true) {
+  for (let isNotified = false; ; isNotified = true) {
     try {
       return await postImport(client, report, fields, interruption.cancel);
     } catch (error) {
       if (isFileError(error)) return { file: report.label, error: describeUploadError(error) };
       const isFull = error instanceof AssayError && error.status === 409;
       if (!isFull && !(count === undefined && isServerAway(error))) throw error;
-      if (!isTold)
-        streams().stderr.write(`assay: ${report.label} waits: ${toCliError(error, command).message}\n`);
-      await delay(WAIT, undefined, { signal: interruption.cancel });
+      if (!isNotified)
+        streams().stderr.write(
+          `assay: waiting to upload ${report.label}: ${toCliError(error, command).message}\n`,
+        );
+      await delay(RETRY_INTERVAL, undefined, { signal: interruption.cancel });
     }
   }
 }
 
-/** Parts of the upload whose faults are those of one report; the others are the same for all. */
+/** Form fields whose errors concern one report only; the others are the same for all reports. */
 const FILE_FIELDS = new Set(['file', 'format']);
 
 function isFileError(error: unknown): error is AssayError {
@@ -128,32 +131,31 @@ function isFileError(error: unknown): error is AssayError {
   );
 }
 
-/** @returns what is wrong with a file, whose name stands before it */
+/** Describes an error, to follow the name of the file. */
 function describeUploadError({ fieldErrors, message }: AssayError): string {
-  const [fault] = fieldErrors;
-  return fault === undefined ? message : `it ${fault.message}.`.replace(/\.\.$/, '.');
+  const [first] = fieldErrors;
+  return first === undefined ? message : `it ${first.message}.`.replace(/\.\.$/, '.');
 }
 
-/** @returns whether an error tells that somebody pressed Ctrl-C */
+/** Returns whether an error was caused by Ctrl-C. */
 export function isInterrupted(error: unknown, { cancel }: ImportRunOptions['interruption']): boolean {
   return cancel.aborted && error instanceof Error && error.name === 'AbortError';
 }
 
-/** What to tell of a report that was interrupted before it was an import. */
-export const notUploaded = (shown: string): CliError =>
-  new CliError(`${shown} was not sent whole, and nothing of it was imported.`);
+export const notUploaded = (label: string): CliError =>
+  new CliError(`The upload of ${label} was cancelled. Nothing was imported.`);
 
-/** @returns in a sentence why a report is not imported whole, and what there is of it; `undefined` when it is */
-export function failureMessage({ file, job, error: refused }: FileResult): string | undefined {
-  if (job === undefined) return `${file}: ${refused ?? ''}`;
+/** Describes why a report was not imported completely; `undefined` if it was. */
+export function failureMessage({ file, job, error }: FileResult): string | undefined {
+  if (job === undefined) return `${file}: ${error ?? ''}`;
   if (job.state === 'succeeded') return undefined;
-  const kept = hasResults(job)
-    ? `What was imported until then stays; "assay import undo ${job.id}" takes it away.`
+  const effect = hasResults(job)
+    ? `Part of the report was imported. To undo it, run "assay import undo ${job.id}".`
     : 'Nothing was imported.';
-  if (job.state === 'cancelled') return `${file}: the import was cancelled. ${kept}`;
-  const place = job.error === null ? '' : formatLocation(job.error);
+  if (job.state === 'cancelled') return `${file}: the import was cancelled. ${effect}`;
+  const location = job.error === null ? '' : formatLocation(job.error);
   const why = job.error?.message ?? 'The import failed';
-  return `${file}: ${place === '' ? '' : `${place}: `}${why.replace(/\.?$/, '.')} ${kept}`;
+  return `${file}: ${location === '' ? '' : `${location}: `}${why.replace(/\.?$/, '.')} ${effect}`;
 }
 
 function hasResults({ result }: ImportJob): boolean {

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { unreadableFile } from './report-files.ts';
 import { CliError } from '../errors.ts';
 
-/** Which of our members is which column of a CSV report. */
+/** Maps fields of a finding to columns of a CSV report. */
 export type Mapping = Readonly<Record<string, string>>;
 
 export interface MappingFlags {
@@ -14,23 +14,23 @@ export interface MappingFlags {
 export function addMappingOptions(command: Command): void {
   command
     .option(
-      '--map <member=column>',
-      'which column of a CSV report a member is: title=Name (may be given again)',
+      '--map <field=column>',
+      'map a field to a column of a CSV report: title=Name (repeatable)',
       collectMapping,
     )
-    .option('--mapping <file>', 'the same as a JSON file: {"title": "Name"}');
+    .option('--mapping <file>', 'JSON file with the mapping: {"title": "Name"}');
 }
 
 function collectMapping(text: string, before: Mapping = {}): Mapping {
-  const [, member, column] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-  if (member === undefined || column === undefined)
-    throw new InvalidArgumentError('It must be a member and a column: title=Name.');
-  return { ...before, [member]: column };
+  const [, field, column] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (field === undefined || column === undefined)
+    throw new InvalidArgumentError('The value must be a field and a column: title=Name.');
+  return { ...before, [field]: column };
 }
 
 /**
- * @returns the mapping that was given; what is on the command line wins over the file. `undefined` when there is none
- * @throws Refusal for a file that has none
+ * Returns the given mapping, or `undefined`; `--map` takes precedence over the file.
+ * @throws CliError if the file is invalid
  */
 export function readGivenMapping({ map, mapping: file }: MappingFlags): Mapping | undefined {
   return file === undefined ? map : { ...readMappingFile(file), ...map };
@@ -47,13 +47,14 @@ function readMappingFile(file: string): Mapping {
   try {
     mapping = JSON.parse(text);
   } catch {
-    throw new CliError(`There is no JSON in ${file}.`, 2);
+    throw new CliError(`${file} is not valid JSON.`, 2);
   }
   const isMapping =
     typeof mapping === 'object' &&
     mapping !== null &&
     !Array.isArray(mapping) &&
     Object.values(mapping).every((column) => typeof column === 'string');
-  if (!isMapping) throw new CliError(`${file} must be an object of texts: {"title": "Name"}.`, 2);
+  if (!isMapping)
+    throw new CliError(`${file} must be a JSON object of strings, such as {"title": "Name"}.`, 2);
   return mapping as Mapping;
 }

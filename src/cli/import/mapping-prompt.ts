@@ -6,7 +6,7 @@ import { printableArgument, table } from '../print.ts';
 import type { Mapping } from './mapping-options.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
-/** What of each column is shown: so many rows, and so much of a cell. */
+/** Sample of each column: number of rows, and characters per cell. */
 const SHOWN_ROWS = 3;
 const SHOWN_CELL = 24;
 
@@ -16,42 +16,40 @@ export interface Terminal {
 }
 
 /**
- * Asks on a terminal which column of a CSV report is which, says by which options the same is told without being asked, and
- * writes them into a file if that is wanted.
- * @param rows of the report: the header first
- * @param signal ends the questions
- * @throws Refusal when the answers end before the last question
+ * Prompts for the columns of a CSV report, prints the equivalent options, and offers to save the mapping.
+ * @param rows header and first rows of the report
+ * @throws CliError if the input ends early
  */
 export async function promptMapping(
   { input, output }: Terminal,
   [header = [], ...rows]: readonly (readonly string[])[],
   signal?: AbortSignal,
 ): Promise<Mapping> {
-  const tell = (...lines: string[]) => output.write(`${lines.join('\n')}\n`);
+  const print = (...lines: string[]) => output.write(`${lines.join('\n')}\n`);
   const lines = createInterface({ input, terminal: false, ...(signal === undefined ? {} : { signal }) });
   const answers = lines[Symbol.asyncIterator]();
   const ask = async (question: string): Promise<string> => {
     output.write(question);
     const { value, done } = await answers.next();
     if (done !== true) return value.trim();
-    tell('');
-    throw new CliError('The questions were not answered to their end, and nothing was imported.');
+    print('');
+    throw new CliError('The column mapping is incomplete. Nothing was imported.');
   };
   try {
-    tell(...columnLines(header, rows));
+    print(...columnLines(header, rows));
     const mapping: Record<string, string> = {};
     const guesses = defaultMapping(header);
-    for (const member of Object.keys(CSV_FIELDS)) {
+    for (const field of Object.keys(CSV_FIELDS)) {
       const left = header.filter((name) => name !== '' && !Object.values(mapping).includes(name));
       if (left.length === 0) break;
-      const isRequired = member === 'title' || (member === 'severity' && !hasSeveritySource(guesses));
-      const guess = left.find((name) => name === guesses[member]);
-      const column = await promptColumn(member, { header, guess, isRequired, ask, print: tell });
-      if (column !== undefined) mapping[member] = column;
+      const isRequired = field === 'title' || (field === 'severity' && !hasSeveritySource(guesses));
+      const guess = left.find((name) => name === guesses[field]);
+      const column = await promptColumn(field, { header, guess, isRequired, ask, print });
+      if (column !== undefined) mapping[field] = column;
     }
     const options = Object.entries(mapping).map(([name, column]) => printableArgument(`${name}=${column}`));
-    tell('', `The same without questions: ${options.map((option) => `--map ${option}`).join(' ')}`);
-    await offerMappingFile(mapping, ask, tell);
+    print('', `To skip these questions: ${options.map((option) => `--map ${option}`).join(' ')}`);
+    await offerMappingFile(mapping, ask, print);
     return mapping;
   } finally {
     lines.close();
@@ -71,7 +69,7 @@ function columnLines(header: readonly string[], rows: readonly (readonly string[
       .join(' | '),
   }));
   return [
-    'The names of its columns do not tell which is which. These are the columns, and what is in the first rows:',
+    'The columns are not recognised. Columns and their first rows:',
     '',
     ...table(
       columns,
@@ -83,7 +81,7 @@ function columnLines(header: readonly string[], rows: readonly (readonly string[
       '',
     ),
     '',
-    'Type the number or the name of a column. Enter takes what stands in brackets; - is none.',
+    'Enter the number or name of a column. Press Enter to accept the default in brackets; - for none.',
   ];
 }
 
@@ -95,38 +93,38 @@ interface ColumnQuestion {
   print(line: string): void;
 }
 
-/** @returns the column that a member is; `undefined` when it is none */
+/** Returns the column of a field; `undefined` for none. */
 async function promptColumn(
-  member: string,
-  { header, guess, isRequired, ask, print: tell }: ColumnQuestion,
+  field: string,
+  { header, guess, isRequired, ask, print }: ColumnQuestion,
 ): Promise<string | undefined> {
   for (;;) {
     const answer = await ask(
-      `${member.replaceAll('_', ' ')}${isRequired ? ' (needed)' : ''} [${guess ?? '-'}]: `,
+      `${field.replaceAll('_', ' ')}${isRequired ? ' (required)' : ''} [${guess ?? '-'}]: `,
     );
     const column = answer === '' ? guess : findColumn(header, answer);
     if (column !== undefined) return column;
-    if (answer !== '' && answer !== '-') tell(`There is no column ${answer}.`);
-    else if (isRequired) tell(`Without ${member} there is nothing to import.`);
+    if (answer !== '' && answer !== '-') print(`Column "${answer}" not found.`);
+    else if (isRequired) print(`A column for ${field} is required.`);
     else return undefined;
   }
 }
 
-/** Writes a mapping for `--mapping`, if a name is given for its file. */
+/** Offers to save the mapping to a file for `--mapping`. */
 async function offerMappingFile(
   mapping: Mapping,
   ask: (question: string) => Promise<string>,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   for (;;) {
-    const file = await ask('Keep it for --mapping, in which file? [none]: ');
+    const file = await ask('Save the mapping to a file for --mapping [none]: ');
     if (file === '' || file === '-') return;
     try {
       writeFileSync(file, `${JSON.stringify(mapping, undefined, 2)}\n`, { flag: 'wx' });
-      return tell(`Written to ${file}: --mapping ${printableArgument(file)}`);
+      return print(`Saved. To use it: --mapping ${printableArgument(file)}`);
     } catch (error) {
       const code = errorCodeOf(error);
-      tell(code === 'EEXIST' ? `There is a file ${file} already.` : `${file} cannot be written (${code}).`);
+      print(code === 'EEXIST' ? `${file} already exists.` : `Cannot write ${file} (${code}).`);
     }
   }
 }

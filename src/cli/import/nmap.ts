@@ -15,7 +15,7 @@ import { streamNmapReport } from '../../importers/formats/nmap/nmap.ts';
 import { decompress } from '../../importers/parsing/decompress.ts';
 import type { Context } from '../../runtime/context.ts';
 
-/** How many hosts are looked up at once. */
+/** Hosts per query. */
 const MAX_HOSTS = 1_000;
 
 interface NmapImportOptions extends Flags {
@@ -23,7 +23,7 @@ interface NmapImportOptions extends Flags {
   json?: boolean;
 }
 
-/** Imports the hosts of one report into the data folder, as any report, and lists them. */
+/** Imports one nmap report into the data directory and lists its hosts. */
 export async function importNmapHosts(
   file: string,
   flags: NmapImportOptions,
@@ -38,7 +38,7 @@ export async function importNmapHosts(
     await withContext(data === undefined ? {} : { data }, async (context) => {
       const { id } = await requireOrganization(context.db.read, uid);
       const [report] = (await findReports([file])) as [ReportFile];
-      // It is read again when it is imported, which standard input cannot be.
+      // The report is read twice, so standard input is copied to a file.
       await withReportFile(file, cancel, async (path) => {
         const { outcome, failure } = await importNmapFile(
           context,
@@ -62,7 +62,7 @@ export async function importNmapHosts(
   }
 }
 
-/** @returns what became of a report, unless nothing did, and what to end with when it was not imported whole */
+/** Returns the result, if any, and the error of an incomplete import. */
 async function importNmapFile(
   context: Context,
   organization: string,
@@ -91,46 +91,46 @@ async function importNmapFile(
 }
 
 /**
- * Tells of the hosts that an import has read: the report says which they are, and the assets how they are now.
- * @returns what was done, and why the import ended early
+ * Writes the current state of the hosts that an import has read.
+ * @returns the summary, and the error if the import ended early
  */
 async function previewHosts(
   db: ReadConnection,
   organizationId: number,
   path: string,
-  { job, error: refused }: FileResult,
+  { job, error: uploadError }: FileResult,
   output: HostOutput,
 ): Promise<Omit<HostSummary, 'seconds'> & { error: string | null }> {
   const hosts = { created: 0, updated: 0, unchanged: 0, down: 0 };
-  const error = job === undefined ? (refused ?? null) : jobError(job);
+  const error = job === undefined ? (uploadError ?? null) : jobError(job);
   const summary = { hosts, ports: {} as Record<string, number>, markedClosed: 0, bytes: 0, error };
   if (job === undefined || job.result === null) return summary;
   let read = 0;
   let up = 0;
   let batch = new Set<string>();
-  const tell = async (): Promise<void> => {
+  const flush = async (): Promise<void> => {
     await output.add(await listHosts(db, organizationId, [...batch]));
     batch = new Set();
   };
   try {
-    for await (const piece of streamNmapReport(decompress(() => createReadStream(path), job.file.size)())) {
-      for (const host of piece.hosts) {
+    for await (const chunk of streamNmapReport(decompress(() => createReadStream(path), job.file.size)())) {
+      for (const host of chunk.hosts) {
         if (read === job.progress.hosts) break;
         read += 1;
         if (host.down === true) continue;
         up += 1;
         batch.add(host.address);
         for (const { state } of host.ports) summary.ports[state] = (summary.ports[state] ?? 0) + 1;
-        if (batch.size === MAX_HOSTS) await tell();
+        if (batch.size === MAX_HOSTS) await flush();
       }
-      hosts.down = piece.down;
-      summary.bytes = piece.bytes;
+      hosts.down = chunk.down;
+      summary.bytes = chunk.bytes;
     }
   } catch (failure) {
-    // What the import has told already.
+    // The import has reported this error.
     if (job.state !== 'failed') throw failure;
   }
-  await tell();
+  await flush();
   hosts.created = job.result.assets_created;
   hosts.updated = job.result.assets_updated;
   hosts.unchanged = Math.max(0, up - hosts.created - hosts.updated);
@@ -141,6 +141,6 @@ async function previewHosts(
 function jobError(job: ImportJob): string | null {
   if (job.state === 'cancelled') return 'The import was cancelled.';
   if (job.error === null) return null;
-  const place = formatLocation(job.error);
-  return place === '' ? job.error.message : `${place}: ${job.error.message}`;
+  const location = formatLocation(job.error);
+  return location === '' ? job.error.message : `${location}: ${job.error.message}`;
 }

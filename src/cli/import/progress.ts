@@ -2,17 +2,16 @@ import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
 import type { ImportJob } from './api.ts';
 
-/** Shows on a terminal how far an import is that runs here or on a server. */
+/** Shows the progress of an import on a terminal. */
 interface ProgressDisplay {
   update(job: ImportJob): void;
-  /** Leaves nothing of it on the terminal. */
+  /** Removes the display from the terminal. */
   stop(): void;
 }
 
 /**
- * Shows that a report is sent, and from the first answer on how far it is.
- * @param terminal standard error; whatever is no terminal is left alone
- * @param file as people know it
+ * Shows the upload of a report, then the progress of its import.
+ * @param terminal standard error; nothing is written unless it is a terminal
  */
 export function createProgressDisplay(
   terminal: Pick<WriteStream, 'write'> & { isTTY?: boolean },
@@ -21,35 +20,34 @@ export function createProgressDisplay(
   if (terminal.isTTY !== true) return { update: () => undefined, stop: () => undefined };
   const clearLine = '\r\u001b[K';
   const name = file.replace(/\p{Cc}/gu, '');
-  let shown: SingleBar | undefined;
-  terminal.write(`${clearLine}sending ${name}`);
+  let bar: SingleBar | undefined;
+  terminal.write(`${clearLine}uploading ${name}`);
   return {
     update(job) {
       const { bytes_read: read, bytes_total: total } = job.progress;
-      const payload = { name, told: formatProgress(job) };
-      if (shown === undefined) {
+      const payload = { name, status: formatProgress(job) };
+      if (bar === undefined) {
         terminal.write(clearLine);
-        shown = new SingleBar({
+        bar = new SingleBar({
           stream: terminal as WriteStream,
-          format: '{name} [{bar}] {percentage} % | {told}',
+          format: '{name} [{bar}] {percentage} % | {status}',
           hideCursor: true,
           clearOnComplete: true,
         });
-        shown.start(Math.max(total, 1), read, payload);
+        bar.start(Math.max(total, 1), read, payload);
       }
-      shown.setTotal(Math.max(total, 1));
-      shown.update(read, payload);
+      bar.setTotal(Math.max(total, 1));
+      bar.update(read, payload);
     },
     stop() {
-      if (shown === undefined) terminal.write(clearLine);
-      else shown.stop();
+      if (bar === undefined) terminal.write(clearLine);
+      else bar.stop();
     },
   };
 }
 
-/** @returns what of an import a line has room for */
 function formatProgress({ state, progress }: ImportJob): string {
-  if (state === 'queued') return 'waits for its turn';
+  if (state === 'queued') return 'queued';
   const { hosts, findings, seconds_left: left } = progress;
   return [
     ...(hosts > 0 ? [`${hosts} hosts`] : []),

@@ -7,25 +7,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { streams } from '../streams.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
-/** A report on this machine. */
+/** A local report. */
 export interface ReportFile {
-  /** Where it lies. */
   path: string;
-  /** As it is told to people: the path that was typed, or the name in a folder that was. */
+  /** As shown to the user: the given path, or the path in a given folder. */
   label: string;
-  /** As the import calls it. */
+  /** File name of the import. */
   name: string;
 }
 
-/** How often a watched folder is looked at, and how long a file has to rest until it counts as whole, in milliseconds. */
-const LOOK_EVERY = 1_000;
-const REST = 2_000;
+/** How often a watched folder is listed, and how long a file must be unchanged before it is imported, in milliseconds. */
+const POLL_INTERVAL = 1_000;
+const SETTLE_TIME = 2_000;
 
 /**
+ * Returns the given reports in order; those of a folder by name, without hidden files and subfolders.
  * @param words files, folders, and "-" for standard input
- * @returns the reports that they name, in their order, those of a folder by name; what begins with a dot is left out, and
- *   so are the folders in it
- * @throws Refusal for what is not there, and a folder without a file
+ * @throws CliError for a missing file or an empty folder
  */
 export async function findReports(words: readonly string[]): Promise<ReportFile[]> {
   const all: ReportFile[] = [];
@@ -38,16 +36,16 @@ export async function findReports(words: readonly string[]): Promise<ReportFile[
       all.push({ path: word, ...names });
       continue;
     }
-    const within = await listFiles(word);
-    if (within.length === 0) throw new CliError(`There is no file in ${word}.`);
-    all.push(...within);
+    const files = await listFiles(word);
+    if (files.length === 0) throw new CliError(`The folder ${word} has no files.`);
+    all.push(...files);
   }
   if (all.filter(({ path }) => path === '-').length > 1)
-    throw new CliError('Standard input can be read once.', 2);
+    throw new CliError('Standard input ("-") can be given only once.', 2);
   return all;
 }
 
-/** @throws Refusal for what is not there, where it has to be */
+/** @throws CliError if the path does not exist and must */
 export function isFolder(path: string, mustExist = true): boolean {
   try {
     return path !== '-' && (mustExist || existsSync(path)) && statSync(path).isDirectory();
@@ -59,7 +57,7 @@ export function isFolder(path: string, mustExist = true): boolean {
 export function unreadableFile(path: string, error: unknown): CliError {
   const code = errorCodeOf(error);
   return new CliError(
-    code === 'ENOENT' ? `There is no file ${path}.` : `${path} cannot be read (${code ?? String(error)}).`,
+    code === 'ENOENT' ? `File ${path} not found.` : `Cannot read ${path} (${code ?? String(error)}).`,
   );
 }
 
@@ -74,30 +72,29 @@ async function listFiles(folder: string): Promise<ReportFile[]> {
 }
 
 /**
- * Waits for reports in folders: those that are there, and what appears or changes. One is given when it has rested for two
- * seconds, as who writes it may still be at it, and again only when it has changed since.
- * @param signal ends it
+ * Yields the reports in folders, and new and changed ones until the signal aborts. Yields a file once it has not changed
+ * for two seconds, since it may still be being written, and again only after another change.
  */
 export async function* watchFolders(
   folders: readonly string[],
   signal: AbortSignal,
-  { every = LOOK_EVERY, rest = REST } = {},
+  { every = POLL_INTERVAL, rest = SETTLE_TIME } = {},
 ): AsyncGenerator<ReportFile> {
-  let hasLooked = false;
+  let hasListed = false;
   const known = new Map<string, { version: string; since: number; isGiven: boolean }>();
   while (!signal.aborted) {
-    const looks = await Promise.all(
+    const listings = await Promise.all(
       folders.map((folder) =>
         listFiles(folder).catch((error: unknown) => {
-          // A folder that was there may be away for a while, as those on a network are.
-          if (!hasLooked) throw error;
+          // A folder on a network may be temporarily unavailable.
+          if (!hasListed) throw error;
           return undefined;
         }),
       ),
     );
-    hasLooked = true;
-    const there = looks.flatMap((files) => files ?? []);
-    for (const file of there) {
+    hasListed = true;
+    const present = listings.flatMap((files) => files ?? []);
+    for (const file of present) {
       const status = await stat(file.path).catch(() => undefined);
       if (status?.isFile() !== true) continue;
       const version = `${status.size} ${status.mtimeMs}`;
@@ -106,24 +103,24 @@ export async function* watchFolders(
         one = { version, since: Date.now(), isGiven: false };
         known.set(file.path, one);
       }
-      // By our own clock alone: who wrote the time of a file may have another one.
+      // Uses the local clock only: that of a file server may differ.
       if (one.isGiven || Date.now() - one.since < rest) continue;
       one.isGiven = true;
       yield file;
       if (signal.aborted) return;
     }
-    // What cannot be seen now may still be there.
-    if (!looks.includes(undefined))
-      for (const path of known.keys()) if (!there.some((file) => file.path === path)) known.delete(path);
+    // Files of an unavailable folder may still exist.
+    if (!listings.includes(undefined))
+      for (const path of known.keys()) if (!present.some((file) => file.path === path)) known.delete(path);
     await delay(every, undefined, { signal }).catch(() => undefined);
   }
 }
 
 /**
- * Runs `work` with the report as a file. Standard input and pipes become one first, as a request may not rest for as long
- * as a scanner does, and is sent again where the server had no time.
- * @param signal ends the wait for standard input and pipes
- * @throws UnreadableFile, whose message stands behind the name of the report
+ * Runs `work` with a report as a regular file. Copies standard input and pipes first, since a scanner may pause longer than
+ * a request may, and an upload may be retried.
+ * @param signal aborts the copy
+ * @throws UnreadableFile, whose message follows the name of the report
  */
 export async function withReportFile<T>(
   path: string,
@@ -132,20 +129,20 @@ export async function withReportFile<T>(
 ): Promise<T> {
   if (path !== '-') {
     await access(path, constants.R_OK).catch((error: unknown) => {
-      throw new UnreadableFile(`it cannot be read (${errorCodeOf(error) ?? String(error)}).`);
+      throw new UnreadableFile(`cannot be read (${errorCodeOf(error) ?? String(error)}).`);
     });
     if ((await stat(path)).isFile()) return work(path);
   }
   const folder = mkdtempSync(join(tmpdir(), 'assay-import-'));
   try {
-    const kept = join(folder, 'report');
+    const copy = join(folder, 'report');
     const source = path === '-' ? streams().stdin : createReadStream(path);
-    await pipeline(source, createWriteStream(kept, { mode: 0o600 }), { signal });
-    return await work(kept);
+    await pipeline(source, createWriteStream(copy, { mode: 0o600 }), { signal });
+    return await work(copy);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** A report that was there when the command began, or has a name in a folder, and cannot be read. */
+/** A report that was found but cannot be read. */
 export class UnreadableFile extends CliError {}

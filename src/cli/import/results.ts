@@ -2,28 +2,26 @@ import { PREVIEW_KINDS, type PreviewedFinding } from '../../domain/imports/impor
 import { type ImportJob, formatLocation } from './api.ts';
 import { printJson, printLines, table } from '../print.ts';
 
-/** How one report ended: an import, or what was refused before it became one. */
+/** Result of a report: an import, or an error before it was created. */
 export interface FileResult {
-  /** As people know the file. */
   file: string;
   job?: ImportJob;
   error?: string;
 }
 
-/** Where what became of reports is told, one after the other as each ends. */
 export interface ImportResultWriter {
-  add(outcome: FileResult): void;
+  add(result: FileResult): void;
 }
 
-/** As JSON, a line a report: the import as the API tells it. */
+/** Prints each import as a line of JSON, as the API returns it. */
 export class JsonResultWriter implements ImportResultWriter {
-  add({ file, job, error: refused }: FileResult): void {
-    printJson(job ?? { file: { filename: file }, state: 'refused', error: { message: refused } });
+  add({ file, job, error }: FileResult): void {
+    printJson(job ?? { file: { filename: file }, state: 'refused', error: { message: error } });
   }
 }
 
-/** On a terminal of 80 columns: only a name may reach over its end. */
-const COLUMNS: Readonly<Record<string, (outcome: FileResult) => string | number | undefined>> = {
+/** Fits into 80 columns, except for long file names. */
+const COLUMNS: Readonly<Record<string, (result: FileResult) => string | number | undefined>> = {
   IMPORT: ({ job }) => job?.id,
   FORMAT: ({ job }) => job?.format,
   STATE: ({ job }) => job?.state ?? 'refused',
@@ -34,25 +32,24 @@ const COLUMNS: Readonly<Record<string, (outcome: FileResult) => string | number 
   SKIPPED: ({ job }) => job?.progress.skipped,
   FILE: ({ file }) => file,
 };
-/** The longest format and state. */
+/** Formats and states have up to nine characters. */
 const WIDTHS = Object.keys(COLUMNS).map((name) => (name === 'FORMAT' || name === 'STATE' ? 9 : name.length));
 
 /**
- * For people: a table with a row a report, and below a row what became of its hosts, what it left out or, of a dry run, would
- * change.
+ * Prints a table with a row per report, followed by its changes to hosts, its skipped records, and the preview of a dry run.
  */
 export class ResultTable implements ImportResultWriter {
-  #begun = false;
+  #hasHeading = false;
 
-  add(outcome: FileResult): void {
-    const lines = table([outcome], COLUMNS, '', WIDTHS);
+  add(result: FileResult): void {
+    const lines = table([result], COLUMNS, '', WIDTHS);
     printLines(
-      ...(this.#begun ? lines.slice(1) : lines),
-      ...hostLines(outcome),
-      ...skipLines(outcome),
-      ...previewLines(outcome),
+      ...(this.#hasHeading ? lines.slice(1) : lines),
+      ...hostLines(result),
+      ...skipLines(result),
+      ...previewLines(result),
     );
-    this.#begun = true;
+    this.#hasHeading = true;
   }
 }
 
@@ -72,7 +69,7 @@ function hostLines({ job }: FileResult): string[] {
 function skipLines({ job }: FileResult): string[] {
   return (job?.skips ?? []).map((skip) => {
     const first = formatLocation(skip);
-    const where = first === '' ? '' : skip.count === 1 ? ` (${first})` : ` (the first at ${first})`;
+    const where = first === '' ? '' : skip.count === 1 ? ` (${first})` : ` (first at ${first})`;
     return oneLine(`  skipped ${skip.count}: ${skip.reason}${where}`);
   });
 }
@@ -88,7 +85,7 @@ function previewLines({ job }: FileResult): string[] {
   const { preview, result } = job ?? {};
   if (preview === null || preview === undefined) return [];
   return [
-    'Nothing was changed, as this was a dry run. It would be:',
+    'Dry run: nothing was changed. Preview:',
     ...PREVIEW_KINDS.flatMap((kind) => {
       const shown = preview[kind];
       const all = Math.max(shown.length, result?.[PREVIEW_COUNTS[kind]] ?? 0);
@@ -105,5 +102,5 @@ function firstLines(shown: readonly PreviewedFinding[], all: number): string[] {
   ];
 }
 
-/** Nothing that a report says may move the cursor. */
+/** Removes control characters, which could move the cursor. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trimEnd();

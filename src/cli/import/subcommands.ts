@@ -15,35 +15,33 @@ interface ImportSubcommandOptions extends TargetFlags {
   json?: boolean;
 }
 
-/** How often it is asked whether an import is undone, in milliseconds. */
+/** How often the state of an undo is polled, in milliseconds. */
 const POLL_INTERVAL = 100;
 
-/** Adds what waits for the end of an import, or of its undo, and on the data folder does the work where no server does. */
+/** Adds `follow` and `undo`. On the data directory they also run the import or undo, if no server does. */
 export function addImportSubcommands(family: Command): void {
   const follow = addCommand(family, 'follow <id>', {
-    description: 'Show how far an import is, until it ends',
+    description: 'Show the progress of an import until it ends',
     notes:
-      'On the data folder it does what no server does. Ctrl-C cancels the import, a second one does not wait for that.',
+      'On the data directory, runs the import if no server does. Ctrl-C cancels the import; a second Ctrl-C exits without\nwaiting.',
     examples: [['assay import follow 12']],
   });
   addTargetOptions(follow);
   follow.action((id: string, flags: ImportSubcommandOptions) => watchImport(parseImportId(id), flags));
 
   const undo = addCommand(family, 'undo <id>', {
-    description: 'Take away what an import alone made, and set back the statuses that it set',
+    description: 'Undo an import',
     notes:
-      'What a person or another import touched since stays, and so do ports. The report counts as never seen.\n' +
-      'Who started the import may do it, and admins. It resolves when it is done.',
+      'Deletes what only this import created and restores the statuses that it set, except for what users or other imports\n' +
+      'have changed since. Ports stay. Only admins and the user who started the import can undo it.',
     examples: [['assay import undo 12']],
   });
   addTargetOptions(undo);
   undo.action((id: string, flags: ImportSubcommandOptions) => undoImport(parseImportId(id), flags));
 }
 
-/** @throws Refusal for what is no id */
 function parseImportId(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text))
-    throw new CliError(`ID must be the number of an import, not "${text}".`, 2);
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new CliError(`ID must be the id of an import, not "${text}".`, 2);
   return Number(text);
 }
 
@@ -57,9 +55,9 @@ async function watchImport(id: number, { json, ...flags }: ImportSubcommandOptio
       { doesImports: true },
     );
     progress.stop();
-    const outcome = { file: job.file.filename, job };
-    (json === true ? new JsonResultWriter() : new ResultTable()).add(outcome);
-    const failure = failureMessage(outcome);
+    const result = { file: job.file.filename, job };
+    (json === true ? new JsonResultWriter() : new ResultTable()).add(result);
+    const failure = failureMessage(result);
     if (failure !== undefined) throw new CliError(failure);
   } finally {
     progress.stop();
@@ -86,10 +84,10 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
   printLines(
     ...keyValueLines({
       import: id,
-      'findings taken away': findings,
-      'assets taken away': assets,
-      'statuses set back': statuses,
-      'kept, as others touched it': kept,
+      'findings deleted': findings,
+      'assets deleted': assets,
+      'statuses restored': statuses,
+      'kept (changed since)': kept,
     }),
   );
 }
