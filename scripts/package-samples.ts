@@ -22,6 +22,6 @@ try {
   const vulnerability: UpdatedVulnerability = data;
   console.log(vulnerability.title);
 } catch (error) {
-  if (error instanceof AssayError) console.log(error.status, error.kind, error.faults[0]?.property);
+  if (error instanceof AssayError) console.log(error.status, error.kind, error.fieldErrors[0]?.property);
 }
 `;

@@ -38,8 +38,8 @@ describe('The layers', () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
 
-  it('are those of .oxlint-layers.tson, which `npx tsx scripts/layers.ts` writes', () => {
-    expect(readFileSync(join(ROOT, '.oxlint-layers.tson'), 'utf8')).toBe(layerRules());
+  it('are those of .oxlint-layers.json, which `npx tsx scripts/layers.ts` writes', () => {
+    expect(readFileSync(join(ROOT, '.oxlint-layers.json'), 'utf8')).toBe(layerRules());
   });
 
   it('include every folder of src and of src/domain', () => {

@@ -154,7 +154,7 @@ function fishLines(contexts: readonly CompletionContext[]): string[] {
       ...(context.values.length === 0 ? [] : [complete(context, `-f -a ${quote(context.values.join(' '))}`)]),
       ...context.options.map(({ word, description, takesValue, values }) =>
         complete(
-          place,
+          context,
           `-l ${word.replace(/^--/, '')}${takesValue ? ' -r' : ''}${values.length === 0 ? '' : ` -f -a ${undescribed(values)}`} -d ${quote(description)}`,
         ),
       ),

@@ -29,8 +29,8 @@ function addResource(
     return;
   const family =
     parent.commands.find((command) => command.name() === name) ?? addCommandGroup(parent, name, description);
-  for (const [word, command] of Object.entries(commands)) {
-    const { endpoint, ...rest } = typeof command === 'string' ? { endpoint: command } : command;
+  for (const [word, entry] of Object.entries(commands)) {
+    const { endpoint, ...rest } = typeof entry === 'string' ? { endpoint: entry } : entry;
     const operation = findOperation(endpoint);
     if (operation === undefined) continue;
     const existing = family.commands.find((command) => command.name() === word);

@@ -95,7 +95,7 @@ describe('assay client', () => {
       ['delete', client_id],
       ['update', client_id, '--implicit'],
     ])
-      await expectRefusal(args, 1, `There is no application "${client_id}"`);
+      await expectRefusal(args, 1, `Application "${client_id}" not found`);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('assay client', () => {
     [['--redirect', 'https://app.example/#x'], 2, '--redirect must not have a fragment'],
     [[], 2, '--redirect must name an address, or the client an account'],
     [[...REDIRECT, '--user', 'sync@example.com'], 2, '--user is for confidential clients only'],
-    [['--confidential', '--user', 'nobody@example.com'], 1, 'There is no user "nobody@example.com"'],
+    [['--confidential', '--user', 'nobody@example.com'], 1, 'User "nobody@example.com" not found'],
     [[...REDIRECT, '--public', '--confidential'], 2, 'cannot be used with'],
   ])('refuses %j', (args, code, message) =>
     expectRefusal(['create', '--name', 'Board', ...args], code, new RegExp(message)),

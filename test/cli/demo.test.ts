@@ -338,7 +338,7 @@ describe('assay demo beside other data', () => {
     const loaded = await assay.run(['demo'], options);
     expect({ code: loaded.code, stdout: loaded.stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining('The demo data is loaded.'),
+      stdout: expect.stringContaining('Demo data loaded.'),
     });
     expect(await list()).toEqual(['umbra', 'acme', 'halden']);
     const file = join(other.dataDirectory, 'demo.json');

@@ -61,7 +61,7 @@ describe('The words after import', () => {
 
   it('need a file behind a format', () => {
     expect(() => splitFormatAndFiles(['zap'], ['nmap', 'zap'])).toThrow(
-      'Which report? "assay import zap FILE", or ./zap where a file is called so.',
+      'No file given. Use "assay import zap FILE", or ./zap for a file with this name.',
     );
   });
 });
@@ -78,9 +78,9 @@ describe('The files of an import', () => {
       [join(folder, 'a.xml'), 'a.xml'],
       [join(folder, 'b.xml'), 'b.xml'],
     ]);
-    await expect(findReports([join(folder, 'below')])).rejects.toThrow(/^There is no file in .*below\.$/);
-    await expect(findReports([join(folder, 'none')])).rejects.toThrow(/^There is no file .*none\.$/);
-    await expect(findReports(['-', '-'])).rejects.toThrow('Standard input can be read once.');
+    await expect(findReports([join(folder, 'below')])).rejects.toThrow(/^The folder .*below has no files\.$/);
+    await expect(findReports([join(folder, 'none')])).rejects.toThrow(/^File .*none not found\.$/);
+    await expect(findReports(['-', '-'])).rejects.toThrow('Standard input ("-") can be given only once.');
   });
 
   it('are waited for in a folder, until each rests, and given again when one has changed', async () => {
@@ -119,7 +119,7 @@ describe('What became of a report', () => {
       'IMPORT  FORMAT     STATE      NEW  AGAIN  REOPENED  GONE  SKIPPED  FILE',
       '12      zap        succeeded  3    1      0         1     2        zap.xml',
       '  assets new: 2',
-      '  skipped 2: false positive (the first at line 12)',
+      '  skipped 2: false positive (first at line 12)',
       '-       -          refused    -    -      -         -     -        a-longer-name.json',
       '',
     ]);
@@ -136,7 +136,7 @@ describe('What became of a report', () => {
       new ResultTable().add({ file: 'zap.xml', job: job({ skips: [], preview }) }),
     );
     expect(lines.split('\n').slice(3)).toEqual([
-      'Nothing was changed, as this was a dry run. It would be:',
+      'Dry run: nothing was changed. Preview:',
       'new: 3',
       '  SQL [31m injection  https://a.example/',
       '  and 2 more',
@@ -182,7 +182,7 @@ describe('On a terminal, an import', () => {
     progress.update(job({ state: 'queued' }));
     progress.stop();
     expect(terminal.written()).toContain('sending zap.xml');
-    expect(terminal.written()).toContain('waits for its turn');
+    expect(terminal.written()).toContain('queued');
   });
 
   it('is not shown where there is none', () => {

@@ -117,7 +117,7 @@ describe('A CSV report whose columns have no usual names', () => {
       );
       expect(code).toBe(1);
       expect(stderr).toContain(
-        "columns (Wo, Was, 'Wie schlimm') have no names that are known: say which is which with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.",
+        "columns (Wo, Was, 'Wie schlimm') are not recognised. Map them with --map title=COLUMN --map severity=COLUMN, or with --mapping FILE.",
       );
     }
   });
@@ -203,7 +203,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     expect(await running.ended).toBe(1);
     expect(running.output()).toMatch(
       new RegExp(
-        `${name}: the import was cancelled\\. (Nothing was imported|What was imported until then stays; "assay import undo ${id}" takes it away)\\.`,
+        `${name}: the import was cancelled\\. (Nothing was imported\\.|Part of the report was imported\\. To undo it, run "assay import undo ${id}"\\.)`,
       ),
     );
     expect(running.output()).toMatch(/ nuclei +cancelled /);
@@ -223,7 +223,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     if (code === 1)
       expect(running.output()).toMatch(
         new RegExp(
-          `Import ${id} (was told to end|goes on), and is not waited for; "assay import follow ${id}"`,
+          `Stopped waiting for import ${id}, which (is being cancelled|continues)\\. Run "assay import follow ${id}"`,
         ),
       );
     // A process that was ended where it was has its import for a minute, which is over.
@@ -241,7 +241,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     await running.reads('{"template-id":');
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(1);
-    expect(running.output()).toContain('standard input was not sent whole, and nothing of it was imported.');
+    expect(running.output()).toContain('The upload of standard input was cancelled. Nothing was imported.');
   });
 
   it('watches a folder: what is whole, and what comes after one that fails', async () => {
@@ -274,6 +274,6 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     ]);
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(1);
-    expect(running.output()).toMatch(/1 of the reports was not imported whole\.\n$/);
+    expect(running.output()).toMatch(/1 of the reports was not imported completely\.\n$/);
   });
 });

@@ -33,9 +33,9 @@ describe('The questions for the columns of a CSV report', () => {
   it('are asked again where there is no such column, or one is needed', async () => {
     const { mapping, told } = await ask('\nnone\n2\n-\n3\n1\n\n');
     expect(mapping).toEqual({ title: 'Was', severity: 'Risk', description: 'Wo' });
-    expect(told).toContain('Without title there is nothing to import.');
-    expect(told).toContain('There is no column none.');
-    expect(told).toContain('Without severity there is nothing to import.');
+    expect(told).toContain('A column for title is required.');
+    expect(told).toContain('Column "none" not found.');
+    expect(told).toContain('A column for severity is required.');
   });
 
   it('need no severity where there is a score, and do not guess what is taken', async () => {
@@ -55,15 +55,15 @@ describe('The questions for the columns of a CSV report', () => {
     const [there, wanted] = [join(folder, 'there.json'), join(folder, 'columns.json')];
     writeFileSync(there, 'mine');
     const { mapping, told } = await ask(`2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`);
-    expect(told).toContain(`There is a file ${there} already.`);
-    expect(told).toContain('none/x.json cannot be written (ENOENT).');
+    expect(told).toContain(`${there} already exists.`);
+    expect(told).toContain('none/x.json (ENOENT).');
     expect(told).toContain(`Written to ${wanted}: --mapping ${wanted}`);
     expect(JSON.parse(readFileSync(wanted, 'utf8'))).toEqual(mapping);
     expect(readFileSync(there, 'utf8')).toBe('mine');
   });
 
   it('cannot be left half answered', async () => {
-    const half = 'The questions were not answered to their end, and nothing was imported.';
+    const half = 'The column mapping is incomplete. Nothing was imported.';
     expect((await ask('2\n')).mapping).toBe(half);
     expect((await ask('', ROWS, AbortSignal.timeout(5))).mapping).toBe(half);
   });

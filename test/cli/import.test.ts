@@ -54,7 +54,7 @@ describe('assay import, on the data folder', () => {
     const { code, stdout, stderr } = await assay.run(['import', ZAP, bad, packed, '--assessment', uid]);
     expect(code).toBe(1);
     expect(stderr).toContain('bad.txt: it has an unrecognised format');
-    expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported whole\.$/m);
+    expect(stderr).toMatch(/^assay: 1 of 3 reports was not imported completely\.$/m);
     const rows = stdout.split('\n').map((line) => line.trim().split(/ {2,}/));
     expect(rows[0]).toEqual([
       'IMPORT',
@@ -92,7 +92,7 @@ describe('assay import, on the data folder', () => {
     const second = file('second.jsonl', nuclei(['b', 'c', 'd'], '2026-10-08T10:00:00Z'));
     const dry = await assay.run(['import', 'nuclei', second, ...to, '--dry-run']);
     expect(dry).toMatchObject({ code: 0, stderr: '' });
-    expect(dry.stdout).toContain('Nothing was changed, as this was a dry run. It would be:\nnew: 1\n');
+    expect(dry.stdout).toContain('Dry run: nothing was changed. Preview:\nnew: 1\n');
     expect(dry.stdout).toMatch(/^again: 2$/m);
     expect(dry.stdout).toMatch(/^gone: 1\n {2}Found a {2}https:\/\/shop\.example\/$/m);
     expect(await assay.json('import', second, ...to)).toMatchObject({
@@ -146,7 +146,7 @@ describe('assay import, on the data folder', () => {
     const { id, state, error } = JSON.parse(stdout);
     expect([code, state]).toEqual([1, 'failed']);
     expect(stderr).toContain(`line ${error.line}: `);
-    expect(stderr).toContain(`stays; "assay import undo ${id}" takes it away.`);
+    expect(stderr).toContain(`To undo it, run "assay import undo ${id}".`);
   });
 
   it('has verbs, whose options are their own', async () => {
@@ -168,21 +168,17 @@ describe('assay import, on the data folder', () => {
   });
 
   it.each<[string[], number, string]>([
-    [['nmap'], 2, 'Which report? "assay import nmap FILE", or ./nmap where a file is called so.'],
-    [['missing.xml', '--assessment', 'web-1'], 1, 'There is no file missing.xml.'],
-    [
-      ['frob', ZAP, '--assessment', 'web-1'],
-      2,
-      'There is no file frob, and no format is called so: these are nmap,',
-    ],
-    [[ZAP, '--watch', '--assessment', 'web-1'], 2, '--watch is for folders.'],
-    [[ZAP, '--map', 'title'], 2, 'It must be a member and a column: title=Name.'],
-    [[ZAP, '--mapping', ZAP], 2, `There is no JSON in ${ZAP}.`],
+    [['nmap'], 2, 'No file given. Use "assay import nmap FILE", or ./nmap for a file with this name.'],
+    [['missing.xml', '--assessment', 'web-1'], 1, 'File missing.xml not found.'],
+    [['frob', ZAP, '--assessment', 'web-1'], 2, '"frob" is neither a file nor a format. Formats: nmap,'],
+    [[ZAP, '--watch', '--assessment', 'web-1'], 2, '--watch requires folders.'],
+    [[ZAP, '--map', 'title'], 2, 'The value must be a field and a column: title=Name.'],
+    [[ZAP, '--mapping', ZAP], 2, `${ZAP} is not valid JSON.`],
     [[ZAP, '--minimum-severity', 'huge'], 2, 'Allowed choices are Critical, High'],
     [[ZAP, '--assessment', 'nowhere'], 1, '--assessment "nowhere" is not the uid of an assessment'],
     [[ZAP, '--assessment', 'web-1', '--scanned-at', 'noon'], 1, '--scanned-at must be'],
     [[ZAP], 1, '--organization is required'],
-    [['follow', 'x'], 2, 'ID must be the number of an import, not "x".'],
+    [['follow', 'x'], 2, 'ID must be the id of an import, not "x".'],
   ])('refuses %j', async (args, code, message) => {
     const finished = await assay.run(['import', ...args]);
     expect(finished.stderr).toContain(message);

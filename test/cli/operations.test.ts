@@ -55,7 +55,7 @@ describe('The help of a command', () => {
     expect(await help('user', 'create')).toContain('With `--last-name`, in place of `--name`.');
     expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list` the tags to be');
     expect(await help('session', 'update')).toContain('`--ended-at` stops one that runs');
-    expect(await help('token', 'create')).toContain('what it is for; required on a server');
+    expect(await help('token', 'create')).toContain('name of the token; required with --server');
   });
 });
 
@@ -70,7 +70,7 @@ describe('On the data folder, a command', () => {
     expect(await assay.json('tag', 'list')).toEqual([{ ...created, name: 'checked', count: 0 }]);
     expect((await assay.run(['tag', 'delete', id])).stdout).toBe('Deleted.\n');
     expect(await assay.json('tag', 'list')).toEqual([]);
-    expect((await assay.run(['tag', 'list'])).stdout).toBe('There is none.\n');
+    expect((await assay.run(['tag', 'list'])).stdout).toBe('No results.\n');
   });
 
   it('tells what is wrong in one line, by the names of its options', async () => {
@@ -81,7 +81,7 @@ describe('On the data folder, a command', () => {
       [['asset', 'port', 'list', 'acme', 'none'], /^assay: \S/],
       [
         ['vulnerability', 'bulk-update', '--ids', '2', '--dry-run'],
-        /--set is required: it is JSON, such as '\{"status_id":2,"add_tags":\["triaged"\]\}'/,
+        /--set is required; for example '\{"status_id":2,"add_tags":\["triaged"\]\}'/,
       ],
     ] as const) {
       const { code, stdout, stderr } = await assay.run(args);
@@ -100,11 +100,11 @@ describe('On the data folder, a command', () => {
       [['user', 'invite', '--email', 'x@y.example'], '"assay user create --email …" invites somebody new'],
       [['vulnerability', 'attachment', 'create', '1'], "missing required argument 'file'"],
       [['tag', 'create'], "required option '--name <text>' not specified"],
-      [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'It must be a whole number.'],
+      [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'The value must be an integer.'],
       [['tag', 'list', '--json', '--csv'], 'cannot be used with'],
-      [['tag', 'list', '--limit', '0'], 'It must be a whole number from 1.'],
+      [['tag', 'list', '--limit', '0'], 'The value must be an integer of at least 1.'],
       [['tag', 'list', '--token', 'x'], '--token is for a server.'],
-      [['tag', 'create', '--json-body', '/nowhere'], '/nowhere cannot be read (ENOENT)'],
+      [['tag', 'create', '--json-body', '/nowhere'], 'Cannot read /nowhere (ENOENT)'],
     ] as const) {
       const { code, stdout, stderr } = await assay.run(args);
       expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: '' });
@@ -226,7 +226,7 @@ describe('On a server, a command', () => {
     const { code, stderr } = await assay.run(['user', 'create', '--email', 'staff@acme.example', '--staff'], {
       env: there(),
     });
-    expect([code, stderr]).toEqual([2, 'assay: --staff is for the data folder only.\n']);
+    expect([code, stderr]).toEqual([2, 'assay: --staff cannot be used with --server.\n']);
     // Where an option is the operation's alone, it is the operation on the data folder too.
     expect(await assay.json('user', 'list', '--no-banned')).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe('On a server, a command', () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*assay login/)]);
     const silent = await assay.run(['tag', 'list', '--server', 'http://127.0.0.1:2', '--token', 'x']);
     expect(silent.code).toBe(1);
-    expect(silent.stderr).toBe('assay: The server at http://127.0.0.1:2 does not answer (ECONNREFUSED).\n');
+    expect(silent.stderr).toBe('assay: Cannot connect to http://127.0.0.1:2 (ECONNREFUSED).\n');
     const tokenless = await assay.run(['tag', 'list', '--server', server.origin]);
     expect([tokenless.code, tokenless.stderr]).toEqual([
       2,
@@ -303,7 +303,7 @@ describe('A day of work on a server', () => {
     });
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      'assay: 1 of 1 could not be done; see errorDetail.\n',
+      'assay: 1 of 1 items failed. See errorDetail above.\n',
     ]);
     expect(refused.stdout).toMatch(/^USER UID .*ERROR CODE[^]*nobody +error +user_not_found/);
   });
@@ -456,7 +456,7 @@ describe('A day of work on a server', () => {
     expect(await onServer('token', 'list')).toContain(made.id);
     await onServer('token', 'revoke', made.id);
     const own = await assay.run(['token', 'create', '--name', 'x', '--user', admin.email], { env: there() });
-    expect([own.code, own.stderr]).toEqual([2, 'assay: --user is for the data folder only.\n']);
+    expect([own.code, own.stderr]).toEqual([2, 'assay: --user cannot be used with --server.\n']);
     const without = await assay.run(['token', 'create']);
     expect(without.stderr).toContain("required option '--user <user>' not specified");
   });
@@ -521,7 +521,7 @@ describe('assay login', () => {
     expect((await server.request('GET', '/v1/users/whoami', { headers })).status).toBe(401);
     expect(() => statSync(file)).toThrow('ENOENT');
     const again = command('logout');
-    expect([await again.code, again.texts.stderr]).toEqual([1, 'assay: Nobody is signed in.\n']);
+    expect([await again.code, again.texts.stderr]).toEqual([1, 'assay: You are not signed in.\n']);
   });
 });
 
@@ -550,7 +550,7 @@ describe('A command that names a person', () => {
     const nobody = {
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('There is no user "x@y.example".'),
+      stderr: expect.stringContaining('User "x@y.example" not found.'),
     };
     expect(await assay.run(['user', 'get', 'x@y.example'])).toEqual(nobody);
     expect(await assay.run(['user', 'get', 'x@y.example'], { env: there() })).toEqual(nobody);

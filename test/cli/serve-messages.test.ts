@@ -97,7 +97,7 @@ describe('assay serve, which is the same on both engines', () => {
     const { code, stderr } = await assay.run(['serve', '--no-demo', '--port', String(port)]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `assay: Port ${port} on 127.0.0.1 is taken. Stop what uses it, or choose another with --port (0 picks a free one).\n`,
+      stderr: `assay: Port ${port} on 127.0.0.1 is already in use. Stop the process that uses it, or choose another port with --port (0 for any free port).\n`,
     });
     other.close();
   });
@@ -108,7 +108,7 @@ describe('assay serve, which is the same on both engines', () => {
     const { code, stderr } = await assay.run(args);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'assay: 192.0.2.1 is no address of this machine. Choose another with --host.\n',
+      stderr: 'assay: 192.0.2.1 is not an address of this machine. Choose another with --host.\n',
     });
   });
 });

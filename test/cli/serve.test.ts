@@ -19,7 +19,7 @@ const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 const logged = (text: string) => lines(text).filter((line) => line.startsWith('{'));
 const health = (server: RunningServe) => send(server.origin, 'GET', '/readyz').then(({ status }) => status);
 
-/** Starts two servers at the same time on an empty database, for which one loads the demo data. */
+/** Starts two servers at the same time on an empty database, of which one loads the demo data. */
 async function serveTwice(): Promise<[RunningServe, RunningServe]> {
   const servers = await Promise.all([assay.serve(), assay.serve()]);
   const manifest = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
@@ -37,7 +37,7 @@ describe('assay serve', () => {
     const fresh = join(data, 'fresh');
     const args = ['organization', 'create', 'acme', '--name', 'Acme'];
     const { code, stderr } = await assay.run(args, { data: fresh });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `New database: ${join(fresh, 'assay.db')}\n` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Created database ${join(fresh, 'assay.db')}\n` });
   });
 
   it.runIf(engine() === 'sqlite')(
@@ -54,7 +54,7 @@ describe('assay serve', () => {
         const { code, stdout, stderr } = await assay.run(args, { data: mistyped });
         expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
         expect(stderr).toBe(
-          `assay: There is no database in ${mistyped}. Name the folder that has one with --data, or a server with --server; "assay serve" makes a new one.\n`,
+          `assay: No database found in ${mistyped}. Choose a data directory with --data or a server with --server, or run "assay serve" to create a database.\n`,
         );
         expect(existsSync(mistyped)).toBe(false);
       }
@@ -224,7 +224,7 @@ describe('assay backup', () => {
 
     const again = await assay.run(['backup', file]);
     expect(again.code).toBe(1);
-    expect(again.stderr).toMatch(/^assay: .*copy\.db exists already\. .*\n$/);
+    expect(again.stderr).toMatch(/^assay: .*copy\.db already exists\. .*\n$/);
     await server.stop();
 
     const folder = join(data, 'elsewhere');
@@ -241,7 +241,7 @@ describe('assay backup', () => {
     const missing = join(data, 'missing');
     const { code, stderr } = await assay.run(['backup', join(data, 'copy.db')], { data: missing });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^assay: There is no database in .*missing\. .*\n$/);
+    expect(stderr).toMatch(/^assay: No database found in .*missing\. .*\n$/);
     expect(existsSync(missing)).toBe(false);
   });
 
@@ -249,7 +249,7 @@ describe('assay backup', () => {
     await assay.run(['migrate']);
     const { code, stderr } = await assay.run(['backup', join(data, 'no', 'folder', 'copy.db')]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^assay: .*copy\.db cannot be written .*\n$/);
+    expect(stderr).toMatch(/^assay: Cannot write .*copy\.db .*\n$/);
   });
 
   it.runIf(engine() === 'postgres')('points to the tools of PostgreSQL', async () => {

@@ -52,7 +52,7 @@ async function expectRefusal(args: readonly string[], code: number, message: str
 }
 
 describe('assay sso set', () => {
-  it('names a provider, and tells the redirect address to register', async () => {
+  it('names a provider, and prints the redirect URI to register', async () => {
     const set = await assay.json(
       ...SET(),
       'WWW.Acme.Example',
@@ -106,7 +106,7 @@ describe('assay sso set', () => {
     });
     expect(code).toBe(0);
     expect(stdout).toContain('with a secret');
-    expect(stdout).toContain('Register the redirect address at the provider');
+    expect(stdout).toContain('Register this redirect URI at the provider');
     expect(stdout + stderr).not.toContain(provider.clientSecret);
     expect(JSON.stringify(await assay.json('sso', 'show'))).not.toContain('secret with');
   });
@@ -155,7 +155,11 @@ describe('assay sso set', () => {
     [['--domain', 'a@b.example'], 2, /--domain must be a domain/],
     [['--group', 'web=unknown'], 2, /--group "unknown" is not the uid of an assessment of this organization/],
     [['--group', 'web'], 2, /NAME=UID/],
-    [['--client-secret-file', '/does/not/exist'], 1, /cannot be read from \/does\/not\/exist \(ENOENT\)/],
+    [
+      ['--client-secret-file', '/does/not/exist'],
+      1,
+      /Cannot read the client secret from \/does\/not\/exist \(ENOENT\)/,
+    ],
     [['--client-secret-file', '/dev/null'], 2, /must be one line of 1 to 4096 characters/],
     [['--groups-claim', ''], 2, /--groups-claim must have 1 to 255 characters/],
   ] as const)('refuses %j', async (args, code, message) => {
@@ -164,7 +168,7 @@ describe('assay sso set', () => {
   });
 
   it('refuses an unknown organization', () =>
-    expectRefusal(SET('nobody'), 1, 'There is no organization "nobody"'));
+    expectRefusal(SET('nobody'), 1, 'Organization "nobody" not found'));
 
   const withIssuer = (issuer: string) =>
     SET('bare').map((text) => (text === provider.issuer ? issuer : text));
@@ -176,12 +180,16 @@ describe('assay sso set', () => {
     await expectRefusal(
       withIssuer(`http://127.0.0.1:${port}`),
       1,
-      /cannot be used: the request to it failed \(ECONNREFUSED\)\. Check --issuer/,
+      /Cannot use the provider at .*: the request to it failed \(ECONNREFUSED\)\. Check --issuer/,
     );
   });
 
   it('says that something else answers', () =>
-    expectRefusal(withIssuer(`${provider.issuer}/elsewhere`), 1, /cannot be used: unexpected HTTP response/));
+    expectRefusal(
+      withIssuer(`${provider.issuer}/elsewhere`),
+      1,
+      /Cannot use the provider at .*: unexpected HTTP response/,
+    ));
 
   it('wants https, but on this machine', async () => {
     await expectRefusal(withIssuer('http://login.example'), 1, 'its issuer must be an https address');
@@ -191,7 +199,7 @@ describe('assay sso set', () => {
   it('refuses metadata that name another issuer', async () => {
     provider.tamper = (path, body) =>
       path === '/.well-known/openid-configuration' ? { ...body, issuer: 'https://evil.example' } : undefined;
-    await expectRefusal(SET('bare'), 1, /cannot be used: .*issuer/);
+    await expectRefusal(SET('bare'), 1, /Cannot use the provider at .*: .*issuer/);
   });
 
   it('refuses metadata without what a sign-in needs', async () => {
@@ -210,14 +218,14 @@ describe('assay sso remove and unlink', () => {
     });
     expect(await assay.json('sso', 'show')).toEqual([]);
     expect((await assay.run(['sso', 'show'])).stdout).toBe(
-      'There is no provider yet. "assay sso set" names one.\n',
+      'No identity providers yet. Run "assay sso set" to add one.\n',
     );
     expect((await assay.run(['sso', 'show', '--organization', 'acme'])).stdout).toBe(
-      'acme has no provider. "assay sso set" names one.\n',
+      'acme has no identity provider. Run "assay sso set" to add one.\n',
     );
     expect(await assay.json(...SET('umbra', 'acme.example'))).toMatchObject({ domains: ['acme.example'] });
     await assay.json('sso', 'remove', '--organization', 'umbra');
-    await expectRefusal(['sso', 'remove', '--organization', 'acme'], 1, 'acme has no provider');
+    await expectRefusal(['sso', 'remove', '--organization', 'acme'], 1, 'acme has no identity provider');
   });
 
   it('says that a user was never linked', async () => {
@@ -225,7 +233,7 @@ describe('assay sso remove and unlink', () => {
     await expectRefusal(
       ['sso', 'unlink', '--user', 'ada@acme.example'],
       1,
-      'ada@acme.example never signed in through a provider',
+      'ada@acme.example is not linked to an identity provider',
     );
   });
 });

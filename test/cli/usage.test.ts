@@ -30,7 +30,7 @@ describe('help', () => {
     for (const name of new Set(COMMANDS.map((command) => command.split(' ')[0]))) {
       expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     }
-    expect(stdout).toContain('0 done, 1 failed, 2 used wrongly');
+    expect(stdout).toContain('0 success, 1 failure, 2 usage error');
   });
 
   it.each(COMMANDS)('teaches %s with examples', async (command) => {
@@ -60,9 +60,9 @@ describe('a command that is used wrongly', () => {
     ['user list everything', 'too many arguments'],
     ['user list --data=', "'--data <folder>' argument '' is invalid"],
     ['user create --staff', "required option '--email <email>' not specified"],
-    ['user create --email a@example.com', 'Say whose user it is: --organization UID, or --staff'],
+    ['user create --email a@example.com', 'Specify --organization UID or --staff'],
     ['user create --email a@example.com --organization x --staff', 'cannot be used with'],
-    ['user create --email a@example.com --organization x --assign y', '--assign is for --staff only'],
+    ['user create --email a@example.com --organization x --assign y', '--assign requires --staff'],
     [
       'user create --email nobody --staff',
       '--email must be an e-mail address such as ada@example.com, not "nobody"',
@@ -124,7 +124,7 @@ describe('a command that cannot do its work', () => {
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^assay: The data folder .* cannot be used \(ENOTDIR\)\. Choose one with --data\.\n$/,
+      /^assay: Cannot use the data directory .* \(ENOTDIR\)\. Choose another with --data\.\n$/,
     );
   });
 
@@ -134,7 +134,7 @@ describe('a command that cannot do its work', () => {
     });
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'assay: PostgreSQL at 127.0.0.1:1 does not answer (ECONNREFUSED). Check ASSAY_DATABASE_URL, and that it runs.\n',
+      'assay: Cannot connect to PostgreSQL at 127.0.0.1:1 (ECONNREFUSED). Check that it is running, and ASSAY_DATABASE_URL.\n',
     );
   });
 });

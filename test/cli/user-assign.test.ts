@@ -41,13 +41,13 @@ describe('assay user assign', () => {
     const replaced = await assay.run(['user', 'assign', uid, '--organization', 'other']);
     expect(replaced).toEqual({
       code: 0,
-      stdout: `${email} reaches other, and nothing of others.\n`,
+      stdout: `${email} has access to other only.\n`,
       stderr: '',
     });
     expect(await statuses()).toEqual([404, 404, 201]);
 
     const freed = await assay.run(['user', 'assign', String(id), '--all']);
-    expect(freed).toEqual({ code: 0, stdout: `${email} reaches every organization.\n`, stderr: '' });
+    expect(freed).toEqual({ code: 0, stdout: `${email} has access to all organizations.\n`, stderr: '' });
     expect(await statuses()).toEqual([201, 201, 201]);
   });
 
@@ -55,7 +55,7 @@ describe('assay user assign', () => {
     const { email } = await newStaff('--assign', 'acme');
     const client = await assay.json('user', 'create', '--email', 'c@example.com', '--organization', 'acme');
     await expectRefusal([client.email, '--all'], 1, 'is not platform staff');
-    await expectRefusal(['nobody@example.com', '--all'], 1, 'There is no user');
+    await expectRefusal(['nobody@example.com', '--all'], 1, 'not found');
     await expectRefusal([email, '--organization', 'umbra', 'nothing'], 1, 'nothing');
     await expectRefusal([email], 2, '--organization UID, or --all');
     await expectRefusal([email, '--all', '--organization', 'acme'], 2, '--organization');

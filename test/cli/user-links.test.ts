@@ -53,7 +53,7 @@ describe('assay user invite', () => {
     const { email } = await newUser();
     const assumed = await assay.run(['user', 'invite', email]);
     expect(assumed.stdout).toMatch(/^invite_url +http:\/\/127\.0\.0\.1:8080\/invitation\?token=\S+$/m);
-    expect(assumed.stderr).toContain('Set ASSAY_CLIENT_BASE_URL');
+    expect(assumed.stderr).toContain('set ASSAY_CLIENT_BASE_URL');
     const set = await assay.run(['user', 'invite', email], { env: ADDRESS });
     expect(set.stdout).toContain('https://assay.example/invitation?token=');
     expect(set.stderr).toBe('');
@@ -66,7 +66,7 @@ describe('assay user invite', () => {
     await assay.json('token', 'create', '--user', banned.email);
     await assay.json('user', 'ban', banned.email);
     await expectRefusal(['user', 'invite', banned.email], 'is banned');
-    await expectRefusal(['user', 'invite', 'nobody@example.com'], 'There is no user');
+    await expectRefusal(['user', 'invite', 'nobody@example.com'], 'not found');
   });
 });
 
@@ -96,7 +96,7 @@ describe('assay user reset-password', () => {
     await assay.json('token', 'create', '--user', email);
     await assay.json('user', 'ban', email);
     await expectRefusal(['user', 'reset-password', email], 'is banned');
-    await expectRefusal(['user', 'reset-password', 'nobody@example.com'], 'There is no user');
+    await expectRefusal(['user', 'reset-password', 'nobody@example.com'], 'not found');
   });
 });
 
@@ -104,9 +104,7 @@ describe('assay user sign-out', () => {
   it('says that there was nothing to end, and refuses nobody', async () => {
     const { id, uid, email } = await newUser();
     expect(await assay.json('user', 'sign-out', email)).toEqual({ id, uid, email, sessions: 0 });
-    expect((await assay.run(['user', 'sign-out', uid])).stdout).toBe(
-      `${email} was not signed in anywhere.\n`,
-    );
-    await expectRefusal(['user', 'sign-out', 'nobody@example.com'], 'There is no user');
+    expect((await assay.run(['user', 'sign-out', uid])).stdout).toBe(`${email} was not signed in.\n`);
+    await expectRefusal(['user', 'sign-out', 'nobody@example.com'], 'not found');
   });
 });

@@ -68,7 +68,7 @@ describe('A call', () => {
     expect(invalid).toMatchObject({
       status: 422,
       kind: 'validation-failed',
-      faults: [{ property: 'name', message: expect.any(String) }],
+      fieldErrors: [{ property: 'name', message: expect.any(String) }],
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     const params = { path: { assessmentGroupId: 999_999 } };

@@ -54,7 +54,7 @@ describe('assay import nmap', () => {
     expect(assets[1_499]).toMatchObject({ address: '10.1.5.219', openPorts: 1 });
     const { stdout } = await importing(path, '--organization', 'acme');
     expect(stdout.split('\n').filter((line) => line.startsWith('10.1.'))).toHaveLength(20);
-    expect(stdout).toMatch(/^and 1480 more; --json lists them all$/m);
+    expect(stdout).toMatch(/^and 1480 more \(use --json to list all\)$/m);
   });
 
   it('keeps and tells what came before the end of a report that is cut off', async () => {
@@ -69,7 +69,7 @@ describe('assay import nmap', () => {
       error: expect.stringMatching(/^line 6: The report ends too early/),
     });
     expect(stderr).toMatch(
-      /cut\.xml: line 6: .* What was imported until then stays; "assay import undo \d+" takes it away\.\n$/,
+      /cut\.xml: line 6: .* Part of the report was imported\. To undo it, run "assay import undo \d+"\.\n$/,
     );
   });
 
@@ -84,19 +84,19 @@ describe('assay import nmap', () => {
       'a file that is missing',
       () => [join(folder, 'missing.xml'), '--organization', 'acme'],
       1,
-      /There is no file .*missing\.xml/,
+      /File .*missing\.xml not found/,
     ],
     [
       'a folder without files',
       () => [mkdtempSync(join(folder, 'empty-')), '--organization', 'acme'],
       1,
-      /There is no file in/,
+      /The folder .* has no files/,
     ],
     [
       'an unknown organization',
       () => [join(folder, 'missing.xml'), '--organization', 'nobody'],
       1,
-      /There is no organization "nobody"/,
+      /Organization "nobody" not found/,
     ],
     ['no organization', () => ['-'], 2, /--organization/],
   ])('refuses %s', async (_name, args, code, message) => {

@@ -209,7 +209,7 @@ describe('assay keys', () => {
     const { stdout } = await assay.run(['keys', 'rotate']);
     expect(stdout).toMatch(
       new RegExp(
-        `^Key \\S+ signs from now on\\.\nKey ${first.kid} is taken away: no valid token needs it\\.\n$`,
+        `^Created key \\S+, which now signs access tokens\\.\nRemoved key ${first.kid}, which no valid token needs\\.\n$`,
       ),
     );
     const [third, ...rest] = await assay.json('keys', 'list');
@@ -245,7 +245,7 @@ describe('assay keys', () => {
     expect(await assay.run(['keys', 'remove', 'nothing'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'assay: There is no key "nothing". "assay keys list" shows them.\n',
+      stderr: 'assay: Key "nothing" not found. Run "assay keys list" to list keys.\n',
     });
     expect(await assay.json('keys', 'list')).toEqual([signing]);
   });
@@ -264,7 +264,7 @@ describe('assay keys', () => {
     expect(JSON.parse((await assay.run(['keys', 'list', '--json'], { env })).stdout)).toEqual(kids);
 
     const folder = join(assay.database.dataDirectory, 'keys');
-    const sealed = `assay: The keys in this database are sealed with the master key ${fingerprint}, and `;
+    const sealed = `assay: This database is encrypted with the master key ${fingerprint}, but `;
     for (const args of [
       ['user', 'list'],
       ['serve', '--port', '0'],
@@ -277,6 +277,6 @@ describe('assay keys', () => {
     const wrong = await assay.run(['user', 'list'], {
       env: { ASSAY_MASTER_KEY: randomBytes(32).toString('base64') },
     });
-    expect(wrong.stderr).toMatch(/, and ASSAY_MASTER_KEY is ([0-9a-f]{4}-){3}[0-9a-f]{4}\. /);
+    expect(wrong.stderr).toMatch(/, but ASSAY_MASTER_KEY is ([0-9a-f]{4}-){3}[0-9a-f]{4}\. /);
   });
 });
