@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { cliAttribution } from '../src/auth/callers.ts';
+import { operatorAttribution } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/engine.ts';
-import { createAssessmentUnchecked } from '../src/domain/assessments/assessments.ts';
+import { createAssessment } from '../src/domain/assessments/create-assessment.ts';
 import { insertOrganization } from '../src/domain/organizations/organizations.ts';
 import { createUser } from '../src/domain/users/users.ts';
 import type { Keys } from '../src/auth/keys.ts';
@@ -78,7 +78,7 @@ async function fillOrganization(
   uid: string,
   size: Size,
 ): Promise<LargeOrganization> {
-  const act = cliAttribution(START);
+  const act = operatorAttribution(START);
   const { id: organization } = await db.write((tx) => insertOrganization(tx, act, { uid, name: uid }));
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: `admin@${uid}.example`, organization: uid, admin: true }),
@@ -88,7 +88,7 @@ async function fillOrganization(
   );
   for (let number = 0; number < size.assessments; number += 1) {
     await db.write((tx) =>
-      createAssessmentUnchecked(tx, act, {
+      createAssessment(tx, act, {
         uid: `${uid}-${number}`,
         name: `${uid} ${number}`,
         organization: uid,

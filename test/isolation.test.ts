@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
-import { cliAttribution } from '../src/auth/callers.ts';
-import { createVulnerabilityTagUnchecked } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
+import { operatorAttribution } from '../src/auth/callers.ts';
+import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import {
   waitForImport,
   type FormPart,
@@ -741,7 +741,7 @@ afterAll(() => server.close());
 /** A tenant with one of everything, and its users by role. */
 async function tenant(uid: string) {
   const { db, clock } = server.context;
-  const act = () => cliAttribution(clock());
+  const act = () => operatorAttribution(clock());
   const { id: organizationId } = await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });
@@ -761,7 +761,7 @@ async function tenant(uid: string) {
     body: { add: [{ assetUid: asset.uid, scopeRules: [{ rule: 'everything' }] }] },
   });
   const vulnerabilityTag = await db.write((tx) =>
-    createVulnerabilityTagUnchecked(tx, act(), { organization: uid, name: 'own' }),
+    createVulnerabilityTag(tx, act(), { organization: { uid }, name: 'own' }),
   );
   const vulnerability = await world.vulnerability(assessment.uid, {
     title: 'Finding',

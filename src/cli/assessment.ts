@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import { cliAttribution } from '../auth/callers.ts';
-import { createAssessmentUnchecked, listAssessments } from '../domain/assessments/assessments.ts';
+import { operatorAttribution } from '../auth/callers.ts';
+import { assessmentList, type AssessmentView } from '../domain/assessments/assessment-list.ts';
+import { createAssessment } from '../domain/assessments/create-assessment.ts';
+import { readBatches } from '../domain/lists/read-batches.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { withContext } from './with-context.ts';
 import { requireOrganization } from './organization.ts';
@@ -25,9 +27,10 @@ export function registerAssessmentCommand(program: Command): void {
     .action((uid: string | undefined, { organization, name, json, ...flags }: CreateOptions) =>
       withContext(flags, async ({ db, clock }) => {
         await requireOrganization(db.read, organization);
-        const created = await db.write((tx) =>
-          createAssessmentUnchecked(tx, cliAttribution(clock()), { uid, name, organization }),
+        const assessment = await db.write((tx) =>
+          createAssessment(tx, operatorAttribution(clock()), { uid, name, organization }),
         );
+        const created = toRow(assessment);
         if (json === true) return printJson(created);
         printLines(...keyValueLines({ ...created }));
       }),
@@ -37,8 +40,18 @@ export function registerAssessmentCommand(program: Command): void {
     description: 'List assessments',
     examples: [['assay assessment list']],
   }).action(({ json, ...flags }: CommonOptions) =>
-    withContext(flags, async ({ db }) => {
-      const assessments = await listAssessments(db.read);
+    withContext(flags, async ({ db, clock }) => {
+      const { actor: caller, now } = operatorAttribution(clock());
+      const request = { filters: {}, sort: 'createdAt', descending: false } as const;
+      const assessments = [];
+      for await (const { items } of readBatches(
+        assessmentList,
+        { db: db.read, caller, now },
+        request,
+        0,
+        Infinity,
+      ))
+        assessments.push(...items.map(toRow));
       if (json === true) return printJson(assessments);
       printLines(
         ...table(
@@ -54,4 +67,8 @@ export function registerAssessmentCommand(program: Command): void {
       );
     }),
   );
+}
+
+function toRow({ id, uid, name, organizationUid: organization }: AssessmentView) {
+  return { id, uid, name, organization };
 }

@@ -1,5 +1,6 @@
 import { CompiledQuery, PostgresAdapter, sql as query } from 'kysely';
 import type { Transaction } from './engine.ts';
+import { chunked } from './chunks.ts';
 import { markPipelined } from './prepared-queries.ts';
 
 export type ColumnKind = 'int' | 'real' | 'text';
@@ -11,18 +12,6 @@ export type InsertRow = readonly InsertValue[];
 const STATEMENT_SIZES = [200, 20, 1];
 /** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
 const JSON_INSERT_THRESHOLD = 400;
-/** Of how many a statement is: on SQLite one about all of a large request would hold the event loop for too long. */
-export const CHUNK_ROWS = 2_000;
-
-/**
- * Takes a list apart for statements about each piece of it.
- * @param size of a piece; less than one is one
- */
-export function* chunked<T>(list: readonly T[], size = CHUNK_ROWS): Generator<readonly T[]> {
-  const step = Math.max(1, Math.floor(size));
-  for (let start = 0; start < list.length; start += step) yield list.slice(start, start + step);
-}
-
 /**
  * An insert of any number of rows, as fast as the engine takes them: SQLite wants many rows of bound parameters in a
  * statement that stays the same, PostgreSQL an array a column.

@@ -1,4 +1,4 @@
-import type { VulnerabilityInput } from '../domain/vulnerabilities/vulnerability-links.ts';
+import type { VulnerabilityInput } from '../domain/vulnerabilities/create-vulnerability.ts';
 import type { SeededRandom } from './random.ts';
 import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-locations.ts';
 

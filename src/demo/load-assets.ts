@@ -1,7 +1,8 @@
 import type { Transaction } from '../db/engine.ts';
 import { updateListingAssets, planListingUpdate } from '../domain/assessments/update-listing.ts';
 import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';
-import { createAsset, type NewAsset } from '../domain/assets/insert-assets.ts';
+import { createAssets } from '../domain/assets/create-assets.ts';
+import type { NewAsset } from '../domain/assets/insert-assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { SeededRandom } from './random.ts';
 import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
@@ -75,7 +76,7 @@ export async function loadAssets(
   const created: { id: number; uid: string }[] = [];
   for (const [index, asset] of assets.entries()) {
     const uid = index === assets.length - 1 ? uids?.unlisted : uids?.assets[index];
-    created.push(await createAsset(tx, act, asset, uid));
+    created.push(...(await createAssets(tx, act, [asset], () => '', uid === undefined ? undefined : [uid])));
   }
   const byLocation = new Map(
     assets.map(({ location, name }, index) => [location ?? name, created[index] as Created]),
@@ -115,4 +116,4 @@ export async function loadAssets(
   };
 }
 
-type Created = Awaited<ReturnType<typeof createAsset>>;
+type Created = { id: number; uid: string };

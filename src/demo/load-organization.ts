@@ -1,18 +1,16 @@
-import type { Attribution } from '../auth/callers.ts';
+import type { Attribution, Caller } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
-import { createAssessmentTagUnchecked } from '../domain/assessments/assessment-tags.ts';
-import { createAssessmentUnchecked, grantAssessmentAccess } from '../domain/assessments/assessments.ts';
-import {
-  addGroupMember,
-  createAssessmentGroup,
-  GROUP_ROLES,
-  type GroupRole,
-} from '../domain/assessments/groups.ts';
-import { logTestingSessionUnchecked } from '../domain/assessments/testing-sessions.ts';
+import { createAssessmentTag } from '../domain/assessments/assessment-tags.ts';
+import { addGroupMembers } from '../domain/assessments/add-group-members.ts';
+import { grantAssessmentAccess } from '../domain/assessments/assessment-access.ts';
+import { createAssessment } from '../domain/assessments/create-assessment.ts';
+import { GROUP_ROLES, type GroupRole } from '../domain/assessments/groups.ts';
+import { createGroup } from '../domain/assessments/update-group.ts';
+import { createTestingSession } from '../domain/assessments/update-testing-session.ts';
 import { insertOrganization } from '../domain/organizations/organizations.ts';
 import { banUser } from '../domain/users/ban-user.ts';
 import { createUser, type CreatedUser } from '../domain/users/users.ts';
-import { createVulnerabilityTagUnchecked } from '../domain/vulnerabilities/vulnerability-tags.ts';
+import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type SeededRandom, seededRandom } from './random.ts';
 import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
 import { createAssetInputs, loadAssets, scannedHosts } from './load-assets.ts';
@@ -32,7 +30,7 @@ const LEFT = 1;
 
 export interface LoadOptions {
   tx: Transaction;
-  act: Attribution;
+  act: Attribution<Caller>;
   schedule: Schedule;
   secrets: DemoSecrets;
   evidence: StoredEvidence;
@@ -56,18 +54,18 @@ export async function loadOrganization(
   const chance = seededRandom(programme.seed);
   const begin = { ...act, now: start };
   const { id, uid } = await insertOrganization(tx, begin, programme.organization);
-  const group = await createAssessmentGroup(tx, begin, { organization: uid, name: programme.group });
+  const group = await createGroup(tx, begin, { organization: uid, name: programme.group });
   const { assessment, furtherAssessments } = programme;
-  await createAssessmentUnchecked(tx, begin, { ...assessment, organization: uid, groupId: group.id });
+  await createAssessment(tx, begin, { ...assessment, organization: uid, groupId: group.id });
   const groups = [group];
   for (const name of programme.furtherGroups)
-    groups.push(await createAssessmentGroup(tx, begin, { organization: uid, name }));
+    groups.push(await createGroup(tx, begin, { organization: uid, name }));
   for (const [
     index,
     { about: _about, findings: _findings, applications: _applications, ...other },
   ] of furtherAssessments.entries()) {
     const groupId = groups[1 + (index % programme.furtherGroups.length)]?.id;
-    await createAssessmentUnchecked(tx, begin, { ...other, organization: uid, groupId });
+    await createAssessment(tx, begin, { ...other, organization: uid, groupId });
   }
 
   const groupIds = groups.map(({ id: groupId }) => groupId);
@@ -150,7 +148,7 @@ async function loadUsers(
     return { ...user, organizationId, admin };
   };
   const join = (userUid: string, role: GroupRole, at: number, of = groupId) =>
-    addGroupMember(tx, { ...act, now: at }, { groupId: of, userUid, role });
+    addGroupMembers(tx, { ...act, now: at }, of, [{ userUid, role }]);
 
   const users = {
     admin: await account('admin'),
@@ -202,16 +200,20 @@ async function loadTags(
   };
   for (const name of EDITABLE_TAGS)
     tags.editable.push(
-      (await createVulnerabilityTagUnchecked(tx, begin, { organization, name, editable: true })).id,
+      (await createVulnerabilityTag(tx, begin, { organization: { uid: organization }, name })).id,
     );
   for (const name of FIXED_TAGS)
     tags.fixed.push(
-      (await createVulnerabilityTagUnchecked(tx, begin, { organization, name, editable: false })).id,
+      (
+        await createVulnerabilityTag(tx, begin, {
+          organization: { uid: organization },
+          name,
+          editable: false,
+        })
+      ).id,
     );
   for (const name of ASSESSMENT_TAGS)
-    tags.assessment.push(
-      (await createAssessmentTagUnchecked(tx, begin, { name, assessment: assessment.uid })).id,
-    );
+    tags.assessment.push((await createAssessmentTag(tx, begin, { name, assessment: assessment.uid })).id);
   return tags;
 }
 
@@ -225,11 +227,11 @@ function seedSessions(
 ): void {
   const log = (tester: DemoUser, startedAt: number, endedAt: number | null) => {
     chronicle.add(endedAt ?? startedAt, (now) =>
-      logTestingSessionUnchecked(
-        tx,
-        { ...act, now },
-        { assessment, testerId: tester.id, startedAt, endedAt, note: chance.pick(NOTES) },
-      ),
+      createTestingSession(tx, { ...act, now }, assessment, {
+        testerId: tester.id,
+        ...(endedAt === null ? {} : { startedAt, endedAt }),
+        note: chance.pick(NOTES),
+      }),
     );
   };
   const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;

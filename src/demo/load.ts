@@ -1,4 +1,4 @@
-import { type Attribution, cliAttribution } from '../auth/callers.ts';
+import { type Attribution, operatorAttribution } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { ReadConnection, Transaction } from '../db/engine.ts';
 import { recordEvent } from '../domain/audit/record-event.ts';
@@ -30,7 +30,7 @@ export async function loadDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = cliAttribution(now);
+  const act = operatorAttribution(now);
   // A programme that has run for half a year looks like one: its lists can be sorted by time.
   const start = mondayOf(now - 180 * DAY);
   const testers: DemoUser[] = [];
@@ -96,7 +96,7 @@ export async function renewDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = cliAttribution(now);
+  const act = operatorAttribution(now);
   const oauthClients = await renewDemoClients(tx, act, facts.users.staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();

@@ -1,4 +1,4 @@
-import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 import { calculateCvssScore } from '../domain/vulnerabilities/cvss.ts';
 import {
   normalizeCve,

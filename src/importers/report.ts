@@ -1,6 +1,6 @@
 import type { ScannedHost } from '../domain/assets/scans/apply-scans.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
-import type { Severity } from '../domain/vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../domain/shared/statuses-and-severities.ts';
 
 /** The decompressed bytes of a report. Each call starts from the beginning, so that a report can be read twice. */
 export type ByteSource = () => AsyncIterable<Uint8Array>;

@@ -60,8 +60,10 @@ const memberWith = async (role: GroupRole) => {
 };
 const events = async () =>
   (await world.auditEvents()).filter(
-    ({ action, organization_id }) =>
-      action === 'assessment-group.add-members' && organization_id === organization.id,
+    ({ action, actor_kind, organization_id }) =>
+      actor_kind === 'user' &&
+      action === 'assessment-group.add-members' &&
+      organization_id === organization.id,
   );
 type Response = Awaited<ReturnType<typeof send>>;
 const codes = (response: Response) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { putPorts } from '../../src/domain/assets/ports.ts';
+import { putPorts } from '../harness/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';

@@ -256,7 +256,7 @@ describe('Operation 8: create asset tags', () => {
 
       const faults = (...properties: string[]) => ({
         kind: 'invalid',
-        faults: properties.map((property) => expect.objectContaining({ property })),
+        fieldErrors: properties.map((property) => expect.objectContaining({ property })),
       });
       const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, plan));
       await db.write((tx) =>

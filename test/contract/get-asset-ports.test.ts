@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Port, putPorts } from '../../src/domain/assets/ports.ts';
+import type { Port } from '../../src/domain/assets/ports.ts';
+import { putPorts } from '../harness/ports.ts';
 import { type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 

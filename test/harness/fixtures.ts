@@ -2,30 +2,28 @@ import { hash } from '@node-rs/argon2';
 import { cliAttribution, operatorAttribution } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
-import { createAssessmentTagUnchecked } from '../../src/domain/assessments/assessment-tags.ts';
-import {
-  createAssessmentUnchecked,
-  grantAssessmentAccess,
-} from '../../src/domain/assessments/assessments.ts';
-import { createAsset, type NewAsset } from '../../src/domain/assets/insert-assets.ts';
+import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
+import { grantAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';
+import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
+import { createAssets } from '../../src/domain/assets/create-assets.ts';
+import { hasLocation, type NewAsset } from '../../src/domain/assets/insert-assets.ts';
+import type { Asset } from '../../src/domain/assets/read-asset.ts';
 import { createClient, type NewClient } from '../../src/domain/tokens/oauth-clients.ts';
-import {
-  addGroupMember,
-  createAssessmentGroup,
-  type GroupRole,
-} from '../../src/domain/assessments/groups.ts';
-import { addAssetToListing } from '../../src/domain/assessments/update-listing.ts';
+import { addGroupMembers } from '../../src/domain/assessments/add-group-members.ts';
+import type { GroupRole } from '../../src/domain/assessments/groups.ts';
+import { createGroup } from '../../src/domain/assessments/update-group.ts';
+import { planListingUpdate, updateListingAssets } from '../../src/domain/assessments/update-listing.ts';
 import {
   addOrganizationToGroup,
   insertOrganization,
   createOrganizationGroup,
 } from '../../src/domain/organizations/organizations.ts';
-import { logTestingSessionUnchecked } from '../../src/domain/assessments/testing-sessions.ts';
+import { insertTestingSession, sessionRunningError } from '../../src/domain/assessments/testing-sessions.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/users/users.ts';
-import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/vulnerability-links.ts';
+import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerability } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
-import { createVulnerabilityTagUnchecked } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
+import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
 import type { TestServer } from './server.ts';
 
 export interface TestUser {
@@ -72,6 +70,7 @@ function worldBy(
 ) {
   const { db, keys, clock } = context;
   const act = () => cliAttribution(clock());
+  const operator = () => operatorAttribution(clock());
 
   const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
     issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
@@ -129,24 +128,40 @@ function worldBy(
       write((tx) => createUser(tx, act(), { email: `user${next()}@example.com`, ...input })),
     assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
       write((tx) =>
-        createAssessmentUnchecked(tx, act(), { uid, name: `Assessment ${uid}`, organization, groupId }),
+        createAssessment(tx, operator(), { uid, name: `Assessment ${uid}`, organization, groupId }),
       ),
     access: (assessmentUid: string, userId: number) =>
       write((tx) => grantAssessmentAccess(tx, act(), assessmentUid, userId)),
     group: (organization: string) =>
-      write((tx) => createAssessmentGroup(tx, act(), { organization, name: `Group ${next()}` })),
+      write((tx) => createGroup(tx, operator(), { organization, name: `Group ${next()}` })),
     member: (groupId: number, userUid: string, role: GroupRole) =>
-      write((tx) => addGroupMember(tx, act(), { groupId, userUid, role })),
+      write((tx) => addGroupMembers(tx, operator(), groupId, [{ userUid, role }])),
     asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
-      write((tx) => {
+      write(async (tx) => {
         const number = next();
+        const { type = 'webapp' } = input;
         const location =
-          input.type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
-        return createAsset(tx, act(), { type: 'webapp', name: `Asset ${number}`, location, ...input });
+          type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
+        const [asset] = await createAssets(
+          tx,
+          operator(),
+          [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
+          () => '',
+        );
+        return asset as Asset;
       }),
     /** Associates an asset with a listing, which is an assessment. */
     list: (listing: string, assetUid: string, scopeRules?: string[]) =>
-      write((tx) => addAssetToListing(tx, act(), { listing, assetUid, scopeRules })),
+      write((tx) =>
+        updateListingAssets(
+          tx,
+          operator(),
+          listing,
+          planListingUpdate({
+            add: [{ assetUid, ...(scopeRules && { scopeRules: scopeRules.map((rule) => ({ rule })) }) }],
+          }),
+        ),
+      ),
     /** A group of organizations, which tags may belong to. */
     async organizationGroup(uid: string, organizations: string[]) {
       const group = await write((tx) => createOrganizationGroup(tx, act(), { uid, name: `Group ${uid}` }));
@@ -157,7 +172,7 @@ function worldBy(
     async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
       const title = `Vulnerability ${next()}`;
       const { id } = await write((tx) =>
-        createVulnerability(tx, operatorAttribution(clock()), {
+        createVulnerability(tx, operator(), {
           assessment,
           title,
           severity: 'High',
@@ -167,12 +182,37 @@ function worldBy(
       return { id };
     },
     vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
-      write((tx) => createVulnerabilityTagUnchecked(tx, act(), { organization, name, editable })),
+      write((tx) =>
+        createVulnerabilityTag(tx, operator(), { organization: { uid: organization }, name, editable }),
+      ),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>
-      write((tx) => createAssessmentTagUnchecked(tx, act(), { assessment, name })),
-    /** Times are milliseconds since 1970; `null` while the session runs. */
+      write((tx) => createAssessmentTag(tx, operator(), { assessment, name })),
+    /** Of any length; times are milliseconds since 1970, `null` while the session runs. */
     testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
-      write((tx) => logTestingSessionUnchecked(tx, act(), { assessment, testerId, startedAt, endedAt })),
+      write(async (tx) => {
+        const session = await insertTestingSession(
+          tx,
+          act(),
+          {
+            assessment: await tx
+              .selectFrom('assessments')
+              .select(['id', 'uid', 'organization_id as organizationId'])
+              .where('uid', '=', assessment)
+              .executeTakeFirstOrThrow(),
+            tester: await tx
+              .selectFrom('users')
+              .select(['id', 'uid'])
+              .where('id', '=', testerId)
+              .executeTakeFirstOrThrow(),
+            startedAt,
+            endedAt,
+            note: '',
+          },
+          endedAt === null ? 'testing-session.start' : 'testing-session.log',
+        );
+        if (session === undefined) throw sessionRunningError();
+        return session;
+      }),
     /** An application; public and with one redirect address unless told. */
     client: (input: Partial<NewClient> = {}) =>
       write((tx) =>

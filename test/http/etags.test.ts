@@ -10,7 +10,7 @@ import { API_SCOPE } from '../../src/auth/scopes.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { renameUser } from '../../src/domain/users/users.ts';
-import { revokeAssessmentAccess } from '../../src/domain/assessments/assessments.ts';
+import { revokeAssessmentAccess } from '../../src/domain/assessments/assessment-access.ts';
 import { setPassword } from '../../src/domain/sign-in/passwords.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { expectProblem } from '../harness/expect-problem.ts';

@@ -5,7 +5,7 @@ import type { ImportTarget } from '../../domain/imports/start-import.ts';
 import { type FieldError, invalidInput } from '../../domain/shared/errors.ts';
 import { validateName } from '../../domain/shared/names.ts';
 import { parseTimestamp } from '../../domain/shared/time.ts';
-import { SEVERITIES, type Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { SEVERITIES, type Severity } from '../../domain/shared/statuses-and-severities.ts';
 import { Problem } from '../../http/problems.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
 import { REPORT_FORMATS } from '../../importers/formats/index.ts';

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { IMPORT_STATES, type ImportView } from '../../domain/imports/import-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
-import { SEVERITIES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
 import { NullableUserRefSchema } from '../v1/named-users.ts';
 

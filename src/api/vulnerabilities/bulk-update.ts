@@ -5,7 +5,7 @@ import {
   type BulkUpdateResult,
   MAX_BULK_UPDATE,
 } from '../../domain/vulnerabilities/bulk/update.ts';
-import { SEVERITIES, STATUS_NAMES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { filterBodySchema } from '../../http/lists/parameters.ts';
 import { operation } from '../../http/operation.ts';

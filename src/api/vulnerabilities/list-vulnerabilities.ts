@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { PHASES, SEVERITIES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { PHASES, SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../domain/vulnerabilities/vulnerability-summary.ts';
 import type { FilterInput } from '../../domain/lists/filters.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
-import { PHASES, VULNERABILITY_STATUSES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { PHASES, VULNERABILITY_STATUSES } from '../../domain/shared/statuses-and-severities.ts';
 import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import { deleteVulnerability } from '../../domain/vulnerabilities/delete-vulnerability.ts';
 import { replaceVulnerability } from '../../domain/vulnerabilities/replace-vulnerability.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { SEVERITIES } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { addCommand, setInputNames } from '../command.ts';
 import { isFolder, findReports, watchFolders } from './report-files.ts';
 import { type ImportFields, CtrlC } from './api.ts';

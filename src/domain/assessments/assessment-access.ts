@@ -1,16 +1,77 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { inList } from '../../db/dialect-sql.ts';
+import { inList, pairsTable } from '../../db/dialect-sql.ts';
+import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';
-import { type AuditedChange, recordEvents } from '../audit/record-event.ts';
-import { invalidInput } from '../shared/errors.ts';
+import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
+import { invalidInput, notFound } from '../shared/errors.ts';
 
 const insertAccess = prepareInsert(
   'assessment_access',
   { organization_id: 'int', assessment_id: 'int', user_id: 'int' },
   'on conflict do nothing',
 );
+
+/**
+ * Gives a client user access to an assessment of their organization; giving it twice changes nothing.
+ * @throws Failure `missing` for either
+ */
+export async function grantAssessmentAccess(
+  tx: Transaction,
+  act: Attribution,
+  assessmentUid: string,
+  userId: number,
+): Promise<void> {
+  const found = await tx
+    .selectFrom('assessments')
+    .innerJoin('users', 'users.organization_id', 'assessments.organization_id')
+    .select(['assessments.id', 'assessments.organization_id'])
+    .where('assessments.uid', '=', assessmentUid)
+    .where('users.id', '=', userId)
+    .executeTakeFirst();
+  if (found === undefined) throw notFound('assessment or the user');
+  const granted = await tx
+    .insertInto('assessment_access')
+    .values({ organization_id: found.organization_id, assessment_id: found.id, user_id: userId })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .executeTakeFirst();
+  if (granted === undefined) return;
+  await bumpUserVersion(tx, userId);
+  await recordEvent(tx, act, {
+    action: 'assessment.grant',
+    object: ['assessment', assessmentUid],
+    organizationId: found.organization_id,
+    before: null,
+    after: { user: userId },
+  });
+}
+
+/** Takes access to an assessment away again; taking away what is not there changes nothing. */
+export async function revokeAssessmentAccess(
+  tx: Transaction,
+  act: Attribution,
+  assessment: { id: number; uid: string; organizationId: number },
+  userId: number,
+): Promise<void> {
+  const revoked = await tx
+    .deleteFrom('assessment_access')
+    .where('assessment_id', '=', assessment.id)
+    .where('user_id', '=', userId)
+    .returning('user_id')
+    .executeTakeFirst();
+  if (revoked === undefined) return;
+  await bumpUserVersion(tx, userId);
+  await recordEvent(tx, act, {
+    action: 'assessment.revoke',
+    object: ['assessment', assessment.uid],
+    organizationId: assessment.organizationId,
+    before: { user: userId },
+    after: null,
+  });
+}
 
 /**
  * @returns by user, the uids of the assessments that they were given access to by name, sorted; an admin reaches others
@@ -128,4 +189,38 @@ export async function requireAssessments(
   );
   if (faults.length > 0) throw invalidInput(faults);
   return rows;
+}
+
+/** Users have access who were granted it, administer the organization, or are staff who can see it; banned ones do not. */
+const selectPairsWithAccess = prepareQuery<{ pairs: string }, { assessment: number; user: number }>((db, p) =>
+  db
+    .selectFrom(pairsTable(db, p.pairs).as('pair'))
+    .innerJoin('assessments', 'assessments.id', 'pair.one')
+    .innerJoin('users', 'users.id', 'pair.other')
+    .select(['assessments.id as assessment', 'users.id as user'])
+    .where('users.banned_at', 'is', null)
+    .where(
+      sql<SqlBool>`case when users.staff = 1 then
+          not exists (select 1 from staff_organizations where staff_organizations.user_id = users.id)
+          or exists (select 1 from staff_organizations where staff_organizations.user_id = users.id
+            and staff_organizations.organization_id = assessments.organization_id)
+        else users.organization_id = assessments.organization_id and (users.admin = 1 or exists (
+          select 1 from assessment_access where assessment_access.user_id = users.id
+            and assessment_access.assessment_id = assessments.id)) end`,
+    ),
+);
+
+/**
+ * @param pairs ids of an assessment and of a user; may have doubles
+ * @returns whether the user has access to the assessment, for each of them
+ */
+export async function accessByPair(
+  db: ReadConnection,
+  pairs: readonly (readonly [assessment: number, user: number])[],
+): Promise<(assessment: number, user: number) => boolean> {
+  const unique = new Map(pairs.map((pair) => [String(pair), pair]));
+  const found =
+    unique.size === 0 ? [] : await selectPairsWithAccess(db, { pairs: JSON.stringify([...unique.values()]) });
+  const known = new Set(found.map(({ assessment, user }) => `${assessment},${user}`));
+  return (assessment, user) => known.has(`${assessment},${user}`);
 }

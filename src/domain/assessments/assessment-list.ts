@@ -9,6 +9,7 @@ import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shar
 import { readCounters } from '../shared/counters.ts';
 import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
+import { isClosed } from '../shared/statuses-and-severities.ts';
 
 /** An assessment as those see it who have access to it. */
 export interface AssessmentView {
@@ -33,9 +34,6 @@ export interface AssessmentView {
   createdAt: number;
   updatedAt: number;
 }
-
-/** From this status on a vulnerability is closed (docs/decided.md, section 6). */
-const FIRST_CLOSED_STATUS = 5;
 
 const visibleAssessments = (db: ReadConnection, caller: Caller) =>
   db
@@ -143,7 +141,7 @@ function countsOf(tally: ReadonlyMap<string, number> = new Map()) {
   let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
   for (const [bucket, amount] of tally) {
     vulnerabilityCount += amount;
-    if (parseInt(bucket, 10) < FIRST_CLOSED_STATUS) openVulnerabilityCount += amount;
+    if (!isClosed(Number.parseInt(bucket, 10))) openVulnerabilityCount += amount;
   }
   return { vulnerabilityCount, openVulnerabilityCount };
 }

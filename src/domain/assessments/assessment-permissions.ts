@@ -1,8 +1,7 @@
 import { isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { DomainError } from '../shared/errors.ts';
-import { unknownGroupError } from './assessments.ts';
+import { DomainError, invalidInput } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';
 
 const CREATOR_ROLES: readonly GroupRole[] = ['assessment_creator', 'rbac_group_admin'];
@@ -41,7 +40,11 @@ export async function requireCanCreate(
     : [];
   const isAdmin = isAdminOf(caller, organizationId);
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
-    throw unknownGroupError(groupId);
+    throw invalidInput({
+      property: 'groupId',
+      message: 'is not an assessment group of the organization',
+      value: groupId,
+    });
   if (!isAdmin && !CREATOR_ROLES.includes(group.role as GroupRole))
     throw new DomainError(
       'forbidden',

@@ -41,10 +41,6 @@ interface AssessmentTagRow {
   version: number;
 }
 
-const assessmentByUid = prepareQuery<{ uid: string }, Assessment>((db, p) =>
-  db.selectFrom('assessments').select(['id', 'organization_id']).where('uid', '=', p.uid),
-);
-
 const selectVisibleAssessment = memoizeByVisibility((reach) =>
   prepareQuery<VisibilityParameters & { uid: string }, Assessment>((db, p) =>
     db
@@ -127,19 +123,25 @@ const renameTag = prepareWrite<
 );
 
 /**
- * Creates an assessment tag and puts it on an assessment, for an actor who may do that.
- * @throws Failure `invalid` for a bad name, `missing` for the assessment, `conflict` for a name that exists
+ * Creates an assessment tag and adds it to an assessment.
+ * @throws DomainError `invalid` for a bad name, `missing` for the assessment, `forbidden` unless the caller is an admin of its
+ *   organization, `conflict` for a name that exists
  */
-export async function createAssessmentTagUnchecked(
+export async function createAssessmentTag(
   tx: Transaction,
-  act: Attribution,
+  act: Attribution<Caller>,
   input: NewAssessmentTag,
 ): Promise<AssessmentTag> {
+  const { actor: caller } = act;
   const name = requireName('name', input.name);
-  const assessment = ASSESSMENT_UID.test(input.assessment)
-    ? (await assessmentByUid(tx, { uid: input.assessment }))[0]
-    : undefined;
+  const [assessment] = ASSESSMENT_UID.test(input.assessment)
+    ? await selectVisibleAssessment(visibilityOf(caller))(tx, {
+        ...visibilityParameters(caller),
+        uid: input.assessment,
+      })
+    : [];
   if (assessment === undefined) throw notFound('assessment');
+  if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
   const [tag] = await insertTag(tx, {
     organization: assessment.organization_id,
     name,
@@ -160,28 +162,6 @@ export async function createAssessmentTagUnchecked(
     after: { name, assessment: input.assessment },
   });
   return { id: tag.id, name, version: tag.version };
-}
-
-/**
- * The same for a caller, who must be an admin of the assessment's organization.
- * @throws Failure besides, `missing` for an assessment that the caller has no access to, `forbidden` for who is no admin
- */
-export async function createAssessmentTag(
-  tx: Transaction,
-  act: Attribution<Caller>,
-  input: NewAssessmentTag,
-): Promise<AssessmentTag> {
-  const { actor: caller } = act;
-  requireName('name', input.name);
-  const [assessment] = ASSESSMENT_UID.test(input.assessment)
-    ? await selectVisibleAssessment(visibilityOf(caller))(tx, {
-        ...visibilityParameters(caller),
-        uid: input.assessment,
-      })
-    : [];
-  if (assessment === undefined) throw notFound('assessment');
-  if (!isAdminOf(caller, assessment.organization_id)) throw adminsOnlyError();
-  return createAssessmentTagUnchecked(tx, act, input);
 }
 
 /**

@@ -1,7 +1,10 @@
+import { randomInt } from 'node:crypto';
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { resolveTargetOrganization } from '../organizations/resolve-organization.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
+import { recordEvent } from '../audit/record-event.ts';
+import { normalizeForSearch } from '../lists/filters.ts';
 import { validateName } from '../shared/names.ts';
 import { requireCanCreate } from './assessment-permissions.ts';
 import { type AssessmentView, readAssessment } from './assessment-list.ts';
@@ -11,12 +14,8 @@ import {
   type TagSelection,
   validateTagNames,
 } from './tag-assessment.ts';
-import {
-  type AssessmentFields,
-  validateDates,
-  grantAssessmentAccess,
-  insertAssessment,
-} from './assessments.ts';
+import { grantAssessmentAccess } from './assessment-access.ts';
+import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 
 /** An assessment that somebody creates. */
 export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 'tagNames'> {
@@ -59,6 +58,68 @@ export async function createAssessment(
   if (caller.userId !== null && caller.organizationId !== null)
     await grantAssessmentAccess(tx, act, uid, caller.userId);
   return readAssessment(tx, caller, { id });
+}
+
+const UID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+function newUid(): string {
+  return Array.from({ length: 10 }, () => UID_LETTERS[randomInt(UID_LETTERS.length)]).join('');
+}
+
+/** @param input validated but for the uid; `tags` are ids */
+async function insertAssessment(
+  tx: Transaction,
+  act: Attribution,
+  input: Omit<AssessmentInput, 'organization' | 'tagNames'> & {
+    organizationId: number;
+    tags: readonly number[];
+  },
+): Promise<{ id: number; uid: string }> {
+  const { uid = newUid(), organizationId, tags } = input;
+  const { type = 'web', state = 'active', startsOn = null, endsOn = null } = input;
+  if (!ASSESSMENT_UID.test(uid)) {
+    throw invalidInput({
+      property: 'uid',
+      message: 'must be 1 to 50 lowercase letters, digits, - and _',
+      value: uid,
+    });
+  }
+  const name = input.name.trim();
+  const values = {
+    name,
+    description: input.description ?? '',
+    type,
+    state,
+    group_id: input.groupId ?? null,
+    starts_on: startsOn,
+    ends_on: endsOn,
+  };
+  const row = await tx
+    .insertInto('assessments')
+    .values({
+      uid,
+      organization_id: organizationId,
+      ...values,
+      name_key: normalizeForSearch(name),
+      created_at: act.now,
+      updated_at: act.now,
+    })
+    .onConflict((conflict) => conflict.column('uid').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new DomainError('conflict', `There is an assessment with the uid ${uid} already.`, [
+      { property: 'uid', message: 'is taken already', value: uid },
+    ]);
+  }
+  await recordEvent(tx, act, {
+    action: 'assessment.create',
+    object: ['assessment', uid],
+    organizationId,
+    before: null,
+    after: { uid, ...values, tags },
+  });
+  return { id: row.id, uid };
 }
 
 /** @throws Failure `invalid` for what no assessment can be called, have as a tag or last, before the database is asked */

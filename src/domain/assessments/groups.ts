@@ -1,12 +1,6 @@
 import { sql } from 'kysely';
-import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
-import { recordEvent } from '../audit/record-event.ts';
-import { invalidInput, notFound } from '../shared/errors.ts';
-import { normalizeForSearch } from '../lists/filters.ts';
-import { requireName } from '../shared/names.ts';
-import { organizationByUid } from '../organizations/organizations.ts';
 
 export const GROUP_ROLES = [
   'rbac_group_admin',
@@ -17,98 +11,6 @@ export const GROUP_ROLES = [
   'infra_admin',
 ] as const;
 export type GroupRole = (typeof GROUP_ROLES)[number];
-
-/**
- * Creates an assessment group, empty.
- * @throws Failure `invalid` for an unknown organization or a bad name
- */
-export async function createAssessmentGroup(
-  tx: Transaction,
-  act: Attribution,
-  input: { organization: string; name: string },
-): Promise<{ id: number }> {
-  const name = requireName('name', input.name);
-  const organization = await organizationByUid(tx, input.organization);
-  if (organization === undefined) {
-    throw invalidInput({
-      property: 'organization',
-      message: 'is not the uid of an organization',
-      value: input.organization,
-    });
-  }
-  return insertGroup(tx, act, { organizationId: organization.id, name, description: '' });
-}
-
-/** Makes an assessment group in an organization that the caller of this knows; the name is clean. */
-export async function insertGroup(
-  tx: Transaction,
-  act: Attribution,
-  { organizationId, name, description }: { organizationId: number; name: string; description: string },
-): Promise<{ id: number }> {
-  const group = await tx
-    .insertInto('assessment_groups')
-    .values({
-      organization_id: organizationId,
-      name,
-      name_key: normalizeForSearch(name),
-      description,
-      created_at: act.now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  await recordEvent(tx, act, {
-    action: 'assessment-group.create',
-    object: ['assessment-group', group.id],
-    organizationId,
-    before: null,
-    after: { name, description },
-  });
-  return group;
-}
-
-/**
- * Makes a user of the group's organization a member; who is one already keeps their role.
- * @returns whether they were added
- * @throws Failure `missing` when the group or the user is not there or they are of different organizations
- */
-export async function addGroupMember(
-  tx: Transaction,
-  act: Attribution,
-  input: { groupId: number; userUid: string; role: GroupRole },
-): Promise<boolean> {
-  const { groupId, userUid, role } = input;
-  const found = await tx
-    .selectFrom('assessment_groups')
-    .innerJoin('users', 'users.organization_id', 'assessment_groups.organization_id')
-    .select(['assessment_groups.organization_id', 'users.id as user_id'])
-    .where('assessment_groups.id', '=', groupId)
-    .where('users.uid', '=', userUid)
-    .executeTakeFirst();
-  if (found === undefined) throw notFound('assessment group or the user');
-  const added = await tx
-    .insertInto('group_members')
-    .values({
-      organization_id: found.organization_id,
-      group_id: groupId,
-      user_id: found.user_id,
-      user_uid: userUid,
-      role,
-      created_at: act.now,
-    })
-    .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  if (added === undefined) return false;
-  await incrementMemberCounts(tx, groupId, [role]);
-  await recordEvent(tx, act, {
-    action: 'assessment-group.add-member',
-    object: ['assessment-group', groupId],
-    organizationId: found.organization_id,
-    before: null,
-    after: { user: userUid, role },
-  });
-  return true;
-}
 
 const incrementCount = preparePipelined<{ group: number; role: string; added: number }>((tx, p) =>
   tx

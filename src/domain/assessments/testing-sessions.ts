@@ -2,8 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
-import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
-import { ASSESSMENT_UID } from './assessments.ts';
+import { DomainError } from '../shared/errors.ts';
 
 /** How long a session runs at most, in milliseconds: one that nobody stops ends by itself. */
 export const MAX_SESSION_DURATION = 24 * 3_600_000;
@@ -144,55 +143,6 @@ export async function insertTestingSession(
       note,
     },
   });
-  return session;
-}
-
-/** Time that a tester worked on an assessment; milliseconds since 1970. */
-export interface TestingSession {
-  /** The uid of the assessment. */
-  assessment: string;
-  testerId: number;
-  startedAt: number;
-  /** `null` while it runs. */
-  endedAt: number | null;
-  note?: string | undefined;
-}
-
-/**
- * Logs a session of a tester, who is platform staff or a user of the assessment's organization.
- * @throws Failure `missing` for the assessment or the tester, `invalid` for a session that ends before it starts,
- *   `conflict` for one that runs beside another
- */
-export async function logTestingSessionUnchecked(
-  tx: Transaction,
-  act: Attribution,
-  { assessment: uid, testerId, startedAt, endedAt, note = '' }: TestingSession,
-): Promise<{ id: number }> {
-  if (endedAt !== null && endedAt < startedAt) {
-    throw invalidInput({ property: 'endedAt', message: 'must not be before startedAt', value: endedAt });
-  }
-  const assessment = ASSESSMENT_UID.test(uid)
-    ? await tx
-        .selectFrom('assessments')
-        .select(['id', 'uid', 'organization_id as organizationId'])
-        .where('uid', '=', uid)
-        .executeTakeFirst()
-    : undefined;
-  if (assessment === undefined) throw notFound('assessment');
-  const tester = await tx
-    .selectFrom('users')
-    .select(['id', 'uid', 'organization_id'])
-    .where('id', '=', testerId)
-    .executeTakeFirst();
-  const foreign = tester?.organization_id !== null && tester?.organization_id !== assessment.organizationId;
-  if (tester === undefined || foreign) throw notFound('tester');
-  const session = await insertTestingSession(
-    tx,
-    act,
-    { assessment, tester, startedAt, endedAt, note },
-    endedAt === null ? 'testing-session.start' : 'testing-session.log',
-  );
-  if (session === undefined) throw sessionRunningError();
   return session;
 }
 

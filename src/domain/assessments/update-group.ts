@@ -8,7 +8,6 @@ import { normalizeForSearch } from '../lists/filters.ts';
 import { requireName } from '../shared/names.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
-import { insertGroup } from './groups.ts';
 
 /**
  * Creates an assessment group, empty (operation 44).
@@ -25,7 +24,24 @@ export async function createGroup(
   const name = requireName('name', input.name);
   if (!caller.admin && !caller.staff) throw adminsOnlyError();
   const organization = await resolveTargetOrganization(tx, caller, { uid: input.organization });
-  const { id } = await insertGroup(tx, act, { organizationId: organization.id, name, description });
+  const { id } = await tx
+    .insertInto('assessment_groups')
+    .values({
+      organization_id: organization.id,
+      name,
+      name_key: normalizeForSearch(name),
+      description,
+      created_at: act.now,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await recordEvent(tx, act, {
+    action: 'assessment-group.create',
+    object: ['assessment-group', id],
+    organizationId: organization.id,
+    before: null,
+    after: { name, description },
+  });
   return readGroup(tx, caller, id);
 }
 

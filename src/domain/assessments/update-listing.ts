@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { chunked, prepareInsert } from '../../db/bulk-insert.ts';
+import { prepareInsert } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
@@ -159,31 +160,6 @@ export async function updateListingAssets(
     );
   }
   await applyPlacements(tx, act, listing, wishes);
-}
-
-/**
- * Associates one asset with a listing of its organization, as `changeListingAssets` does, without asking who may.
- * @throws Failure `missing` for either
- */
-export async function addAssetToListing(
-  tx: Transaction,
-  act: Attribution,
-  {
-    listing: listingUid,
-    assetUid,
-    scopeRules,
-  }: { listing: string; assetUid: string; scopeRules?: readonly string[] | undefined },
-): Promise<void> {
-  const listing = await selectForUpdate(tx, listingUid).executeTakeFirst();
-  if (listing === undefined) throw notFound('listing');
-  const asset = await tx
-    .selectFrom('assets')
-    .select(['id', 'uid'])
-    .where('uid', '=', assetUid)
-    .where('organization_id', '=', listing.organization_id)
-    .executeTakeFirst();
-  if (asset === undefined) throw notFound('asset');
-  await applyPlacements(tx, act, listing, [{ ...asset, rules: rulesText(scopeRules) }]);
 }
 
 /** Associates assets that were just made with a listing of their organization that the caller was found to reach. */

@@ -1,3 +1,4 @@
+import { accessByPair } from './assessment-access.ts';
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
@@ -123,41 +124,9 @@ async function resolveTester(
       property: 'testerId',
       message: 'is required: the command line has no account of its own',
     });
-  const tester = await db
-    .selectFrom('users')
-    .select(['users.id', 'users.uid'])
-    .where('users.id', '=', id)
-    .where('users.banned_at', 'is', null)
-    .where((eb) => {
-      const assigned = eb
-        .selectFrom('staff_organizations')
-        .select('staff_organizations.user_id')
-        .whereRef('staff_organizations.user_id', '=', 'users.id');
-      return eb.or([
-        eb.and([
-          eb('users.staff', '=', 1),
-          eb.or([
-            eb.not(eb.exists(assigned)),
-            eb.exists(assigned.where('staff_organizations.organization_id', '=', assessment.organizationId)),
-          ]),
-        ]),
-        eb.and([
-          eb('users.organization_id', '=', assessment.organizationId),
-          eb.or([
-            eb('users.admin', '=', 1),
-            eb.exists(
-              eb
-                .selectFrom('assessment_access')
-                .select('assessment_access.user_id')
-                .whereRef('assessment_access.user_id', '=', 'users.id')
-                .where('assessment_access.assessment_id', '=', assessment.id),
-            ),
-          ]),
-        ]),
-      ]);
-    })
-    .executeTakeFirst();
-  if (tester === undefined)
+  const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
+  const hasAccess = await accessByPair(db, [[assessment.id, id]]);
+  if (tester === undefined || !hasAccess(assessment.id, id))
     throw invalidInput({
       property: 'testerId',
       message: 'is not the id of a user with access to the assessment',

@@ -1,6 +1,6 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { chunked } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/chunks.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList, withoutIndex, unpackRows, packedColumns } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';

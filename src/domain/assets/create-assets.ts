@@ -51,10 +51,10 @@ export async function createAssets(
   act: Attribution<Caller>,
   wishes: readonly AssetInput[],
   at: (index: number) => string,
+  uids = newAssetUids(wishes.length, act.now),
 ): Promise<Asset[]> {
   const values = validateInputs(wishes, at);
   const places = await findTargets(tx, act.actor, wishes);
-  const uids = newAssetUids(wishes.length, act.now);
   const faults: FieldError[] = [];
   const placed = wishes.flatMap((wish, index): ResolvedAsset[] => {
     const found = resolveTarget(places, wish, (property) => at(index) + property);

@@ -4,12 +4,11 @@ import { prepareInsert, type InsertRow } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
-import { addressKey, normalizeLocation } from './asset-locations.ts';
+import { addressKey } from './asset-locations.ts';
 import { recordEvents } from '../audit/record-event.ts';
-import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
+import { DomainError, type FieldError } from '../shared/errors.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
-import { requireName, MAX_NAME_LENGTH } from '../shared/names.ts';
-import { organizationByUid } from '../organizations/organizations.ts';
+import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import type { ASSET_TYPES, CRITICALITIES, WRITABLE_BY } from './asset-enums.ts';
 
 export interface NewAsset {
@@ -58,46 +57,6 @@ export function validateOptionalName(property: string, name: string): FieldError
 /** @returns whether an asset of this type has a location of its own, and is not known by its name */
 export function hasLocation(type: string): boolean {
   return type === 'host' || type === 'webapp';
-}
-
-/**
- * Creates an asset, without asking who may.
- * @param uid of its own unless given
- * @throws Failure `invalid` for an unknown organization, a bad name or location, `conflict` for a location that one has
- */
-export async function createAsset(
-  tx: Transaction,
-  act: Attribution,
-  input: NewAsset,
-  uid = newAssetUids(1, act.now)[0] ?? '',
-): Promise<{ id: number; uid: string }> {
-  const located = hasLocation(input.type);
-  const name = located ? input.name.trim() : requireName('name', input.name);
-  const placed = normalizeLocation(input.type, located ? (input.location ?? '') : name);
-  const nameFault = validateOptionalName('name', name);
-  if (nameFault !== undefined) throw invalidInput(nameFault);
-  if ('wrong' in placed)
-    throw invalidInput({ property: 'location', message: placed.wrong, value: input.location });
-  const organization = await organizationByUid(tx, input.organization);
-  if (organization === undefined) {
-    throw invalidInput({
-      property: 'organization',
-      message: 'is not the uid of an organization',
-      value: input.organization,
-    });
-  }
-  const values: AssetValues = {
-    type: input.type,
-    location: placed.location,
-    name,
-    description: input.description ?? '',
-    criticality: input.criticality ?? 'undefined',
-    writable_by: input.writableBy ?? 'any',
-  };
-  const ids = await insertAssets(tx, act, [{ uid, organizationId: organization.id, values }]);
-  const id = ids.get(uid);
-  if (id === undefined) throw locationConflict(values);
-  return { id, uid };
 }
 
 /** @returns the failure that an organization has an asset of this type there already */

@@ -12,7 +12,7 @@ import {
   type VisibilityParameters,
   visibilityParameters,
 } from '../shared/visibility.ts';
-import { addDeltas, type CounterDelta } from '../shared/counters.ts';
+import type { CounterDelta } from '../shared/counters.ts';
 import { restoreOrder, type PageRequest, type PageWindow, pageWindow } from '../lists/reverse-paging.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
@@ -38,8 +38,6 @@ export interface PortPage {
 
 const ORGANIZATION_UID = /^[-_0-9a-z]{1,50}$/;
 const ASSET_UID = /^[0-9a-f]{24}$/;
-/** Eleven parameters a row; the engines take at least 32,766 in a statement. */
-const ROWS_PER_STATEMENT = 500;
 
 /**
  * One page of the open or the closed ports of an asset (operation 14; docs/decided.md, section 3). An asset that is not a
@@ -174,39 +172,6 @@ function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: P
   });
 }
 
-/**
- * Writes what is known of an asset's ports. Of two observations of one port the later one stands, and the port keeps
- * when it was first and last seen.
- */
-export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
-  // One statement may not meet the same row twice.
-  const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
-  if (unique.length === 0) return;
-  await lockAssets(tx, { ids: [assetId] });
-  const countBefore = await portDeltasOf(tx, assetId, -1);
-  for (let start = 0; start < unique.length; start += ROWS_PER_STATEMENT) {
-    await tx
-      .insertInto('ports')
-      .values(unique.slice(start, start + ROWS_PER_STATEMENT).map((port) => ({ ...port, asset_id: assetId })))
-      .onConflict((conflict) =>
-        conflict.columns(['asset_id', 'number', 'protocol']).doUpdateSet({
-          observed_state: laterOf('observed_state'),
-          service_name: laterOf('service_name'),
-          service_banner: laterOf('service_banner'),
-          product_name: laterOf('product_name'),
-          product_version: laterOf('product_version'),
-          cpe: laterOf('cpe'),
-          first_seen: sql`case when excluded.first_seen < ports.first_seen
-              then excluded.first_seen else ports.first_seen end`,
-          last_seen: laterOf('last_seen'),
-        }),
-      )
-      .execute();
-  }
-  await refreshPortCounts(tx, [assetId]);
-  await addDeltas(tx, [...countBefore, ...(await portDeltasOf(tx, assetId, 1))]);
-}
-
 /** @returns what the ports of an asset, which only a host has, add to the counts of its organization, times `amount` */
 export async function portDeltasOf(
   tx: Transaction,
@@ -232,11 +197,6 @@ export function portDelta(
 ): CounterDelta {
   const bucket = `${observed_state}:${String(number).padStart(5, '0')}/${protocol}`;
   return { kind: 'organization-ports', subject: organizationId, bucket, amount };
-}
-
-function laterOf<F extends keyof Port>(field: F) {
-  return sql<Port[F]>`case when excluded.last_seen >= ports.last_seen
-    then excluded.${sql.ref(field)} else ${sql.ref(`ports.${field}`)} end`;
 }
 
 interface AssetIds {

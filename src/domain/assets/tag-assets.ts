@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chunked, CHUNK_ROWS } from '../../db/bulk-insert.ts';
+import { chunked, CHUNK_ROWS } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
-import { chunked } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/chunks.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, inList, normalizeName } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';

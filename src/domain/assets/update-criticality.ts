@@ -1,6 +1,6 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
-import { chunked } from '../../db/bulk-insert.ts';
+import { chunked } from '../../db/chunks.ts';
 import { type Transaction, WriteConflict } from '../../db/engine.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';

@@ -1,13 +1,10 @@
 import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
-import { inList } from '../../db/dialect-sql.ts';
 import type { Transaction } from '../../db/engine.ts';
 import type { FindingsJob, ImportJob } from './import-types.ts';
-import { linkedIds } from '../vulnerabilities/bulk/lock.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
-import { statusSnapshot } from '../vulnerabilities/lock-vulnerability.ts';
-import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
+import { changeStatuses, statusSnapshot } from '../vulnerabilities/change-status.ts';
+import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
 
 /** A status change by an import. */
 export interface StatusChange {
@@ -78,8 +75,6 @@ export function systemAttribution({ caller }: ImportJob, now: number): Attributi
   return { actor: { ...caller, userId: null }, now };
 }
 
-export const REOPENED = 2;
-
 /** The counter fields of a finding whose tags stay the same. */
 export const findingCounters = (
   { organizationId }: Pick<FindingsJob, 'organizationId'>,
@@ -114,40 +109,17 @@ export async function changeFindingStatuses(
   now: number,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const ids = rows.map(({ id }) => id);
-  await tx
-    .updateTable('vulnerabilities')
-    .set((eb) => ({
-      status_id: to.status,
-      status_set_at: now,
-      closed_at: to.closedAt,
-      updated_at: now,
-      version: eb('version', '+', eb.lit(1)),
-    }))
-    .where((eb) => inList(tx, eb.ref('id'), ids))
-    .execute();
-  const assets = await linkedIds(tx, 'vulnerability_assets', 'asset_id', ids);
-  for (const row of rows) {
-    const linked = assets.get(row.id) ?? [];
-    sums.add(
-      counterDeltas(
-        findingCounters(job, row, linked),
-        findingCounters(job, { ...row, status_id: to.status }, linked),
-      ),
-    );
-  }
-  await recordTimelineEntries(
-    tx,
-    systemAttribution(job, now),
-    rows.map(({ id, status_id: before }) =>
-      statusTimelineEntry(
-        { organizationId: job.organizationId, vulnerabilityId: id },
-        job,
-        before,
-        to.status,
-      ),
-    ),
-  );
+  const transitions = rows.map((row) => ({
+    id: row.id,
+    organizationId: job.organizationId,
+    assessmentId: row.assessment_id,
+    severity: row.severity,
+    before: row.status_id,
+    after: to.status,
+    statusSetAt: now,
+    closedAt: to.closedAt,
+  }));
+  sums.add(await changeStatuses(tx, systemAttribution(job, now), transitions, job.id));
   await recordStatusChanges(
     tx,
     job,

@@ -1,5 +1,5 @@
 import type { Caller } from '../../auth/callers.ts';
-import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../shared/statuses-and-severities.ts';
 
 /** The options of an import (operation 65) with their defaults applied. */
 export interface ImportOptions {

@@ -3,12 +3,11 @@ import type { Transaction } from '../../db/engine.ts';
 import { enqueueForSearchIndex } from '../../db/vulnerability-search.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
 import { DeltaAccumulator } from '../shared/counters.ts';
+import { buildVulnerabilityRow, insertVulnerabilities } from '../vulnerabilities/insert-vulnerabilities.ts';
 import {
   insertVulnerabilityAssets,
   insertVulnerabilityTags,
-  insertVulnerabilities,
-  buildVulnerabilityRow,
-} from '../vulnerabilities/insert-vulnerabilities.ts';
+} from '../vulnerabilities/vulnerability-links.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
 import type { CoveringReport } from './coverage.ts';
 import type { FindingsJob } from './import-types.ts';

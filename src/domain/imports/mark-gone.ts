@@ -7,7 +7,7 @@ import { changeFindingStatuses, systemAttribution } from './import-status-change
 import type { FindingsJob } from './import-types.ts';
 import { coversPorts, loadPortSets } from './port-sets.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
-import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
 import { recordTimelineEntries } from '../vulnerabilities/timeline.ts';
 
 /** A finding that the report covers and may no longer contain. */
@@ -105,7 +105,7 @@ async function goneCandidatesAfter(
   const [first = ''] = keys;
   const isDone = sql<SqlBool>`(gone_import_id = ${job.id} or exists (select 1 from import_statuses as status
     where status.import_id = ${job.id} and status.vulnerability_id = scanner_findings.vulnerability_id
-      and status.after = ${FIXED}))`;
+      and status.after = ${STATUS.fixed}))`;
   const rows = await db
     .selectFrom('scanner_findings')
     .select(['vulnerability_id as id', 'identity', 'cover_ports', isDone.as('is_done')])
@@ -137,9 +137,9 @@ async function goneCandidatesAfter(
 
 /** A finding that an earlier report marked as gone but left open, and that nobody has reopened since it was fixed. */
 const isStillOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
-    where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.status_id < ${FIXED})
+    where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.closed_at is null)
   and not exists (select 1 from import_statuses as status
-    where status.vulnerability_id = scanner_findings.vulnerability_id and status.after = ${FIXED}
+    where status.vulnerability_id = scanner_findings.vulnerability_id and status.after = ${STATUS.fixed}
       and status.import_id >= scanner_findings.gone_import_id)`;
 
 /**
@@ -189,7 +189,7 @@ export async function markGone(
       'gone_import_id',
     ])
     .where((eb) => inList(tx, eb.ref('id'), ids))
-    .where('status_id', '<', FIXED)
+    .where('closed_at', 'is', null)
     // Another report may have seen it in the meantime.
     .where('gone_at', 'is not', null)
     .orderBy('id')
@@ -198,7 +198,7 @@ export async function markGone(
   const left = open.filter((row) => row.gone_import_id !== job.id);
   if (left.length > 0) await takeOverGone(tx, job, left, reportAt, now);
   const sums = new DeltaAccumulator();
-  await changeFindingStatuses(tx, job, open, { status: FIXED, closedAt: reportAt }, sums, now);
+  await changeFindingStatuses(tx, job, open, { status: STATUS.fixed, closedAt: reportAt }, sums, now);
   await insertDeltas(tx, sums.rows());
   return new Set([...gone, ...open.map(({ id }) => id)]).size;
 }

@@ -1,4 +1,4 @@
-import type { Severity } from '../vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from '../vulnerabilities/vulnerability-fields.ts';
 
 /** What a scanner reports about a vulnerability, as columns of its row. */

@@ -3,14 +3,14 @@ import { inList, itemInteger, itemText, jsonRowsTable } from '../../db/dialect-s
 import type { Transaction } from '../../db/engine.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
 import { SnapshotRecorder } from './finding-snapshots.ts';
-import { changeFindingStatuses, findingCounters, REOPENED } from './import-status-changes.ts';
+import { changeFindingStatuses, findingCounters } from './import-status-changes.ts';
 import type { FindingsJob } from './import-types.ts';
 import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
 import type { AssetLocation, RepeatedSighting } from './sighting.ts';
 import { applyScannerChanges, fieldsEditedByPeople, lockFindings } from './update-findings.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
-import { insertVulnerabilityAssets } from '../vulnerabilities/insert-vulnerabilities.ts';
-import { FIXED } from '../vulnerabilities/statuses-and-severities.ts';
+import { insertVulnerabilityAssets } from '../vulnerabilities/vulnerability-links.ts';
+import { STATUS } from '../shared/statuses-and-severities.ts';
 import { counterDeltas } from '../vulnerabilities/vulnerability-counters.ts';
 
 export interface SeenResult {
@@ -42,7 +42,7 @@ export async function updateSeenFindings(
   const changed = later.filter(({ sighting, finding }) => sighting.contentHash !== finding.content);
   const reopened = later.filter(
     ({ sighting, finding }) =>
-      finding.status_id === FIXED && sighting.seenAt > (finding.closed_at ?? Infinity),
+      finding.status_id === STATUS.fixed && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
   await applyScannerChanges(tx, job, changed, back, snapshots, sums, now);
   const ids = await reopenFixed(tx, job, reopened, sums, now);
@@ -58,7 +58,7 @@ export async function updateSeenFindings(
     .selectFrom('import_statuses')
     .select('vulnerability_id')
     .where('import_id', '=', job.id)
-    .where('after', '=', REOPENED)
+    .where('after', '=', STATUS.pendingFix)
     .where((eb) => inList(tx, eb.ref('vulnerability_id'), before))
     .execute();
   return {
@@ -102,9 +102,10 @@ async function reopenFixed(
   const held = await lockFindings(tx, { ids: [...seenAt.keys()] });
   // A person may have decided in the meantime; their decision stays.
   const rows = held.filter(
-    ({ id, status_id, closed_at }) => status_id === FIXED && (seenAt.get(id) ?? 0) > (closed_at ?? Infinity),
+    ({ id, status_id, closed_at }) =>
+      status_id === STATUS.fixed && (seenAt.get(id) ?? 0) > (closed_at ?? Infinity),
   );
-  await changeFindingStatuses(tx, job, rows, { status: REOPENED, closedAt: null }, sums, now);
+  await changeFindingStatuses(tx, job, rows, { status: STATUS.pendingFix, closedAt: null }, sums, now);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -13,7 +13,7 @@ import { updateSeenFindings } from './update-seen-findings.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
-import { FIXED, isClosed, severityRank } from '../vulnerabilities/statuses-and-severities.ts';
+import { isClosed, severityRank, STATUS } from '../shared/statuses-and-severities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
 
 /** What happened to a finding; `below`: not created because it is below the minimum severity. */
@@ -124,8 +124,8 @@ async function createFindings(
     const base = { sighting, asset: assetOf(sighting), gone };
     if (decision !== undefined) return { ...base, statusId: decision };
     if (gone !== null && options.whenGone === 'fix')
-      return { ...base, statusId: FIXED, closedAt: gone.coveredAt };
-    return { ...base, statusId: 1 };
+      return { ...base, statusId: STATUS.fixed, closedAt: gone.coveredAt };
+    return { ...base, statusId: STATUS.pendingReview };
   });
   const ids = await insertNewFindings(tx, job, findings, { tags: tags.map(({ id }) => id), sums, now });
   const entries = findings.flatMap(({ gone, statusId }, index): TimelineEntry[] => {
@@ -160,7 +160,7 @@ const toCoverable = ({ identity, source, coverage: cover, seenAt }: Sighting): C
  * Accepted Risk, Not Valid and Out Of Scope. Duplicate refers to a finding of the same assessment and is never carried
  * over.
  */
-const CARRIED_STATUSES = [6, 7, 9];
+const CARRIED_STATUSES = [STATUS.acceptedRisk, STATUS.notValid, STATUS.outOfScope];
 
 /**
  * Finds the decisions on the same findings in other assessments that the importer can see.

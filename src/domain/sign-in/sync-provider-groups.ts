@@ -1,6 +1,6 @@
 import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessments.ts';
+import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessment-access.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { isLastAdmin } from '../users/ban-user.ts';
 import { setAdmin } from '../users/update-user.ts';

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../db/engine.ts';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
-import { closedAt } from './statuses-and-severities.ts';
+import { closedAt } from '../shared/statuses-and-severities.ts';
 import type { VulnerabilityFieldColumns } from './vulnerability-fields.ts';
-import type { VulnerabilityRow } from './read-vulnerability.ts';
+import type { VulnerabilityRow } from './vulnerability-state.ts';
 
 const COLUMNS = {
   id: 'int',
@@ -95,11 +95,3 @@ export function insertVulnerabilities(
     rows.map((row) => COLUMN_NAMES.map((name) => row[name])),
   );
 }
-
-/**
- * Of organization, vulnerability and the other. A tag or an asset that somebody deletes at the same time breaks the
- * reference to it: the unit of work is then run again.
- */
-const LINK = { organization_id: 'int', vulnerability_id: 'int' } as const;
-export const insertVulnerabilityTags = prepareInsert('vulnerability_taggings', { ...LINK, tag_id: 'int' });
-export const insertVulnerabilityAssets = prepareInsert('vulnerability_assets', { ...LINK, asset_id: 'int' });

@@ -8,18 +8,15 @@ import { type Filter, integerFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { type UserRef, loadUserRefs } from '../shared/user-refs.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
-import { FIXED, isClosed } from './statuses-and-severities.ts';
-import { lockVulnerability, changeStatus, type VisibleVulnerability } from './lock-vulnerability.ts';
+import { isClosed, STATUS } from '../shared/statuses-and-severities.ts';
+import { changeStatus } from './change-status.ts';
+import { lockVulnerability, type VisibleVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
 /** What may become of a retest. */
 export const RETEST_DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
 export type RetestDecision = (typeof RETEST_DECISIONS)[number];
 export const RETEST_STATUSES = ['requested', ...RETEST_DECISIONS] as const;
-
-/** Statuses of vulnerabilities: while a retest is wanted, and what follows from one. */
-const PENDING_VERIFICATION = 4;
-const FIX_IN_PROGRESS = 3;
 
 /** Somebody's wish to see whether a fix holds; times in milliseconds since 1970. */
 export interface Retest {
@@ -121,7 +118,7 @@ export async function requestRetest(
     before: null,
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
   });
-  await changeStatusAudited(tx, act, vulnerability, PENDING_VERIFICATION);
+  await changeStatusAudited(tx, act, vulnerability, STATUS.pendingVerification);
   const [retest] = await hydrateRetests(tx, [row]);
   return retest as Retest;
 }
@@ -186,7 +183,7 @@ export async function decideRetest(
     before: { status: 'requested', ...(message === undefined ? {} : { decision_message: null }) },
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
   });
-  if (vulnerability.status_id === PENDING_VERIFICATION)
+  if (vulnerability.status_id === STATUS.pendingVerification)
     await changeStatusAudited(tx, act, vulnerability, statusAfter(status, vulnerability));
   const [retest] = await hydrateRetests(tx, [{ ...row, ...decided }]);
   return retest as Retest;
@@ -198,9 +195,9 @@ function statusAfter(
 ) {
   switch (decision) {
     case 'verified':
-      return FIXED;
+      return STATUS.fixed;
     case 'failed':
-      return FIX_IN_PROGRESS;
+      return STATUS.fixInProgress;
     case 'blocked':
     case 'cancelled':
       return before ?? now;

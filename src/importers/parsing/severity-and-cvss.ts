@@ -1,5 +1,5 @@
 import { calculateCvssScore } from '../../domain/vulnerabilities/cvss.ts';
-import type { Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../../domain/shared/statuses-and-severities.ts';
 
 const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
   critical: 'Critical',

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ScannerColumns } from '../../domain/imports/sighting.ts';
-import { SEVERITIES, type Severity } from '../../domain/vulnerabilities/statuses-and-severities.ts';
+import { SEVERITIES, type Severity } from '../../domain/shared/statuses-and-severities.ts';
 import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { truncateText, type NormalizedFinding } from '../normalize-finding.ts';

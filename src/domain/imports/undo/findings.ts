@@ -3,7 +3,7 @@ import type { ReadConnection, Transaction } from '../../../db/engine.ts';
 import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
-import { linkedIds } from '../../vulnerabilities/bulk/lock.ts';
+import { linkedIds } from '../../vulnerabilities/vulnerability-links.ts';
 
 export interface ImportToUndo {
   id: number;
@@ -79,10 +79,7 @@ export async function undoFindings(
   const gone = rows.filter((row) => isUntouched.has(row.id));
   if (gone.length > 0) {
     const goneIds = gone.map((row) => row.id);
-    const [assets, tags] = [
-      await linkedIds(tx, 'vulnerability_assets', 'asset_id', goneIds),
-      await linkedIds(tx, 'vulnerability_taggings', 'tag_id', goneIds),
-    ];
+    const [assets, tags] = [await linkedIds(tx, 'assets', goneIds), await linkedIds(tx, 'tags', goneIds)];
     const sums = new DeltaAccumulator();
     for (const row of gone)
       sums.add(

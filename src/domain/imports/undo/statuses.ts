@@ -1,15 +1,12 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { forNoKeyUpdate, inList, itemInteger, jsonRowsTable } from '../../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList } from '../../../db/dialect-sql.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
-import { FIXED } from '../../vulnerabilities/statuses-and-severities.ts';
-import { statusSnapshot } from '../../vulnerabilities/lock-vulnerability.ts';
-import { recordTimelineEntries } from '../../vulnerabilities/timeline.ts';
-import { counterDeltas } from '../../vulnerabilities/vulnerability-counters.ts';
+import { STATUS } from '../../shared/statuses-and-severities.ts';
+import { changeStatuses } from '../../vulnerabilities/change-status.ts';
 import type { ImportOptions } from '../import-types.ts';
 import { undoStep, type ImportToUndo, type UndoStep } from './findings.ts';
-import { linkedIds } from '../../vulnerabilities/bulk/lock.ts';
 import { coverageByOthers, type SeenFinding } from './sightings.ts';
 
 /** Restores the statuses that the import set, unless a person or another import has changed or confirmed them since. */
@@ -56,43 +53,27 @@ export async function undoStatuses(
     (row) =>
       row.status_id === row.after &&
       row.status_set_at === row.set_at &&
-      (row.after === FIXED ? !fixedByOthers.has(row.id) : row.last_import_id === id),
+      (row.after === STATUS.fixed ? !fixedByOthers.has(row.id) : row.last_import_id === id),
   );
   if (back.length > 0) {
-    const values = back.map((row) => [row.id, row.before, row.before_set_at, row.closed_at]);
-    await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
-        updated_at = ${now}, version = version + 1
-      from ${jsonRowsTable(tx, values)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
-    const assets = await linkedIds(
-      tx,
-      'vulnerability_assets',
-      'asset_id',
-      back.map((row) => row.id),
-    );
     const sums = new DeltaAccumulator();
-    for (const row of back) {
-      const counted = (statusId: number) => ({
-        organizationId,
-        assessmentId: row.assessment_id,
-        statusId,
-        severity: row.severity,
-        tags: [],
-        assets: assets.get(row.id) ?? [],
-      });
-      sums.add(counterDeltas(counted(row.status_id), counted(row.before)));
-    }
-    await insertDeltas(tx, sums.rows());
-    await recordTimelineEntries(
-      tx,
-      { actor, now },
-      back.map((row) => ({
-        organizationId,
-        vulnerabilityId: row.id,
-        kind: 'status',
-        before: statusSnapshot(row.status_id),
-        after: statusSnapshot(row.before),
-      })),
+    sums.add(
+      await changeStatuses(
+        tx,
+        { actor, now },
+        back.map((row) => ({
+          id: row.id,
+          organizationId,
+          assessmentId: row.assessment_id,
+          severity: row.severity,
+          before: row.status_id,
+          after: row.before,
+          statusSetAt: row.before_set_at,
+          closedAt: row.closed_at,
+        })),
+      ),
     );
+    await insertDeltas(tx, sums.rows());
     await tx
       .deleteFrom('import_statuses')
       .where('import_id', '=', id)

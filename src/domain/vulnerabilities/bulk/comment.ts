@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
+import { yieldingChunks } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { recordEvents } from '../../audit/record-event.ts';
-import { type LockedVulnerability, yieldingChunks } from './lock.ts';
+import type { LockedVulnerability } from '../lock-vulnerability.ts';
 import { recordTimelineEntries } from '../timeline.ts';
 
 /** Puts the same comment on many vulnerabilities that are held, as operation 25 puts it on one. */

@@ -2,8 +2,9 @@ import type { Attribution, Caller } from '../../../auth/callers.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { invalidInput } from '../../shared/errors.ts';
-import { accessByPair } from '../resolve-references.ts';
-import { hasChanges, lockVulnerabilities, type MutableFields, type FieldChange } from './lock.ts';
+import { accessByPair } from '../../assessments/assessment-access.ts';
+import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
+import { type FieldChange, hasChanges } from './write.ts';
 
 /** How long, in milliseconds, a change of many can be undone. */
 export const UNDO_WINDOW = 3_600_000;

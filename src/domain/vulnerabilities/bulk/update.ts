@@ -5,13 +5,6 @@ import type { FilterInput } from '../../lists/filters.ts';
 import { isCalendarDate } from '../../shared/time.ts';
 import { bulkComment } from './comment.ts';
 import {
-  hasChanges,
-  type LockedVulnerability,
-  lockVulnerabilities,
-  type MutableFields,
-  type FieldChange,
-} from './lock.ts';
-import {
   buildTagTransforms,
   tagNamesById,
   type TagUpdate,
@@ -19,9 +12,10 @@ import {
   type TagTransform,
 } from './tags.ts';
 import { buildUndo, storeUndo } from './undo.ts';
-import { writeFieldChanges } from './write.ts';
-import { closedAt, validateStatus } from '../statuses-and-severities.ts';
-import { accessByPair } from '../resolve-references.ts';
+import { type FieldChange, hasChanges, writeFieldChanges } from './write.ts';
+import { type LockedVulnerability, lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
+import { closedAt, validateStatus } from '../../shared/statuses-and-severities.ts';
+import { accessByPair } from '../../assessments/assessment-access.ts';
 import { vulnerabilityList } from '../vulnerability-list.ts';
 
 /** The most vulnerabilities that are changed at once. */

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
 import { prepareInsertVarying } from '../../../db/bulk-insert.ts';
+import { yieldingChunks } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
-import { yieldingChunks, linkedIds, LARGE_CHUNK_SIZE, type MutableFields, type FieldChange } from './lock.ts';
-import { isClosed } from '../statuses-and-severities.ts';
-import { insertVulnerabilityTags } from '../insert-vulnerabilities.ts';
-import { statusSnapshot } from '../lock-vulnerability.ts';
+import { isClosed } from '../../shared/statuses-and-severities.ts';
+import { statusSnapshot } from '../change-status.ts';
+import { BULK_CHUNK_ROWS, type LockedVulnerability, type MutableFields } from '../lock-vulnerability.ts';
 import {
   recordTimelineForEach,
   recordTimelineEntries,
@@ -16,6 +16,23 @@ import {
   tagsSnapshot,
 } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../vulnerability-counters.ts';
+import { insertVulnerabilityTags, linkedIds } from '../vulnerability-links.ts';
+
+/** A locked vulnerability and the fields that it gets. */
+export interface FieldChange {
+  locked: LockedVulnerability;
+  after: MutableFields;
+}
+
+export function hasChanges({ locked: { fields }, after }: FieldChange): boolean {
+  return (
+    fields.statusId !== after.statusId ||
+    fields.severity !== after.severity ||
+    fields.assigneeId !== after.assigneeId ||
+    fields.dueOn !== after.dueOn ||
+    String(fields.tags) !== String(after.tags)
+  );
+}
 
 /**
  * Writes what becomes of vulnerabilities that are held, with their counts, timelines and audit events.
@@ -45,9 +62,9 @@ export async function writeFieldChanges(
     );
   }
   const sums = new DeltaAccumulator();
-  for await (const some of yieldingChunks(changes, LARGE_CHUNK_SIZE)) await accumulateDeltas(tx, some, sums);
+  for await (const some of yieldingChunks(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, some, sums);
   // Thousands change few counts. Last, as others write of the same counts meanwhile.
-  for await (const rows of yieldingChunks(sums.rows(), LARGE_CHUNK_SIZE)) await insertDeltas(tx, rows);
+  for await (const rows of yieldingChunks(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
 }
 
 /** So many are written by statements of their own, which name what they have in common once. */
@@ -58,7 +75,7 @@ async function groupEqualChanges(
   changes: readonly FieldChange[],
 ): Promise<{ alike: FieldChange[][]; others: FieldChange[] }> {
   const groups = new Map<string, FieldChange[]>();
-  for await (const some of yieldingChunks(changes, LARGE_CHUNK_SIZE))
+  for await (const some of yieldingChunks(changes, BULK_CHUNK_ROWS))
     for (const change of some) {
       const key = changeKey(change);
       const group = groups.get(key);
@@ -102,7 +119,7 @@ async function writeGroup(
   const { after } = first;
   const removed = fields.tags.filter((tag) => !after.tags.includes(tag));
   const added = after.tags.filter((tag) => !fields.tags.includes(tag));
-  for await (const some of yieldingChunks(group, LARGE_CHUNK_SIZE)) {
+  for await (const some of yieldingChunks(group, BULK_CHUNK_ROWS)) {
     const ids = some.map(({ locked }) => locked.id);
     await tx
       .updateTable('vulnerabilities')
@@ -193,7 +210,7 @@ async function accumulateDeltas(
     ({ locked, after }) => isClosed(locked.fields.statusId) !== isClosed(after.statusId),
   );
   const ids = moved.map(({ locked }) => locked.id);
-  const assets = ids.length === 0 ? new Map() : await linkedIds(tx, 'vulnerability_assets', 'asset_id', ids);
+  const assets = ids.length === 0 ? new Map() : await linkedIds(tx, 'assets', ids);
   const groups = new Map<string, { change: FieldChange; times: number; assets: number[] }>();
   for (const change of changes) {
     const { locked, after } = change;

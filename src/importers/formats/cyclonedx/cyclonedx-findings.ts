@@ -1,5 +1,5 @@
-import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
-import { severityRank } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../../../domain/shared/statuses-and-severities.ts';
+import { severityRank } from '../../../domain/shared/statuses-and-severities.ts';
 import {
   isJsonObject,
   arrayOf,

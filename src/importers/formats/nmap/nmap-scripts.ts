@@ -1,4 +1,4 @@
-import type { Severity } from '../../../domain/vulnerabilities/statuses-and-severities.ts';
+import type { Severity } from '../../../domain/shared/statuses-and-severities.ts';
 import type { ReportedFinding } from '../../report.ts';
 import { parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';

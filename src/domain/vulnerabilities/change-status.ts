@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+import type { Attribution } from '../../auth/callers.ts';
+import { itemInteger, jsonRowsTable } from '../../db/dialect-sql.ts';
+import type { Transaction } from '../../db/engine.ts';
+import { preparePipelined, prepareQuery } from '../../db/prepared-queries.ts';
+import { addDeltas, type CounterDelta } from '../shared/counters.ts';
+import type { VisibleVulnerability } from './lock-vulnerability.ts';
+import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
+import { recordTimeline, recordTimelineEntries } from './timeline.ts';
+import { counterDeltas } from './vulnerability-counters.ts';
+import { linkedIds } from './vulnerability-links.ts';
+
+/** @returns a status as the timeline shows it */
+export function statusSnapshot(statusId: number): object {
+  return { status_id: statusId, status: STATUS_NAMES.get(statusId) };
+}
+
+const updateStatus = preparePipelined<{ id: number; status: number; now: number; closed: number | null }>(
+  (tx, p) =>
+    tx
+      .updateTable('vulnerabilities')
+      .set((eb) => ({
+        status_id: p.status,
+        status_set_at: p.now,
+        closed_at: p.closed,
+        updated_at: p.now,
+        version: eb('version', '+', eb.lit(1)),
+      }))
+      .where('id', '=', p.id),
+);
+
+const selectAssetIds = prepareQuery<{ id: number }, { asset_id: number }>((db, p) =>
+  db.selectFrom('vulnerability_assets').select('asset_id').where('vulnerability_id', '=', p.id),
+);
+
+/**
+ * Changes the status of a locked vulnerability with its counters and its timeline. The caller records the audit event.
+ * Does nothing when the status is the same.
+ */
+export async function changeStatus(
+  tx: Transaction,
+  by: Attribution,
+  row: Pick<VisibleVulnerability, 'id' | 'organization_id' | 'assessment_id' | 'severity' | 'status_id'>,
+  statusId: number,
+): Promise<void> {
+  if (statusId === row.status_id) return;
+  const { id, organization_id: organizationId, assessment_id: assessmentId, severity } = row;
+  const assets = (await selectAssetIds(tx, { id })).map(({ asset_id }) => asset_id);
+  await updateStatus(tx, { id, status: statusId, now: by.now, closed: closedAt(statusId, by.now) });
+  await addDeltas(
+    tx,
+    statusDeltas({ organizationId, assessmentId, severity, before: row.status_id, after: statusId }, assets),
+  );
+  await recordTimeline(tx, by, {
+    organizationId,
+    vulnerabilityId: id,
+    kind: 'status',
+    before: statusSnapshot(row.status_id),
+    after: statusSnapshot(statusId),
+  });
+}
+
+/** A status change of one locked vulnerability among many. */
+export interface StatusTransition {
+  id: number;
+  organizationId: number;
+  assessmentId: number;
+  severity: string;
+  /** Ids of statuses. */
+  before: number;
+  after: number;
+  /** Milliseconds since 1970, of the status after. */
+  statusSetAt: number;
+  /** `null` for an open one. */
+  closedAt: number | null;
+}
+
+/**
+ * Changes the statuses of locked vulnerabilities with their timelines, and no audit events.
+ * @param importId the import that does it, which the timeline names
+ * @returns the counter deltas, which the caller writes with others of its transaction
+ */
+export async function changeStatuses(
+  tx: Transaction,
+  by: Attribution,
+  transitions: readonly StatusTransition[],
+  importId?: number,
+): Promise<CounterDelta[]> {
+  if (transitions.length === 0) return [];
+  const rows = transitions.map((one) => [one.id, one.after, one.statusSetAt, one.closedAt]);
+  await sql`update vulnerabilities set status_id = ${itemInteger(1)}, status_set_at = ${itemInteger(2)}, closed_at = ${itemInteger(3)},
+      updated_at = ${by.now}, version = version + 1
+    from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
+  const assets = await linkedIds(
+    tx,
+    'assets',
+    transitions.map(({ id }) => id),
+  );
+  await recordTimelineEntries(
+    tx,
+    by,
+    transitions.map(({ id, organizationId, before, after }) => ({
+      organizationId,
+      vulnerabilityId: id,
+      kind: 'status',
+      before: statusSnapshot(before),
+      after: statusSnapshot(after),
+      ...(importId === undefined ? {} : { importId }),
+    })),
+  );
+  return transitions.flatMap((one) => statusDeltas(one, assets.get(one.id) ?? []));
+}
+
+function statusDeltas(
+  {
+    organizationId,
+    assessmentId,
+    severity,
+    before,
+    after,
+  }: Pick<StatusTransition, 'organizationId' | 'assessmentId' | 'severity' | 'before' | 'after'>,
+  assets: readonly number[],
+): CounterDelta[] {
+  const counted = (statusId: number) => ({
+    organizationId,
+    assessmentId,
+    statusId,
+    severity,
+    tags: [],
+    assets,
+  });
+  return counterDeltas(counted(before), counted(after));
+}
