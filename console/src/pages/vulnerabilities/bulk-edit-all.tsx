@@ -10,41 +10,34 @@ import {
   previewBulkUpdate,
   useBulkUpdate,
 } from '../../queries/bulk-update.ts';
-import { pluralize } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
+import { bulkEditMessages, messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 
 interface BulkEditAllProps {
   filter: VulnerabilityFilter;
-  /** How many there were when the list was read. */
+  /** Number of matches that the list showed. */
   total: number;
   onClose: () => void;
 }
 
 type PendingEdit = Pick<BulkUpdateRequest, 'set' | 'label' | 'assignee'>;
 
-const EDITABLE_FIELDS = [
-  'Status',
-  'Severity',
-  'Tags to add',
-  'Tags to remove',
-  'Assignee',
-  'Due day',
-] as const;
+const EDITABLE_FIELDS = ['Status', 'Severity', 'Add tags', 'Remove tags', 'Assignee', 'Due date'] as const;
 type EditableField = (typeof EDITABLE_FIELDS)[number];
 
-/** Changes all that a search finds, those that were not read too: it is tried first, and told how many it will touch. */
+/** Edits all matches of a search, loaded or not. A dry run shows first how many will change. */
 export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps) {
-  const [kind, setKind] = useState<EditableField>('Status');
-  const [wanted, setWanted] = useState<PendingEdit>();
+  const [field, setField] = useState<EditableField>('Status');
+  const [edit, setEdit] = useState<PendingEdit>();
   const [comment, setComment] = useState('');
   const change = useBulkUpdate();
-  const [settled] = useDebouncedValue(wanted, 200);
-  const tried = useQuery({
-    queryKey: ['tried-change', filter, settled?.set],
+  const [settled] = useDebouncedValue(edit, 200);
+  const preview = useQuery({
+    queryKey: ['bulk-edit-preview', filter, settled?.set],
     queryFn: ({ signal }) =>
       previewBulkUpdate(
         { filter, expectedCount: total, set: settled?.set ?? {}, label: settled?.label ?? '' },
@@ -55,58 +48,57 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
     staleTime: 0,
     retry: false,
   });
-  const count = settled === wanted ? tried.data : undefined;
+  const count = settled === edit ? preview.data : undefined;
   return (
-    <Dialog onClose={onClose} title={`Change all ${total.toLocaleString()} that match`}>
+    <Dialog onClose={onClose} title={bulkEditMessages.title(total)}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (wanted === undefined || count === undefined || count.changed === 0) return;
-          change.mutate({ filter, expectedCount: count.matched, comment, ...wanted });
+          if (edit === undefined || count === undefined || count.changed === 0) return;
+          change.mutate({ filter, expectedCount: count.matched, comment, ...edit });
           onClose();
         }}
       >
         <Stack gap="sm">
           <NativeSelect
-            label="What changes"
+            label="Field"
             data-autofocus
             data={[...EDITABLE_FIELDS]}
-            value={kind}
+            value={field}
             onChange={(event) => {
-              setKind(event.currentTarget.value as EditableField);
-              setWanted(undefined);
+              setField(event.currentTarget.value as EditableField);
+              setEdit(undefined);
             }}
           />
-          <ValueField key={kind} kind={kind} onChange={setWanted} />
+          <ValueField key={field} field={field} onChange={setEdit} />
           <Textarea
-            label="Comment on each"
-            description="Markdown; may be left out."
+            label={bulkEditMessages.comment}
+            description={bulkEditMessages.commentHint}
             autosize
             minRows={2}
             maxRows={8}
             value={comment}
             onChange={(event) => setComment(event.currentTarget.value)}
           />
-          {tried.error !== null && settled === wanted && (
-            <Alert color="red" title="It could not be tried">
-              {errorText(tried.error)}
+          {preview.error !== null && settled === edit && (
+            <Alert color="red" title={bulkEditMessages.previewFailed}>
+              {errorText(preview.error)}
             </Alert>
           )}
           <Text size="sm" role="status">
-            {wanted === undefined
-              ? 'Nothing is changed before you say so.'
+            {edit === undefined
+              ? bulkEditMessages.unconfirmed
               : count === undefined
-                ? 'Counting'
-                : `${pluralize(count.matched, 'matches', 'match')}, ${count.changed.toLocaleString()} of them will change.`}
-            {total > MAX_BULK_UPDATE &&
-              ` They are changed in parts of ${MAX_BULK_UPDATE.toLocaleString()}; when one is refused, those before it are set back.`}
+                ? bulkEditMessages.counting
+                : bulkEditMessages.preview(count.matched, count.changed)}
+            {total > MAX_BULK_UPDATE && ` ${bulkEditMessages.batches(MAX_BULK_UPDATE)}`}
           </Text>
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" disabled={count === undefined || count.changed === 0}>
-              {count === undefined ? 'Change' : `Change ${count.changed.toLocaleString()}`}
+              {bulkEditMessages.submit(count?.changed)}
             </Button>
           </Group>
         </Stack>
@@ -116,22 +108,21 @@ export default function BulkEditAll({ filter, total, onClose }: BulkEditAllProps
 }
 
 interface ValueFieldProps {
-  kind: EditableField;
-  onChange: (wanted: PendingEdit | undefined) => void;
+  field: EditableField;
+  onChange: (edit: PendingEdit | undefined) => void;
 }
 
-/** What it becomes. */
-function ValueField({ kind, onChange }: ValueFieldProps) {
+function ValueField({ field, onChange }: ValueFieldProps) {
   const { data: known = [] } = useQuery(statuses);
-  const set = (change: ChangeOfEachVulnerability | undefined, what: string, assignee?: Person | null) =>
-    onChange(change && { set: change, label: what, ...(assignee === undefined ? {} : { assignee }) });
-  switch (kind) {
+  const set = (change: ChangeOfEachVulnerability | undefined, label: string, assignee?: Person | null) =>
+    onChange(change && { set: change, label, ...(assignee === undefined ? {} : { assignee }) });
+  switch (field) {
     case 'Status':
       return (
         <NativeSelect
           label="Status"
           data={[
-            { value: '', label: 'Choose one' },
+            { value: '', label: bulkEditMessages.choose },
             ...known.map(({ id, name }) => ({ value: String(id), label: name })),
           ]}
           onChange={({ currentTarget: { value } }) =>
@@ -146,60 +137,60 @@ function ValueField({ kind, onChange }: ValueFieldProps) {
       return (
         <NativeSelect
           label="Severity"
-          data={[{ value: '', label: 'Choose one' }, ...SEVERITIES]}
+          data={[{ value: '', label: bulkEditMessages.choose }, ...SEVERITIES]}
           onChange={({ currentTarget: { value } }) =>
             set(value === '' ? undefined : { severity: value as (typeof SEVERITIES)[number] }, value)
           }
         />
       );
-    case 'Tags to add':
-    case 'Tags to remove':
+    case 'Add tags':
+    case 'Remove tags':
       return (
         <TagNamesInput
-          label={kind}
+          label="Tags"
           onChange={(names) =>
             set(
               names.length === 0
                 ? undefined
-                : kind === 'Tags to add'
+                : field === 'Add tags'
                   ? { add_tags: names }
                   : { remove_tags: names },
-              kind === 'Tags to add' ? names.join(', ') : `Without ${names.join(', ')}`,
+              field === 'Add tags' ? names.join(', ') : bulkEditMessages.removedTags(names),
             )
           }
         />
       );
     case 'Assignee':
       return (
-        <AssigneeField onPick={(person, what) => set({ assignee_id: person?.id ?? null }, what, person)} />
+        <AssigneeField onPick={(person, name) => set({ assignee_id: person?.id ?? null }, name, person)} />
       );
-    case 'Due day':
+    case 'Due date':
       return (
         <TextInput
           type="date"
-          label="Due day"
+          label={bulkEditMessages.dueDate}
           max="9999-12-31"
           onChange={({ currentTarget: { value } }) =>
-            set(/^[12]\d{3}-/.test(value) ? { due_on: value } : undefined, `Due ${value}`)
+            set(/^[12]\d{3}-/.test(value) ? { due_on: value } : undefined, bulkEditMessages.due(value))
           }
         />
       );
   }
 }
 
-function AssigneeField({ onPick }: { onPick: (person: Person | null, what: string) => void }) {
+function AssigneeField({ onPick }: { onPick: (person: Person | null, name: string) => void }) {
   const [picked, setPicked] = useState<string>();
   return (
     <>
       <PersonPicker
-        label="Person"
+        label="Assignee"
         onPick={(person) => {
-          const name = person === null ? 'Nobody' : (person.name ?? person.email);
+          const name = person === null ? messages.unassigned : (person.name ?? person.email);
           setPicked(name);
           onPick(person, name);
         }}
       />
-      {picked !== undefined && <Text size="sm">Assigned to: {picked}</Text>}
+      {picked !== undefined && <Text size="sm">{bulkEditMessages.assignTo(picked)}</Text>}
     </>
   );
 }

@@ -7,9 +7,10 @@ import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Day, Time } from '../../components/time.tsx';
+import { messages } from './messages.ts';
 import classes from './columns.module.css';
 
-/** Of a row; the others are counted. */
+/** Per row; the rest is a count. */
 const MAX_TAGS_SHOWN = 1;
 
 function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
@@ -20,7 +21,6 @@ function TitleLink({ row: { id, title } }: { row: VulnerabilityRow }) {
   );
 }
 
-/** The columns of the vulnerabilities. */
 export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = [
   {
     id: 'severity',
@@ -127,7 +127,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   },
   {
     id: 'updated',
-    header: 'Changed',
+    header: messages.columns.updated,
     width: '112px',
     sort: 'updated_at',
     isHiddenByDefault: true,
@@ -135,7 +135,7 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
   },
   {
     id: 'score',
-    header: 'Score',
+    header: messages.columns.score,
     width: '70px',
     sort: 'cvss_score',
     isHiddenByDefault: true,
@@ -156,5 +156,5 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     isHiddenByDefault: true,
     cell: ({ comment_count }) => (comment_count === 0 ? '' : comment_count.toLocaleString()),
   },
-  { id: 'number', header: 'Number', width: '84px', isHiddenByDefault: true, cell: ({ id }) => `#${id}` },
+  { id: 'number', header: messages.columns.id, width: '84px', isHiddenByDefault: true, cell: ({ id }) => `#${id}` },
 ];

@@ -4,13 +4,14 @@ import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { api } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import { useBulkUpdate } from '../../queries/bulk-update.ts';
-import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { useCommentDraft } from '../../components/comment-draft.ts';
+import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
 import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUser } from '../../session/current-user.ts';
+import { messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 import classes from './edit-dialogs.module.css';
 
@@ -22,23 +23,15 @@ interface EditDialogProps {
   onClose: () => void;
 }
 
-const TITLES: Readonly<Record<EditKind, string>> = {
-  status: 'Set the status',
-  severity: 'Set the severity',
-  tags: 'Add tags',
-  assignee: 'Assign to',
-  comment: 'Comment',
-};
-
-/** Asks for the one thing that a key or a button changes, of one vulnerability or of many. */
-export function EditDialog({ kind, vulnerabilityIds: begun, onClose }: EditDialogProps) {
-  // Rows may move behind it.
-  const [ids] = useState(begun);
+/** Edits one field of one or many vulnerabilities. */
+export function EditDialog({ kind, vulnerabilityIds, onClose }: EditDialogProps) {
+  // The selection may change while the dialog is open.
+  const [ids] = useState(vulnerabilityIds);
   const Form = FORMS[kind];
   return (
-    <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
+    <Dialog onClose={onClose} title={messages.editTitles[kind]} size="sm">
       <Stack gap="sm">
-        {ids.length > 1 && <Text size="sm">Of {pluralizeVulnerabilities(ids.length)}.</Text>}
+        {ids.length > 1 && <Text size="sm">{pluralizeVulnerabilities(ids.length)}</Text>}
         <Form vulnerabilityIds={ids} onClose={onClose} />
       </Stack>
     </Dialog>
@@ -92,7 +85,7 @@ function TagsForm({ vulnerabilityIds, onClose }: FormProps) {
         onClose();
       }}
     >
-      <TagNamesInput label="Tags" description="A name that is new is created." onChange={setNames} />
+      <TagNamesInput label="Tags" description={messages.newTagsHint} onChange={setNames} />
     </SubmitForm>
   );
 }
@@ -101,13 +94,13 @@ function AssigneeForm({ vulnerabilityIds, onClose }: FormProps) {
   const change = useBulkUpdate();
   return (
     <PersonPicker
-      label="Person"
+      label="Assignee"
       onPick={(person) => {
         change.mutate({
           ids: vulnerabilityIds,
           set: { assignee_id: person?.id ?? null },
           assignee: person,
-          label: person === null ? 'Nobody' : (person.name ?? person.email),
+          label: person === null ? messages.unassigned : (person.name ?? person.email),
         });
         onClose();
       }}
@@ -141,26 +134,20 @@ function CommentEditor({
     onSuccess() {
       clear();
       for (const id of vulnerabilityIds) void client.invalidateQueries({ queryKey: ['vulnerability', id] });
-      notify(
-        vulnerabilityIds.length === 1
-          ? 'The comment stands.'
-          : `The comment stands at ${vulnerabilityIds.length}.`,
-      );
+      notify(messages.commentPosted(vulnerabilityIds.length));
       onClose();
     },
   });
   return (
     <SubmitForm
-      label="Send"
+      label="Comment"
       disabled={text.trim() === ''}
       busy={send.isPending}
       onSubmit={() => send.mutate()}
     >
       <Textarea
         label="Comment"
-        description={
-          isRestored ? 'Markdown. You wrote this before in this browser and did not send it.' : 'Markdown'
-        }
+        description={isRestored ? messages.restoredCommentHint : messages.commentHint}
         data-autofocus
         autosize
         minRows={4}
@@ -174,7 +161,7 @@ function CommentEditor({
       />
       {who.staff && (
         <Checkbox
-          label="Internal: staff alone see it"
+          label={messages.internalComment}
           checked={internal}
           onChange={(event) => setInternal(event.currentTarget.checked)}
         />
@@ -199,12 +186,12 @@ interface SubmitFormProps {
   children: ReactNode;
 }
 
-function SubmitForm({ label, disabled, busy = false, onSubmit: onSave, children }: SubmitFormProps) {
+function SubmitForm({ label, disabled, busy = false, onSubmit, children }: SubmitFormProps) {
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (!disabled && !busy) onSave();
+        if (!disabled && !busy) onSubmit();
       }}
     >
       <Stack gap="sm">
@@ -223,10 +210,10 @@ interface OptionMenuProps {
   options: readonly { key: string; label: ReactNode; choose: () => void }[];
 }
 
-/** One of a few, by its number, by the arrow keys or by a click. */
+/** A menu whose options are chosen by number key, arrow keys or click. */
 function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
-  const hear = (event: KeyboardEvent) => {
+  const handleKey = (event: KeyboardEvent) => {
     const chosen = options.find(({ key }) => key === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
@@ -237,7 +224,7 @@ function OptionMenu({ options }: OptionMenuProps) {
     event.preventDefault();
   };
   return (
-    <div ref={list} role="menu" tabIndex={-1} onKeyDown={hear}>
+    <div ref={list} role="menu" tabIndex={-1} onKeyDown={handleKey}>
       {options.map(({ key, label, choose }, index) => (
         <UnstyledButton
           key={key}

@@ -5,65 +5,65 @@ import { exportVulnerabilities, type ExportFormat } from '../../queries/export-v
 import type { VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { exportMessages } from './messages.ts';
 
 interface ExportDialogProps {
   format: ExportFormat;
   search: VulnerabilitySearch;
-  /** How many there are; `undefined` until they are counted. */
+  /** Number of matches; undefined until counted. */
   total: number | undefined;
   onClose: () => void;
 }
 
-/** Writes all that a search finds to a file, tells how far it is, and stops when it is told to. */
+/** Exports all matches of a search to a file, with progress; closing it cancels the export. */
 export default function ExportDialog({ format, search, total, onClose }: ExportDialogProps) {
   const [rows, setRows] = useState(0);
   const [error, setError] = useState<unknown>();
-  const [wanted] = useState({ format, search });
+  const [request] = useState({ format, search });
   const close = useRef(onClose);
   useEffect(() => {
     close.current = onClose;
   });
   useEffect(() => {
-    const stop = new AbortController();
-    const name = `vulnerabilities.${wanted.format}`;
-    exportVulnerabilities(wanted.search, wanted.format, stop.signal, setRows).then(
+    const controller = new AbortController();
+    const name = `vulnerabilities.${request.format}`;
+    exportVulnerabilities(request.search, request.format, controller.signal, setRows).then(
       (file) => {
-        if (stop.signal.aborted) return;
+        if (controller.signal.aborted) return;
         saveFile(name, file.content);
-        notify(`${file.rows.toLocaleString()} written to ${name}.`);
+        notify(exportMessages.done(file.rows, name));
         close.current();
       },
       (reason: unknown) => {
-        if (!stop.signal.aborted) setError(reason);
+        if (!controller.signal.aborted) setError(reason);
       },
     );
-    return () => stop.abort();
-  }, [wanted]);
+    return () => controller.abort();
+  }, [request]);
   const cancel = () => {
-    if (error === undefined) notify('The export was stopped; no file was written.');
+    if (error === undefined) notify(exportMessages.cancelled);
     onClose();
   };
   return (
-    <Dialog onClose={cancel} title="Export" size="sm">
+    <Dialog onClose={cancel} title={exportMessages.title} size="sm">
       <Stack gap="sm">
         {error === undefined ? (
           <>
             <Text size="sm" role="status">
-              {rows.toLocaleString()}
-              {total !== undefined && ` of ${total.toLocaleString()}`} read
+              {exportMessages.progress(rows, total)}
             </Text>
             {total !== undefined && (
-              <Progress aria-label="Export" value={total === 0 ? 0 : (100 * rows) / total} />
+              <Progress aria-label={exportMessages.progressLabel} value={total === 0 ? 0 : (100 * rows) / total} />
             )}
           </>
         ) : (
-          <Alert color="red" title="The list could not be read">
+          <Alert color="red" title={exportMessages.failed}>
             {errorText(error)}
           </Alert>
         )}
         <Group justify="flex-end">
           <Button variant="default" onClick={cancel}>
-            {error === undefined ? 'Stop' : 'Close'}
+            {error === undefined ? 'Cancel' : 'Close'}
           </Button>
         </Group>
       </Stack>

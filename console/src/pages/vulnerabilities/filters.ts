@@ -3,14 +3,15 @@ import { api, AssayError } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
+import { messages } from './messages.ts';
 
-/** Choices that a search is shown; one that is not among them is found by typing more. */
+/** Options per search; typing more finds the others. */
 const MAX_OPTIONS = 20;
 
 const capitalizedOptions = (...values: readonly string[]) =>
   values.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }));
 
-/** What findings come from: people, and the formats of reports. Of SARIF it is the tool's name, which is typed. */
+/** `manual` and the report formats. SARIF findings have the tool's name as their source, which users type. */
 const SOURCES =
   'manual nmap masscan naabu httpx nuclei zap burp nessus openvas trivy nikto testssl wapiti cyclonedx npm-audit generic csv'.split(
     ' ',
@@ -18,10 +19,10 @@ const SOURCES =
 
 const optionOf = (value: string) => ({ value, label: value });
 
-/** People are listed to admins; others find themselves. */
+/** Admins find all users; other users find only themselves. */
 async function findPeopleOptions(search: string, signal: AbortSignal) {
   const { data: who } = await api.GET('/v1/users/whoami', { signal });
-  const own = { value: String(who.id), label: `${who.name ?? who.email} (you)` };
+  const own = { value: String(who.id), label: messages.filters.you(who.name ?? who.email) };
   if (!who.admin) return [own];
   const { data } = await api.GET('/v1/users', {
     params: { query: { 'filter[search]': search, 'page[size]': MAX_OPTIONS } },
@@ -36,27 +37,27 @@ async function loadPersonName(value: string, signal: AbortSignal): Promise<strin
     const { data } = await api.GET('/v1/users/{id}', { params: { path: { id: Number(value) } }, signal });
     return data.name ?? data.email;
   } catch (error) {
-    // Who may not read about others still sees that a filter is there.
-    if (error instanceof AssayError) return `person ${value}`;
+    // Users who may not read other users still see the filter.
+    if (error instanceof AssayError) return messages.filters.unknownUser(value);
     throw error;
   }
 }
 
 const IMPORT_OPTIONS: Omit<FilterDefinition, 'name' | 'label'> = {
   async options(search, signal) {
-    // A dry run makes nothing, and each report that is dropped leaves some.
+    // Dry runs create no vulnerabilities, and every uploaded report leaves some.
     const query = { 'filter[dry_run]': false, 'page[size]': 200 };
     const { data } = await api.GET('/v1/imports', { params: { query }, signal });
-    const wanted = search.toLowerCase();
+    const term = search.toLowerCase();
     return data
       .map(({ id, file }) => ({ value: String(id), label: `${file.filename} (#${id})` }))
-      .filter(({ label }) => label.toLowerCase().includes(wanted))
+      .filter(({ label }) => label.toLowerCase().includes(term))
       .slice(0, MAX_OPTIONS);
   },
   loadLabel: async (value, signal) =>
     (await api.GET('/v1/imports/{id}', { params: { path: { id: Number(value) } }, signal })).data.file
       .filename,
-  placeholder: 'Name or number',
+  placeholder: messages.filters.importHint,
 };
 
 const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
@@ -113,7 +114,7 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
         .name,
   },
   { name: 'assignee_id', label: 'Assignee', options: findPeopleOptions, loadLabel: loadPersonName },
-  { name: 'created_by', label: 'Reported by', options: findPeopleOptions, loadLabel: loadPersonName },
+  { name: 'created_by', label: messages.filters.reportedBy, options: findPeopleOptions, loadLabel: loadPersonName },
   {
     name: 'source',
     label: 'Source',
@@ -124,7 +125,7 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
         [...found, ...(typed === '' || found.includes(typed) ? [] : [typed])].map(optionOf),
       );
     },
-    placeholder: 'Scanner or tool',
+    placeholder: messages.filters.sourceHint,
   },
   {
     name: 'cve',
@@ -136,16 +137,15 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
   { name: 'import_id', label: 'Import', ...IMPORT_OPTIONS },
   {
     name: 'gone',
-    label: 'Gone from last report',
+    label: messages.filters.gone,
     options: [
       { value: 'true', label: 'Yes' },
       { value: 'false', label: 'No' },
     ],
   },
-  { name: 'gone_import_id', label: 'Gone by import', ...IMPORT_OPTIONS },
+  { name: 'gone_import_id', label: messages.filters.goneByImport, ...IMPORT_OPTIONS },
 ];
 
-/** The filters of the vulnerabilities. */
 export function useVulnerabilityFilters(): readonly FilterDefinition[] {
   const { data: known = [] } = useQuery(statuses);
   return [
@@ -162,9 +162,9 @@ export function useVulnerabilityFilters(): readonly FilterDefinition[] {
       label: 'Retest',
       options: capitalizedOptions('requested', 'verified', 'failed', 'blocked', 'cancelled'),
     },
-    { name: 'due_until', label: 'Due before', options: 'day' },
-    { name: 'created_since', label: 'Reported since', options: 'day' },
-    { name: 'created_until', label: 'Reported before', options: 'day' },
-    { name: 'updated_since', label: 'Changed since', options: 'day' },
+    { name: 'due_until', label: messages.filters.dueBefore, options: 'day' },
+    { name: 'created_since', label: messages.filters.reportedSince, options: 'day' },
+    { name: 'created_until', label: messages.filters.reportedBefore, options: 'day' },
+    { name: 'updated_since', label: messages.filters.updatedSince, options: 'day' },
   ];
 }

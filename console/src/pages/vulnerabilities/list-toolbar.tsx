@@ -15,50 +15,51 @@ import {
   filterValues,
 } from './search-params.ts';
 import type { EditKind } from './edit-dialogs.tsx';
+import { messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';
 
 const ExportDialog = lazy(() => import('./export-dialog.tsx'));
-const ChangeAll = lazy(() => import('./bulk-edit-all.tsx'));
+const BulkEditAll = lazy(() => import('./bulk-edit-all.tsx'));
 
 interface ListToolbarProps {
-  /** Filters, order and columns. */
+  /** Filters, sort order and columns. */
   params: Omit<VulnerabilityListParams, 'open'>;
-  /** How many are found; `undefined` until they are counted. */
+  /** Number of matches; undefined until counted. */
   total: number | undefined;
   onFilter: (change: VulnerabilityListParamsChange) => void;
-  /** Puts another address in place of the whole. */
-  onParams: (address: VulnerabilityListParams) => void;
+  /** Replaces all parameters. */
+  onParams: (params: VulnerabilityListParams) => void;
 }
 
-/** Search, filters, views, columns and export of the vulnerabilities, and a change of all that are found. */
-export function ListToolbar({ params: address, total, onFilter, onParams }: ListToolbarProps) {
-  const kinds = useVulnerabilityFilters();
+/** Search, filters, views, columns, export and bulk edit of all matches. */
+export function ListToolbar({ params, total, onFilter, onParams }: ListToolbarProps) {
+  const filters = useVulnerabilityFilters();
   const [format, setFormat] = useState<ExportFormat>();
-  /** How many are to be changed. */
-  const [changing, setChanging] = useState<number>();
-  const { columns, sort: _, ...filter } = address;
+  /** The number of matches when the bulk edit was opened. */
+  const [editedTotal, setEditedTotal] = useState<number>();
+  const { columns, sort: _, ...filter } = params;
   return (
     <>
       <FilterBar
-        filters={kinds}
-        values={Object.fromEntries(kinds.map(({ name }) => [name, filterValues(address, name)]))}
+        filters={filters}
+        values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(params, name)]))}
         onChange={(name, values) => onFilter(toFilterParam(name, values))}
-        search={address.search}
-        searchLabel="Search titles and texts"
-        onSearch={(words) => onFilter({ search: words === '' ? undefined : words })}
+        search={params.search}
+        searchLabel={messages.searchLabel}
+        onSearch={(text) => onFilter({ search: text === '' ? undefined : text })}
       >
         <div className={classes.views}>
           <ViewsMenu
             page="vulnerabilities"
-            search={address}
+            search={params}
             onApply={(search) => onParams(parseVulnerabilityListParams(search))}
           />
           <ColumnsMenu
             columns={VULNERABILITY_TABLE_COLUMNS}
             selected={columns}
             required="title"
-            onChange={(asked) =>
-              onParams({ ...address, columns: asked && [...asked] } as VulnerabilityListParams)
+            onChange={(selected) =>
+              onParams({ ...params, columns: selected && [...selected] } as VulnerabilityListParams)
             }
           />
           <Menu position="bottom-end">
@@ -73,19 +74,19 @@ export function ListToolbar({ params: address, total, onFilter, onParams }: List
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item onClick={() => setFormat('csv')}>CSV, for spreadsheets</Menu.Item>
-              <Menu.Item onClick={() => setFormat('ndjson')}>NDJSON, for programs</Menu.Item>
+              <Menu.Item onClick={() => setFormat('csv')}>{messages.exportCsv}</Menu.Item>
+              <Menu.Item onClick={() => setFormat('ndjson')}>{messages.exportNdjson}</Menu.Item>
             </Menu.Dropdown>
           </Menu>
           <Button
             size="compact-sm"
             variant="default"
             radius="xl"
-            // What is told to the server is how many somebody has seen.
+            // The server compares the number that the user saw with the number of matches.
             disabled={total === undefined || total === 0}
-            onClick={() => setChanging(total)}
+            onClick={() => setEditedTotal(total)}
           >
-            Change all
+            {messages.editAll(total)}
           </Button>
         </div>
       </FilterBar>
@@ -93,8 +94,8 @@ export function ListToolbar({ params: address, total, onFilter, onParams }: List
         {format !== undefined && (
           <ExportDialog format={format} search={filter} total={total} onClose={() => setFormat(undefined)} />
         )}
-        {changing !== undefined && (
-          <ChangeAll filter={filter} total={changing} onClose={() => setChanging(undefined)} />
+        {editedTotal !== undefined && (
+          <BulkEditAll filter={filter} total={editedTotal} onClose={() => setEditedTotal(undefined)} />
         )}
       </Suspense>
     </>
@@ -107,12 +108,12 @@ interface SelectionToolbarProps {
   onClear: () => void;
 }
 
-/** What can be done with those that are chosen. */
+/** Edits the selected vulnerabilities. */
 export function SelectionToolbar({ count, onEdit, onClear }: SelectionToolbarProps) {
   return (
     <Group gap="xs" className={classes.chosen}>
       <Text size="sm" fw={600} role="status">
-        {count.toLocaleString()} chosen
+        {messages.selected(count)}
       </Text>
       {(['status', 'severity', 'tags', 'assignee', 'comment'] as const).map((kind) => (
         <Button key={kind} size="compact-sm" variant="light" onClick={() => onEdit(kind)}>
@@ -120,7 +121,7 @@ export function SelectionToolbar({ count, onEdit, onClear }: SelectionToolbarPro
         </Button>
       ))}
       <Button size="compact-sm" variant="subtle" onClick={onClear}>
-        Choose none
+        Clear
       </Button>
     </Group>
   );

@@ -6,29 +6,22 @@ import { recentComments, latestRetest } from '../../queries/vulnerability-previe
 import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
+import { previewMessages } from './messages.ts';
 import classes from './vulnerability-preview.module.css';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
-/** Pictures that the pane shows; the page has all. */
+/** The vulnerability's page shows all. */
 const MAX_IMAGES = 4;
-/** What browsers show as a picture, and that can hold no script. */
+/** Images that browsers display and that cannot contain scripts. */
 const IMAGE_TYPE = /^image\/(png|jpeg|gif|webp)$/;
 const MAX_LOCATIONS = 10;
-
-const RETEST_LABELS: Readonly<Record<string, string>> = {
-  requested: 'Retest requested',
-  verified: 'Fix verified',
-  failed: 'Retest failed',
-  blocked: 'Retest blocked',
-  cancelled: 'Retest cancelled',
-};
 
 interface SectionProps {
   data: Vulnerability;
 }
 
-/** A part of the pane with a heading. */
+/** A section with a heading. */
 export function PreviewSection({ title, children }: { title: string; children: ReactNode }) {
   return (
     <section>
@@ -40,7 +33,7 @@ export function PreviewSection({ title, children }: { title: string; children: R
   );
 }
 
-/** What was written: description, impact, steps and fix. */
+/** Description, impact, steps and remediation. */
 export function TextSections({
   data: { id, description, impact, recommended_fix, validation_steps },
 }: SectionProps) {
@@ -49,13 +42,13 @@ export function TextSections({
       <TextSection title="Description" text={description} id={id} />
       <TextSection title="Impact" text={impact} id={id} />
       <TextSection
-        title="Steps"
+        title={previewMessages.steps}
         text={validation_steps
           .map(({ number, detail }) => `${number}. ${detail.replaceAll('\n', '\n   ')}`)
           .join('\n')}
         id={id}
       />
-      <TextSection title="Recommended fix" text={recommended_fix} id={id} />
+      <TextSection title="Remediation" text={recommended_fix} id={id} />
     </Suspense>
   );
 }
@@ -71,13 +64,13 @@ function TextSection({ title, text, id }: { title: string; text: string; id: num
   );
 }
 
-/** Where it was found, and what shows it. */
+/** Locations and the first piece of evidence. */
 export function EvidenceSections({ data }: SectionProps) {
   const { exploitable_locations: locations, location_count: count, http_requests: requests } = data;
   return (
     <>
       {locations.length > 0 && (
-        <PreviewSection title={`Locations (${count.toLocaleString()})`}>
+        <PreviewSection title={previewMessages.locations(count)}>
           {locations.slice(0, MAX_LOCATIONS).map(({ value }, index) => (
             <Code key={`${index} ${value}`} block className={classes.location}>
               {value}
@@ -85,13 +78,13 @@ export function EvidenceSections({ data }: SectionProps) {
           ))}
           {count > MAX_LOCATIONS && (
             <Text size="xs" c="dimmed" mt={4}>
-              {(count - MAX_LOCATIONS).toLocaleString()} more on its page.
+              {previewMessages.moreLocations(count - MAX_LOCATIONS)}
             </Text>
           )}
         </PreviewSection>
       )}
       {requests[0] !== undefined && (
-        <PreviewSection title={requests.length === 1 ? 'Evidence' : `Evidence (1 of ${requests.length})`}>
+        <PreviewSection title={previewMessages.evidence(requests.length)}>
           <Code block className={classes.evidence} tabIndex={0} role="region" aria-label="Evidence">
             {requests[0]}
           </Code>
@@ -101,7 +94,7 @@ export function EvidenceSections({ data }: SectionProps) {
   );
 }
 
-/** The pictures among its attachments, and the names of the others. */
+/** Attached images, and the names of other files. */
 export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) {
   if (attachments.length === 0) return null;
   const pictures = attachments
@@ -109,7 +102,7 @@ export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) 
     .slice(0, MAX_IMAGES);
   const others = attachments.filter((one) => !pictures.includes(one));
   return (
-    <PreviewSection title={`Attachments (${attachments.length})`}>
+    <PreviewSection title={previewMessages.attachments(attachments.length)}>
       <div className={classes.pictures}>
         {pictures.map((one) => (
           <AttachmentImage key={one.id} vulnerability={id} id={one.id} alt={one.filename} />
@@ -124,20 +117,21 @@ export function AttachmentsPreview({ data: { id, attachments } }: SectionProps) 
   );
 }
 
-/** How the last retest stands. */
+/** The status of the latest retest. */
 export function LatestRetest({ id }: { id: number }) {
   const { data } = useQuery(latestRetest(id));
   if (data === undefined || data === null) return null;
   const message = data.decision_message ?? data.message;
+  const user = data.decided_by ?? data.user;
   return (
-    <PreviewSection title="Retest">
+    <PreviewSection title={previewMessages.latestRetest}>
       <Group gap="xs">
         <Badge variant="default" tt="none" fw={400}>
-          {RETEST_LABELS[data.status] ?? data.status}
+          {previewMessages.retestStatuses[data.status] ?? data.status}
         </Badge>
         <Text size="xs" c="dimmed">
           <Time at={data.decided_at ?? data.created_at} /> by{' '}
-          {(data.decided_by ?? data.user)?.name ?? (data.decided_by ?? data.user)?.email ?? 'somebody'}
+          {user?.name ?? user?.email ?? previewMessages.deletedUser}
         </Text>
       </Group>
       {message !== '' && (
@@ -149,19 +143,19 @@ export function LatestRetest({ id }: { id: number }) {
   );
 }
 
-/** The last of its comments, the newest first. */
+/** The most recent comments, newest first. */
 export function RecentComments({ data: { id, comment_count } }: SectionProps) {
   const { data = [], error } = useQuery(recentComments(id, comment_count));
   if (comment_count === 0) return null;
   return (
-    <PreviewSection title={`Comments (${comment_count.toLocaleString()})`}>
+    <PreviewSection title={previewMessages.comments(comment_count)}>
       {error !== null && <Text size="sm">{errorText(error)}</Text>}
       <Stack gap="xs">
         {data.map((comment) => (
           <div key={comment.id} className={classes.comment}>
             <Text size="xs" c="dimmed">
-              {comment.user?.name ?? comment.user?.email ?? 'Somebody'}, <Time at={comment.created_at} />
-              {comment.internal && ', internal'}
+              {comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser}, <Time at={comment.created_at} />
+              {comment.internal && previewMessages.internal}
             </Text>
             <Text component="div" size="sm" className={classes.text}>
               <Suspense fallback={comment.text}>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { tagSuggestions } from '../../queries/tag-suggestions.ts';
 
-/** Tags that are named at once, at most. */
+/** The API's maximum per request. */
 const MAX_TAGS = 50;
 
 interface TagNamesInputProps {
@@ -12,7 +12,7 @@ interface TagNamesInputProps {
   onChange: (names: string[]) => void;
 }
 
-/** The names of tags, which are searched among those that there are. */
+/** An input for tag names that suggests existing tags. */
 export function TagNamesInput({ label, description, onChange }: TagNamesInputProps) {
   const [names, setNames] = useState<string[]>([]);
   const [search, setSearch] = useState('');
