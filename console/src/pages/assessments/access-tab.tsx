@@ -11,9 +11,10 @@ import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
+import { accessMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 
-/** Who was given access to an assessment (operation 40). */
+/** Grants and removes access to an assessment (operation 40). */
 export function AccessTab({ assessment }: { assessment: Assessment }) {
   const { uid, organization_uid } = assessment;
   const list = useAccess(uid);
@@ -35,7 +36,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
       },
       {
         id: 'email',
-        header: 'Address',
+        header: 'Email',
         width: 'minmax(100px, 1fr)',
         minTableWidth: 480,
         cell: ({ email }) => <span title={email}>{email}</span>,
@@ -55,7 +56,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Take the access of ${personName(person)}`}
+            aria-label={messages.removeAccess(personName(person))}
             onClick={() => mutate({ person, hasAccess: false })}
           >
             <IconX size={16} />
@@ -68,9 +69,9 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
   return (
     <Stack gap="sm">
       <AsyncSelect
-        label="Give access to"
+        label={messages.grant}
         maw={480}
-        placeholder="Name or address"
+        placeholder={messages.placeholder}
         optionsKey={['people', organization_uid]}
         loadOptions={async (search, signal) =>
           (await findPeople(search, signal, organization_uid)).map((person) => ({
@@ -87,19 +88,17 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         }
       />
       <Text size="xs" c="dimmed">
-        Admins of the organization and staff have access anyway and are not listed.
+        {messages.hint}
       </Text>
       <div className={classes.table}>
         <DataTable
-          label="People with access"
+          label={messages.tableLabel}
           list={list}
           columns={columns}
           rowId={({ id }) => String(id)}
           rowName={personName}
           empty={
-            <EmptyState title="Nobody was given access">
-              Only admins and staff reach this assessment. Find the people who work on it above.
-            </EmptyState>
+            <EmptyState title={messages.emptyTitle}>{messages.emptyHint}</EmptyState>
           }
         />
       </div>

@@ -12,9 +12,9 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
+import { scopeMessages as messages } from './messages.ts';
 import { parsePastedAssets } from '../assets/pasted-assets.ts';
 import { parseScopeRules } from '../assets/scope-rules.ts';
-import { pluralizeAssets } from '../../components/pluralize.ts';
 
 interface AddToScopeDialogProps {
   uid: string;
@@ -22,9 +22,9 @@ interface AddToScopeDialogProps {
   onClose: () => void;
 }
 
-/** Puts many assets into a scope at once: found one by one, or pasted as a list; each has a result. */
+/** Adds assets to a scope, from a search or a pasted list, and shows the result of each. */
 export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialogProps) {
-  const [chosen, setChosen] = useState<readonly ScopeCandidate[]>([]);
+  const [selected, setSelected] = useState<readonly ScopeCandidate[]>([]);
   const [text, setText] = useState('');
   const [rules, setRules] = useState('');
   const [createsMissing, setCreates] = useState(true);
@@ -35,7 +35,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
   if (run.data !== undefined)
     return (
       <BatchResultDialog
-        title="Add to the scope"
+        title={messages.add}
         onClose={onClose}
         itemLabel="Asset"
         results={[
@@ -43,19 +43,19 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
           ...invalid.map((line): BatchItemResult => ({
             name: line.text,
             status: 'refused',
-            reason: `It ${line.error}.`,
+            reason: messages.rejected(line.error),
           })),
         ]}
-        doneLabel="In scope"
-        alreadyLabel="Was in scope"
+        doneLabel={messages.added}
+        alreadyLabel={messages.alreadyAdded}
       />
     );
-  const more = assets.filter(({ location }) => !chosen.some((one) => one.location === location));
-  const total = chosen.length + more.length;
+  const pasted = assets.filter(({ location }) => !selected.some((one) => one.location === location));
+  const total = selected.length + pasted.length;
   return (
     <FormDialog
-      title="Add to the scope"
-      submitLabel={total === 0 ? 'Add' : `Add ${pluralizeAssets(total)}`}
+      title={messages.add}
+      submitLabel={messages.addAssets(total)}
       size="lg"
       isPending={run.isPending}
       isDisabled={total === 0}
@@ -63,9 +63,9 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       onClose={onClose}
       onSubmit={() =>
         run.mutate(
-          { selected: chosen, pasted: more, rules: parseScopeRules(rules), createsMissing },
+          { selected, pasted, rules: parseScopeRules(rules), createsMissing },
           {
-            // Where each is in scope there is nothing to read.
+            // Shows the results only if some assets were not added.
             onSuccess: ({ results }) => {
               if (invalid.length === 0 && results.every(({ status }) => status === 'done')) onClose();
             },
@@ -75,7 +75,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
     >
       <AsyncSelect
         label="Asset"
-        placeholder="Address or name"
+        placeholder={messages.assetPlaceholder}
         autoFocus
         clearsOnSelect
         optionsKey={['assets', organization, uid]}
@@ -91,18 +91,18 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
         }}
         value={null}
         onChange={(one) => {
-          if (one !== null && !chosen.some(({ assetUid }) => assetUid === one.value))
-            setChosen([...chosen, one.candidate]);
+          if (one !== null && !selected.some(({ assetUid }) => assetUid === one.value))
+            setSelected([...selected, one.candidate]);
         }}
       />
       <SelectedPills
-        label="Assets to add"
-        selected={chosen.map((one) => ({ value: one.assetUid, label: candidateLabel(one) }))}
-        onRemove={(value) => setChosen(chosen.filter(({ assetUid }) => assetUid !== value))}
+        label={messages.selectedAssets}
+        selected={selected.map((one) => ({ value: one.assetUid, label: candidateLabel(one) }))}
+        onRemove={(value) => setSelected(selected.filter(({ assetUid }) => assetUid !== value))}
       />
       <Textarea
-        label="Hosts and URLs"
-        description="Paste a list, one a line. A name may follow, behind a comma."
+        label={messages.pasteLabel}
+        description={messages.pasteHint}
         placeholder={'192.0.2.10, Gateway\nshop.example.com\nhttps://shop.example.com/'}
         autosize
         minRows={3}
@@ -114,19 +114,20 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       {text.trim() !== '' && (
         <>
           <Text size="xs" c="dimmed" aria-live="polite">
-            {pluralizeAssets(assets.length)} found in it
-            {settled === text &&
-              known.data !== undefined &&
-              `: ${pastedSummary(known.data, assets.length, uid)}`}
-            .
+            {messages.pasted(
+              assets.length,
+              settled === text && known.data !== undefined
+                ? pastedSummary(known.data, assets.length, uid)
+                : undefined,
+            )}
             {invalid
               .slice(0, 3)
-              .map(({ line, text: what, error: why }) => ` Line ${line}: ${what.slice(0, 60)} ${why}.`)}
-            {invalid.length > 3 && ` ${(invalid.length - 3).toLocaleString()} more lines are wrong.`}
+              .map((each) => messages.invalidLine(each.line, each.text.slice(0, 60), each.error))}
+            {invalid.length > 3 && messages.moreInvalid(invalid.length - 3)}
           </Text>
           <Checkbox
             size="sm"
-            label="Create those that are no assets yet"
+            label={messages.createMissing}
             checked={createsMissing}
             onChange={(event) => setCreates(event.currentTarget.checked)}
           />
@@ -134,7 +135,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       )}
       <Textarea
         label="Rules"
-        description="For all of them, one a line, such as: No tests from 08:00 to 18:00 UTC. Without any, what is in scope already keeps its own."
+        description={messages.newRulesHint}
         autosize
         minRows={2}
         maxRows={10}
@@ -146,14 +147,10 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
 }
 
 const candidateLabel = ({ location, rules }: ScopeCandidate) =>
-  rules === undefined ? location : `${location} (in scope)`;
+  rules === undefined ? location : messages.inScope(location);
 
-/** @returns how many of those that were pasted are new, known and in the scope */
+/** Describes how many of the pasted assets are new, known and already in scope. */
 function pastedSummary(known: ReadonlyMap<string, AssetRow>, pasted: number, uid: string): string {
   const inScope = [...known.values()].filter((row) => findListing(row, uid) !== undefined).length;
-  const counts = { new: pasted - known.size, known: known.size - inScope, 'in scope already': inScope };
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([word, count]) => `${count.toLocaleString()} ${word}`)
-    .join(', ');
+  return messages.pastedSummary({ new: pasted - known.size, known: known.size - inScope, inScope });
 }

@@ -16,6 +16,7 @@ import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import type { Option } from '../../components/filter-definition.ts';
 import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
+import { formMessages as messages } from './messages.ts';
 import { ASSESSMENT_STATES } from './search-params.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
@@ -33,13 +34,13 @@ const FIELDS = [
 ] as const;
 
 interface AssessmentFormProps {
-  /** The one that is changed; absent of a new one. */
+  /** The assessment to edit; undefined to create one. */
   assessment?: VersionedAssessment;
   onClose: () => void;
   onSaved?: (saved: Assessment) => void;
 }
 
-/** Asks for all that an assessment is: of a new one, or of one that changes (operations 38 and 39). */
+/** Creates or edits an assessment (operations 38 and 39). */
 export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormProps) {
   const [values, setValues] = useState(() => formValues(assessment));
   const [organization, setOrganization] = useState<string | null>(null);
@@ -49,17 +50,17 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
   const create = useCreateAssessment();
   const change = useUpdateAssessment(assessment?.uid ?? '');
   const { error } = assessment === undefined ? create : change;
-  const isOld = error instanceof AssayError && error.status === 412;
-  const errors = parseFieldErrors(isOld ? null : error, FIELDS, 'uid');
+  const isConflict = error instanceof AssayError && error.status === 412;
+  const errors = parseFieldErrors(isConflict ? null : error, FIELDS, 'uid');
   const groupId = assessment?.assessment_group_id ?? null;
   const { data: present } = useQuery({ ...groupQuery(groupId ?? 0), enabled: groupId !== null });
-  const shownGroup =
+  const selectedGroup =
     group === undefined
       ? groupId === null
         ? null
         : { value: String(groupId), label: present?.name ?? String(groupId) }
       : group;
-  const put = (name: keyof typeof values) => (event: { currentTarget: { value: string } }) => {
+  const setText = (name: keyof typeof values) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setValues((now) => ({ ...now, [name]: value }));
   };
@@ -70,7 +71,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       starts_on: starts_on === '' ? null : starts_on,
       ends_on: ends_on === '' ? null : ends_on,
     };
-    const groupOf = shownGroup === null ? null : Number(shownGroup.value);
+    const groupOf = selectedGroup === null ? null : Number(selectedGroup.value);
     const onSuccess = (saved?: Assessment) => {
       onClose();
       if (saved !== undefined) onSaved?.(saved);
@@ -78,7 +79,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
     if (assessment !== undefined) {
       const set = { ...rest, ...dates, assessment_group_id: groupOf, tag_list: tags };
       change.mutate(
-        { set, message: 'The assessment is changed.', ...(version === undefined ? {} : { version }) },
+        { set, message: messages.saved, ...(version === undefined ? {} : { version }) },
         { onSuccess: () => onSuccess() },
       );
       return;
@@ -94,7 +95,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
 
   return (
     <FormDialog
-      title={assessment === undefined ? 'New assessment' : 'Edit the assessment'}
+      title={assessment === undefined ? messages.newTitle : messages.editTitle}
       submitLabel={assessment === undefined ? 'Create' : 'Save'}
       size="lg"
       isPending={create.isPending || change.isPending}
@@ -102,7 +103,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       onSubmit={save}
       onClose={onClose}
     >
-      {isOld && assessment !== undefined && (
+      {isConflict && assessment !== undefined && (
         <ConflictAlert
           uid={assessment.uid}
           onDiscardMine={(now) => {
@@ -129,13 +130,13 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         required
         data-autofocus
         value={values.name}
-        onChange={put('name')}
+        onChange={setText('name')}
         error={errors.messageFor('name')}
       />
       {assessment === undefined && (
         <TextInput
-          label="Id"
-          description="Stands in addresses and stays: small letters, digits, - and _. Made up unless you say it."
+          label="ID"
+          description={messages.idHint}
           value={uid}
           onChange={(event) => setUid(event.currentTarget.value)}
           error={errors.messageFor('uid')}
@@ -143,12 +144,12 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       )}
       <Textarea
         label="Description"
-        description="Markdown"
+        description={messages.markdown}
         autosize
         minRows={3}
         maxRows={12}
         value={values.description}
-        onChange={put('description')}
+        onChange={setText('description')}
         error={errors.messageFor('description')}
       />
       <Group grow align="start" gap="sm">
@@ -174,16 +175,16 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       <Group grow align="start" gap="sm">
         <TextInput
           type="date"
-          label="Starts on"
+          label={messages.startDate}
           value={values.starts_on}
-          onChange={put('starts_on')}
+          onChange={setText('starts_on')}
           error={errors.messageFor('starts_on')}
         />
         <TextInput
           type="date"
-          label="Ends on"
+          label={messages.endDate}
           value={values.ends_on}
-          onChange={put('ends_on')}
+          onChange={setText('ends_on')}
           error={errors.messageFor('ends_on')}
         />
       </Group>
@@ -191,7 +192,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
         label="Group"
         optionsKey={['groups']}
         loadOptions={findGroups}
-        value={shownGroup}
+        value={selectedGroup}
         onChange={setGroup}
         clearable
         error={errors.messageFor('assessment_group_id')}
@@ -211,7 +212,7 @@ interface AssessmentTagsProps {
   error: string | undefined;
 }
 
-/** The tags of an assessment, by their names. */
+/** An input for tag names that suggests existing tags. */
 function AssessmentTags({ value, onChange, error }: AssessmentTagsProps) {
   const [search, setSearch] = useState('');
   const { data = [] } = useQuery({
@@ -225,7 +226,7 @@ function AssessmentTags({ value, onChange, error }: AssessmentTagsProps) {
   return (
     <TagsInput
       label="Tags"
-      description="Enter adds one. A name that is new is created, by admins."
+      description={messages.tagsHint}
       data={data}
       value={value}
       onChange={onChange}
@@ -242,11 +243,11 @@ interface ConflictAlertProps {
   onKeepMine: (now: VersionedAssessment) => void;
 }
 
-/** Somebody else changed it meanwhile: which of the two is kept. */
+/** Resolves a concurrent edit in favour of one side. */
 function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
   const { data: now } = useQuery({ ...assessmentQuery(uid), staleTime: 0, refetchOnMount: 'always' });
   return (
-    <Alert color="yellow" role="alert" title="Somebody changed it meanwhile">
+    <Alert color="yellow" role="alert" title={messages.conflict}>
       <Group gap="xs">
         <Button
           size="compact-sm"
@@ -254,7 +255,7 @@ function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
           disabled={now === undefined}
           onClick={() => now && onDiscardMine(now)}
         >
-          Show theirs, drop mine
+          {messages.discardMine}
         </Button>
         <Button
           size="compact-sm"
@@ -262,7 +263,7 @@ function ConflictAlert({ uid, onDiscardMine, onKeepMine }: ConflictAlertProps) {
           disabled={now === undefined}
           onClick={() => now && onKeepMine(now)}
         >
-          Keep mine
+          {messages.keepMine}
         </Button>
       </Group>
     </Alert>
@@ -281,7 +282,6 @@ function formValues(assessment?: Assessment) {
   };
 }
 
-/** @returns the members that are there */
 function omitNull(members: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

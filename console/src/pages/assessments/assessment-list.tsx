@@ -13,24 +13,24 @@ import { DataTable } from '../../components/data-table.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
 import { useAssessmentFilters } from './filters.ts';
+import { messages } from './messages.ts';
 import { parseAssessmentSearch } from './search-params.ts';
 
-/** The order unless another one is chosen. */
 const DEFAULT_SORT = '-created_at';
 
 const uidOf = ({ uid }: Assessment) => uid;
 const nameOf = ({ name }: Assessment) => name;
 
-/** The assessments: a table and its filters. */
+/** The assessment list: a filtered table. */
 export function AssessmentList() {
   const search = useSearch({ from: '/assessments' });
   const navigate = useNavigate({ from: '/assessments' });
   const list = useAssessments({ sort: DEFAULT_SORT, ...search });
-  const kinds = useAssessmentFilters();
-  const mayCreate = useCanCreateAssessments();
+  const filters = useAssessmentFilters();
+  const canCreate = useCanCreateAssessments();
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
-  const [creates, setCreates] = useState(false);
+  const [isCreating, setCreating] = useState(false);
 
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
@@ -40,20 +40,20 @@ export function AssessmentList() {
   useRowShortcuts(rows, {
     itemName: 'assessment',
     open: { run: open },
-    shortcuts: mayCreate ? { n: { label: 'New assessment', run: () => setCreates(true) } } : {},
+    shortcuts: canCreate ? { n: { label: messages.newAssessment, run: () => setCreating(true) } } : {},
   });
 
   const values = Object.fromEntries(
-    kinds.map(({ name }) => {
+    filters.map(({ name }) => {
       const value = search[name as keyof AssessmentSearch];
       return [name, value === undefined ? [] : [value].flat().map(String)];
     }),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
-  const create = mayCreate && <NewButton itemName="assessment" onClick={() => setCreates(true)} />;
+  const create = canCreate && <NewButton itemName="assessment" onClick={() => setCreating(true)} />;
   return (
     <PageLayout
-      title="Assessments"
+      title={messages.listTitle}
       fillsHeight
       actions={
         <>
@@ -63,18 +63,18 @@ export function AssessmentList() {
       }
       toolbar={
         <FilterBar
-          filters={kinds}
+          filters={filters}
           values={values}
-          // A list is of one group, or of all.
+          // The API filters by one group at most.
           onChange={(name, next) => filter({ [name]: name === 'assessment_group_id' ? next.at(-1) : next })}
           search={search.search}
-          searchLabel="Search names and ids"
-          onSearch={(words) => filter({ search: words })}
+          searchLabel={messages.searchLabel}
+          onSearch={(text) => filter({ search: text })}
         />
       }
     >
       <DataTable
-        label="Assessments"
+        label={messages.listTitle}
         list={list}
         columns={ASSESSMENT_TABLE_COLUMNS}
         rowId={uidOf}
@@ -88,15 +88,13 @@ export function AssessmentList() {
           isFiltered ? (
             <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <EmptyState title="No assessments yet" action={create}>
-              {mayCreate
-                ? 'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.'
-                : 'An assessment is one engagement. Those that you are given access to stand here.'}
+            <EmptyState title={messages.emptyTitle} action={create}>
+              {canCreate ? messages.emptyHint : messages.emptyHintReadOnly}
             </EmptyState>
           )
         }
       />
-      {creates && <AssessmentForm onClose={() => setCreates(false)} onSaved={open} />}
+      {isCreating && <AssessmentForm onClose={() => setCreating(false)} onSaved={open} />}
     </PageLayout>
   );
 }

@@ -17,6 +17,7 @@ import classes from './assessment-page.module.css';
 import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
 import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { HoursTab } from './hours-tab.tsx';
+import { messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
 import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
@@ -25,19 +26,19 @@ import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
-/** One assessment: what it is, what was found, what is in scope, the hours, and who has access. */
+/** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
   const { uid } = useParams({ from: '/assessments/$uid' });
   const { data, error } = useQuery(assessmentQuery(uid));
   if (error !== null)
     return (
-      <PageLayout title="Assessment">
-        <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
+      <PageLayout title={messages.title}>
+        <EmptyState title={messages.loadFailed}>{errorText(error)}</EmptyState>
       </PageLayout>
     );
   if (data === undefined)
     return (
-      <PageLayout title="Assessment">
+      <PageLayout title={messages.title}>
         <Loader size="sm" />
       </PageLayout>
     );
@@ -47,7 +48,7 @@ export function AssessmentPage() {
 function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, name, description } = assessment;
   const { data: who } = useQuery(currentUser);
-  const mayChange = useCanEditAssessments(assessment.assessment_group_id);
+  const canEdit = useCanEditAssessments(assessment.assessment_group_id);
   const [dialog, setDialog] = useState<'edit' | 'delete'>();
   const isAdmin = who?.admin === true;
   return (
@@ -55,12 +56,12 @@ function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
       title={name}
       actions={
         <>
-          {mayChange ? (
+          {canEdit ? (
             <AssessmentStateMenu assessment={assessment} />
           ) : (
             <AssessmentStateBadge state={assessment.state} />
           )}
-          {mayChange && (
+          {canEdit && (
             <Button
               size="xs"
               variant="default"
@@ -108,19 +109,20 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
   const { assessment_group_id: groupId, type, starts_on, ends_on, tags } = assessment;
   return (
     <DescriptionList>
-      <DescriptionItem name="Id">{assessment.uid}</DescriptionItem>
+      <DescriptionItem name={messages.id}>{assessment.uid}</DescriptionItem>
       <DescriptionItem name="Type">
         {ASSESSMENT_TYPE_OPTIONS.find(({ value }) => value === type)?.label ?? type}
       </DescriptionItem>
       <DescriptionItem name="Organization">{assessment.organization_uid}</DescriptionItem>
       <DescriptionItem name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</DescriptionItem>
-      <DescriptionItem name="Planned">
+      <DescriptionItem name="Dates">
         {starts_on === null && ends_on === null ? (
-          'No dates'
+          messages.noDates
         ) : (
           <>
-            {starts_on === null ? 'Until' : <Day on={starts_on} />}
-            {starts_on !== null && (ends_on === null ? ' on' : ' to')}{' '}
+            {starts_on === null ? messages.until : ends_on === null && messages.from}
+            {starts_on !== null && <Day on={starts_on} />}
+            {starts_on !== null && ends_on !== null && messages.to}
             {ends_on !== null && <Day on={ends_on} />}
           </>
         )}
@@ -145,13 +147,13 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
   );
 }
 
-/** A group by its name, which leads to it for who reaches it. */
+/** Links to a group by name; only its ID if the user has no access to it. */
 function GroupLink({ id }: { id: number }) {
   const { data, error } = useQuery(groupQuery(id));
-  if (error !== null) return `Group ${id}`;
+  if (error !== null) return messages.groupOf(id);
   return (
     <Anchor component={Link} to={`/groups/${id}`} size="sm">
-      {data?.name ?? `Group ${id}`}
+      {data?.name ?? messages.groupOf(id)}
     </Anchor>
   );
 }
@@ -169,11 +171,11 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
     { value: 'people', label: 'People', shown: isAdmin },
   ];
   const tabs = all.filter(({ shown = true }) => shown);
-  // Somebody who is no admin may follow an admin's link.
-  const isThere = who === undefined || tabs.some(({ value }) => value === show);
+  // Links of admins may lead other users to a tab that they do not have.
+  const isAvailable = who === undefined || tabs.some(({ value }) => value === show);
   return (
     <Tabs
-      value={isThere ? show : 'vulnerabilities'}
+      value={isAvailable ? show : 'vulnerabilities'}
       keepMounted={false}
       onChange={(value) =>
         void navigate({ search: parseAssessmentTab({ show: value }), params: { uid }, replace: true })
@@ -183,7 +185,7 @@ function AssessmentTabs({ assessment }: { assessment: VersionedAssessment }) {
         {tabs.map(({ value, label, count }) => (
           <Tabs.Tab key={value} value={value}>
             {label}
-            {count !== undefined && <span className={classes.count}> ({count.toLocaleString()})</span>}
+            {count !== undefined && <span className={classes.count}>{messages.count(count)}</span>}
           </Tabs.Tab>
         ))}
       </Tabs.List>

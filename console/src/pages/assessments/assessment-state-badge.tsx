@@ -14,7 +14,7 @@ const ICONS: Readonly<Record<string, typeof IconCircleCheck>> = {
   completed: IconCircleCheck,
 };
 
-/** The state of an assessment, by its shape and its word. */
+/** The state of an assessment, as an icon and a label. */
 export function AssessmentStateBadge({ state }: { state: string }) {
   const Icon = ICONS[state] ?? IconQuestionMark;
   return (
@@ -25,7 +25,7 @@ export function AssessmentStateBadge({ state }: { state: string }) {
   );
 }
 
-/** @returns the word of a state: "Active" */
+/** Returns the label of a state: "Active". */
 export function assessmentStateLabel(state: string): string {
   return (state[0]?.toUpperCase() ?? '') + state.slice(1);
 }

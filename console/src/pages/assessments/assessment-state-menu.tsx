@@ -7,20 +7,21 @@ import { runningSessions } from '../../queries/testing-sessions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { notifyError } from '../../components/notifications.tsx';
 import { type AssessmentState, ASSESSMENT_STATES } from './search-params.ts';
+import { messages } from './messages.ts';
 import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';
 
-/** The state of an assessment, which changes in place; what a change would end is asked first. */
+/** Changes the state of an assessment. Asks first if that ends running testing sessions. */
 export function AssessmentStateMenu({ assessment }: { assessment: VersionedAssessment }) {
   const { uid, state } = assessment;
   const client = useQueryClient();
   const change = useUpdateAssessment(uid);
-  const [asked, setAsked] = useState<{ state: AssessmentState; testers: readonly string[] }>();
+  const [confirmation, setConfirmation] = useState<{ state: AssessmentState; testers: readonly string[] }>();
 
   const set = (next: AssessmentState) => {
-    setAsked(undefined);
+    setConfirmation(undefined);
     change.mutate(
-      { set: { state: next }, message: `The assessment is ${next}.` },
-      { onError: (error) => notifyError('The state could not be changed', error) },
+      { set: { state: next }, message: messages.stateChanged(next) },
+      { onError: (error) => notifyError(messages.stateFailed, error) },
     );
   };
   const choose = async (next: AssessmentState) => {
@@ -29,9 +30,9 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
       const running =
         state === 'active' ? await client.fetchQuery({ ...runningSessions(uid), staleTime: 0 }) : [];
       if (running.length === 0) set(next);
-      else setAsked({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
+      else setConfirmation({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
     } catch (error) {
-      notifyError('The state could not be changed', error);
+      notifyError(messages.stateFailed, error);
     }
   };
   return (
@@ -42,7 +43,7 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
             size="xs"
             variant="default"
             rightSection={<IconChevronDown size={14} aria-hidden />}
-            aria-label={`State: ${assessmentStateLabel(state)}`}
+            aria-label={messages.stateLabel(assessmentStateLabel(state))}
           >
             <AssessmentStateBadge state={state} />
           </Button>
@@ -55,19 +56,16 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
           ))}
         </Menu.Dropdown>
       </Menu>
-      {asked !== undefined && (
+      {confirmation !== undefined && (
         <FormDialog
-          title={`Set it to ${asked.state}`}
-          submitLabel={asked.testers.length === 1 ? 'End it and go on' : 'End them and go on'}
+          title={messages.setState(confirmation.state)}
+          submitLabel={messages.endSessions(confirmation.testers.length)}
           isDestructive
-          onSubmit={() => set(asked.state)}
-          onClose={() => setAsked(undefined)}
+          onSubmit={() => set(confirmation.state)}
+          onClose={() => setConfirmation(undefined)}
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {asked.testers.length === 1
-              ? 'One testing session runs and would end now: that of '
-              : `${asked.testers.length} testing sessions run and would end now: those of `}
-            {asked.testers.join(', ')}. Setting the state back does not start them again.
+            {messages.endedSessions(confirmation.testers)}
           </Text>
         </FormDialog>
       )}

@@ -5,7 +5,7 @@ import { Day, Time } from '../../components/time.tsx';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
-/** The words of what an assessment is of. */
+
 export const ASSESSMENT_TYPE_OPTIONS = [
   { value: 'web', label: 'Web' },
   { value: 'host', label: 'Hosts' },
@@ -13,7 +13,6 @@ export const ASSESSMENT_TYPE_OPTIONS = [
   { value: 'mobile', label: 'Mobile' },
 ] as const;
 
-/** The columns of the assessments. */
 export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
   {
     id: 'name',
@@ -42,7 +41,7 @@ export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
   },
   {
     id: 'all',
-    header: 'Found',
+    header: 'Total',
     width: '64px',
     minTableWidth: 520,
     cell: ({ vulnerability_count }) => vulnerability_count.toLocaleString(),

@@ -4,6 +4,7 @@ import { useDeleteAssessment } from '../../queries/assessments.ts';
 import { AssayError } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
+import { messages } from './messages.ts';
 
 interface DeleteAssessmentDialogProps {
   uid: string;
@@ -11,14 +12,14 @@ interface DeleteAssessmentDialogProps {
   onClose: () => void;
 }
 
-/** Asks whether an assessment is to be deleted, and says why it stays where it does (operation 84). */
+/** Confirms the deletion of an assessment, and explains a conflict (operation 84). */
 export function DeleteAssessmentDialog({ uid, name, onClose }: DeleteAssessmentDialogProps) {
   const remove = useDeleteAssessment(uid);
   const navigate = useNavigate();
   const { error } = remove;
   return (
     <FormDialog
-      title="Delete the assessment"
+      title={messages.deleteTitle}
       submitLabel="Delete"
       isDestructive
       isPending={remove.isPending}
@@ -27,8 +28,8 @@ export function DeleteAssessmentDialog({ uid, name, onClose }: DeleteAssessmentD
       onSubmit={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/assessments' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{name}</b> goes for good, with who has access to it, its scope and its rules. The assets stay. This
-        cannot be undone.
+        <b>{name}</b>
+        {messages.deleteHint}
       </Text>
     </FormDialog>
   );
@@ -36,6 +37,6 @@ export function DeleteAssessmentDialog({ uid, name, onClose }: DeleteAssessmentD
 
 function deletionErrorText(error: Error): string {
   return error instanceof AssayError && error.status === 409
-    ? `${error.message} Remove those first, or complete the assessment instead: a completed one stays out of the way.`
+    ? messages.deleteConflict(error.message)
     : errorText(error);
 }

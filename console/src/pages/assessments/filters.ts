@@ -38,7 +38,6 @@ const STATIC_FILTERS: readonly FilterDefinition[] = [
   },
 ];
 
-/** The filters of the assessments. */
 export function useAssessmentFilters(): readonly FilterDefinition[] {
   return [...STATIC_FILTERS, ...useOrganizationFilter()];
 }

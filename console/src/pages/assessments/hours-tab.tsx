@@ -18,31 +18,32 @@ import { Time } from '../../components/time.tsx';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import classes from './assessment-page.module.css';
+import { hoursMessages as messages } from './messages.ts';
 import { SessionForm } from './session-form.tsx';
 import { pluralizeHours } from '../../components/pluralize.ts';
 
 type OpenDialog = { kind: 'log' } | { kind: 'edit' | 'delete'; session: TestingSession };
 
-/** The hours of an assessment: a clock to start and stop, and what was logged (operations 7 and 48 to 51). */
+/** The testing hours of an assessment: a timer and the logged sessions (operations 7 and 48 to 51). */
 export function HoursTab({ assessment }: { assessment: Assessment }) {
   const { uid, state } = assessment;
   const { data: who } = useQuery(currentUser);
   const { data: hours } = useQuery(testingHours(uid));
   const { data: running = [] } = useQuery(runningSessions(uid));
   const list = useTestingSessions(uid);
-  const [asked, setAsked] = useState<OpenDialog>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const { start, stop, remove } = useTestingSessionMutations(uid);
   const mine = running.find(({ tester }) => tester.id === who?.id);
   const { mutate: end } = stop;
-  // Where none of them is one's own, there is nothing to do in the column.
+  // Hides the column if the user may edit none of the sessions.
   const hasActions = Array.from({ length: list.loadedCount }, (_, index) => list.rowAt(index)).some(
     (session) => who?.admin === true || (session !== undefined && session.tester.id === who?.id),
   );
   const columns = useMemo(() => {
     const all = sessionColumns((session) => who?.admin === true || session.tester.id === who?.id, {
       onStop: end,
-      onEdit: (session) => setAsked({ kind: 'edit', session }),
-      onDelete: (session) => setAsked({ kind: 'delete', session }),
+      onEdit: (session) => setDialog({ kind: 'edit', session }),
+      onDelete: (session) => setDialog({ kind: 'delete', session }),
     });
     return hasActions ? all : all.filter(({ id }) => id !== 'actions');
   }, [who, end, hasActions]);
@@ -52,8 +53,9 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
         <Text size="sm" aria-live="polite">
           {hours !== undefined && (
             <>
-              <b>{pluralizeHours(hours.stats_total)}</b> in all
-              {running.length > 0 && `, ${running.length} running`}
+              <b>{pluralizeHours(hours.stats_total)}</b>
+              {messages.inTotal}
+              {running.length > 0 && messages.running(running.length)}
             </>
           )}
         </Text>
@@ -66,7 +68,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
                 loading={start.isPending}
                 onClick={() => start.mutate()}
               >
-                Start
+                {messages.start}
               </Button>
             )
           ) : (
@@ -76,7 +78,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               loading={stop.isPending}
               onClick={() => end(mine)}
             >
-              Stop&nbsp;
+              {messages.stop}&nbsp;
               <Stopwatch since={mine.started_at} />
             </Button>
           )}
@@ -84,45 +86,42 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
             size="xs"
             variant="default"
             leftSection={<IconPlus size={14} aria-hidden />}
-            onClick={() => setAsked({ kind: 'log' })}
+            onClick={() => setDialog({ kind: 'log' })}
           >
-            Log hours
+            {messages.logHours}
           </Button>
         </Group>
       </Group>
       <div className={classes.table}>
         <DataTable
-          label="Testing sessions"
+          label={messages.tableLabel}
           list={list}
           columns={columns}
           rowId={({ id }) => String(id)}
-          rowName={({ tester }) => tester.name ?? tester.email}
+          rowName={nameOf}
           empty={
-            <EmptyState title="No hours yet">
-              {state === 'active'
-                ? 'Start the clock when you begin to test, or log what you did.'
-                : `The clock runs on active assessments, and this one is ${state}. Hours can be logged all the same.`}
+            <EmptyState title={messages.emptyTitle}>
+              {state === 'active' ? messages.emptyHint : messages.emptyHintInactive(state)}
             </EmptyState>
           }
         />
       </div>
-      {asked?.kind === 'log' && <SessionForm assessment={assessment} onClose={() => setAsked(undefined)} />}
-      {asked?.kind === 'edit' && (
-        <SessionForm assessment={assessment} session={asked.session} onClose={() => setAsked(undefined)} />
+      {dialog?.kind === 'log' && <SessionForm assessment={assessment} onClose={() => setDialog(undefined)} />}
+      {dialog?.kind === 'edit' && (
+        <SessionForm assessment={assessment} session={dialog.session} onClose={() => setDialog(undefined)} />
       )}
-      {asked?.kind === 'delete' && (
+      {dialog?.kind === 'delete' && (
         <FormDialog
-          title="Delete the session"
+          title={messages.deleteTitle}
           submitLabel="Delete"
           isDestructive
           isPending={remove.isPending}
           error={remove.error === null ? undefined : errorText(remove.error)}
-          onSubmit={() => remove.mutate(asked.session, { onSuccess: () => setAsked(undefined) })}
-          onClose={() => setAsked(undefined)}
+          onSubmit={() => remove.mutate(dialog.session, { onSuccess: () => setDialog(undefined) })}
+          onClose={() => setDialog(undefined)}
         >
           <Text size="sm">
-            {pluralizeHours(asked.session.hours)} of {asked.session.tester.name ?? asked.session.tester.email}{' '}
-            are gone from the total then. This cannot be undone.
+            {messages.deleteHint(pluralizeHours(dialog.session.hours), nameOf(dialog.session))}
           </Text>
         </FormDialog>
       )}
@@ -130,7 +129,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   );
 }
 
-/** How long something runs, by the second. */
+/** The time since a start, updated every second. */
 function Stopwatch({ since }: { since: string }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -146,6 +145,8 @@ function Stopwatch({ since }: { since: string }) {
   );
 }
 
+const nameOf = ({ tester }: TestingSession) => tester.name ?? tester.email;
+
 interface SessionActions {
   onStop: (session: TestingSession) => void;
   onEdit: (session: TestingSession) => void;
@@ -153,7 +154,7 @@ interface SessionActions {
 }
 
 function sessionColumns(
-  mayChange: (session: TestingSession) => boolean,
+  canEdit: (session: TestingSession) => boolean,
   { onStop, onEdit, onDelete }: SessionActions,
 ): readonly Column<TestingSession>[] {
   return [
@@ -200,24 +201,24 @@ function sessionColumns(
       header: 'Actions',
       width: '96px',
       cell: (session) =>
-        mayChange(session) && (
+        canEdit(session) && (
           <Group gap={4} wrap="nowrap">
             {session.ended_at === null && (
               <ActionButton
-                label="Stop"
+                label={messages.stopSession}
                 session={session}
                 onClick={onStop}
                 icon={<IconPlayerStop size={16} aria-hidden />}
               />
             )}
             <ActionButton
-              label="Edit"
+              label={messages.editSession}
               session={session}
               onClick={onEdit}
               icon={<IconPencil size={16} aria-hidden />}
             />
             <ActionButton
-              label="Delete"
+              label={messages.deleteSession}
               session={session}
               onClick={onDelete}
               icon={<IconTrash size={16} aria-hidden />}
@@ -229,19 +230,18 @@ function sessionColumns(
 }
 
 interface ActionButtonProps {
-  label: string;
+  label: (tester: string) => string;
   session: TestingSession;
   onClick: (session: TestingSession) => void;
   icon: React.ReactNode;
 }
 
 function ActionButton({ label, session, onClick, icon }: ActionButtonProps) {
-  const { tester } = session;
   return (
     <ActionIcon
       variant="subtle"
       color="gray"
-      aria-label={`${label} the session of ${tester.name ?? tester.email}`}
+      aria-label={label(nameOf(session))}
       onClick={() => onClick(session)}
     >
       {icon}

@@ -15,10 +15,11 @@ import type { Column } from '../../components/table-column.ts';
 import { currentUser } from '../../session/current-user.ts';
 import { parseScopeRules as rulesIn } from '../assets/scope-rules.ts';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
+import { scopeMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 import { RowLink } from '../../components/row-link.tsx';
 
-/** The scopes of operation 11. */
+/** The token scopes of operation 11. */
 const WRITE_SCOPES = new Set([
   'asset_gw',
   'asset_client_ow',
@@ -27,34 +28,34 @@ const WRITE_SCOPES = new Set([
   'asset_boss_lw',
 ]);
 
-/** The assets that an assessment covers, with their rules in it (operations 79 and 11). */
+/** The assets in scope of an assessment, with their rules (operations 79 and 11). */
 export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment: Assessment }) {
   const [typed, setTyped] = useState('');
   const [search] = useDebouncedValue(typed, 120);
   const list = useScope(uid, search);
   const { data: who } = useQuery(currentUser);
-  const mayWrite = who?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
-  const [asked, setAsked] = useState<'add' | ScopeAsset>();
+  const canWrite = who?.scopes.some((scope) => WRITE_SCOPES.has(scope)) === true;
+  const [dialog, setDialog] = useState<'add' | ScopeAsset>();
   const { mutate } = useUpdateScope(uid);
   const columns = useMemo(
     () =>
       scopeColumns(
-        mayWrite
+        canWrite
           ? {
-              onRules: setAsked,
+              onRules: setDialog,
               onRemove: (asset) =>
                 mutate(
                   { asset, previousRules: scopeRuleTexts(asset), rules: null },
-                  { onError: (error) => notifyError('It could not be taken out of scope', error) },
+                  { onError: (error) => notifyError(messages.removeFailed, error) },
                 ),
             }
           : undefined,
       ),
-    [mayWrite, mutate],
+    [canWrite, mutate],
   );
-  const add = mayWrite && (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setAsked('add')}>
-      Add to the scope
+  const add = canWrite && (
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setDialog('add')}>
+      {messages.add}
     </Button>
   );
   return (
@@ -65,8 +66,8 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
           size="xs"
           flex="1 1 160px"
           maw={240}
-          aria-label="Search the scope"
-          placeholder="Search the scope"
+          aria-label={messages.search}
+          placeholder={messages.search}
           maxLength={255}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
@@ -75,27 +76,25 @@ export function ScopeTab({ assessment: { uid, organization_uid } }: { assessment
       </Group>
       <div className={classes.table}>
         <DataTable
-          label="Assets in scope"
+          label={messages.tableLabel}
           list={list}
           columns={columns}
           rowId={({ assetUid }) => assetUid}
           rowName={({ location }) => location}
           empty={
             search === '' ? (
-              <EmptyState title="Nothing is in scope yet">
-                Say what is tested here: hosts, web applications, each with the rules that hold for it.
-              </EmptyState>
+              <EmptyState title={messages.emptyTitle}>{messages.emptyHint}</EmptyState>
             ) : (
-              <EmptyState title="None matches" />
+              <EmptyState title={messages.noResults} />
             )
           }
         />
       </div>
-      {asked === 'add' && (
-        <AddToScopeDialog uid={uid} organization={organization_uid} onClose={() => setAsked(undefined)} />
+      {dialog === 'add' && (
+        <AddToScopeDialog uid={uid} organization={organization_uid} onClose={() => setDialog(undefined)} />
       )}
-      {typeof asked === 'object' && (
-        <RulesDialog uid={uid} asset={asked} onClose={() => setAsked(undefined)} />
+      {typeof dialog === 'object' && (
+        <RulesDialog uid={uid} asset={dialog} onClose={() => setDialog(undefined)} />
       )}
     </Stack>
   );
@@ -154,7 +153,7 @@ function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeA
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Rules of ${asset.location}`}
+                  aria-label={messages.editRulesOf(asset.location)}
                   onClick={() => actions.onRules(asset)}
                 >
                   <IconPencil size={16} />
@@ -162,7 +161,7 @@ function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeA
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Take ${asset.location} out of scope`}
+                  aria-label={messages.removeFromScope(asset.location)}
                   onClick={() => actions.onRemove(asset)}
                 >
                   <IconX size={16} />
@@ -180,13 +179,13 @@ interface RulesDialogProps {
   onClose: () => void;
 }
 
-/** Asks for the rules that hold for an asset. */
+/** Edits the rules of an asset in the scope. */
 function RulesDialog({ uid, asset, onClose }: RulesDialogProps) {
   const [text, setText] = useState(scopeRuleTexts(asset).join('\n'));
   const change = useUpdateScope(uid);
   return (
     <FormDialog
-      title="Rules"
+      title={messages.editRules}
       submitLabel="Save"
       isPending={change.isPending}
       error={change.error === null ? undefined : errorText(change.error)}
@@ -204,7 +203,7 @@ function RulesDialog({ uid, asset, onClose }: RulesDialogProps) {
       <Textarea
         label="Rules"
         data-autofocus
-        description="One a line, such as: No tests from 08:00 to 18:00 UTC"
+        description={messages.rulesHint}
         autosize
         minRows={3}
         maxRows={12}

@@ -5,7 +5,7 @@ export type AssessmentState = (typeof ASSESSMENT_STATES)[number];
 const TABS = ['vulnerabilities', 'assets', 'hours', 'people'] as const;
 export type AssessmentTab = (typeof TABS)[number];
 
-/** Reads the list's address; what is none of its parameters, or of the wrong kind, is left out. */
+/** Parses the list's search parameters; unknown ones and values of a wrong type are dropped. */
 export function parseAssessmentSearch(given: Record<string, unknown>): AssessmentSearch {
   const list = (name: string): unknown[] =>
     given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
@@ -29,7 +29,7 @@ export function parseAssessmentSearch(given: Record<string, unknown>): Assessmen
   };
 }
 
-/** Reads the address of one assessment: which part of it is shown. */
+/** Parses the page's search parameters: the selected tab. */
 export function parseAssessmentTab(given: Record<string, unknown>): { show?: AssessmentTab } {
   return TABS.includes(given.show as AssessmentTab) ? { show: given.show as AssessmentTab } : {};
 }

@@ -9,6 +9,7 @@ import type { Option } from '../../components/filter-definition.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { currentUser } from '../../session/current-user.ts';
+import { hoursMessages as messages } from './messages.ts';
 
 const FIELDS = ['started_at', 'ended_at', 'note', 'tester_id'] as const;
 const HOUR_MS = 3_600_000;
@@ -16,12 +17,12 @@ const TIME_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 interface SessionFormProps {
   assessment: Assessment;
-  /** The one that is corrected; absent where one is logged. */
+  /** The session to edit; undefined to log a new one. */
   session?: TestingSession;
   onClose: () => void;
 }
 
-/** Asks for the times of a testing session, in the zone of who fills it in (operations 49 and 50). */
+/** Logs or edits a testing session, in the user's time zone (operations 49 and 50). */
 export function SessionForm({ assessment, session, onClose }: SessionFormProps) {
   const [times, setTimes] = useState(() => ({
     started_at: toLocalDateTime(
@@ -38,7 +39,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
   const { log, correct } = useTestingSessionMutations(assessment.uid);
   const { error } = session === undefined ? log : correct;
   const errors = parseFieldErrors(error, FIELDS);
-  const put = (name: keyof typeof times) => (event: { currentTarget: { value: string } }) => {
+  const setTime = (name: keyof typeof times) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget;
     setTimes((now) => ({ ...now, [name]: value }));
   };
@@ -57,26 +58,26 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
   };
   return (
     <FormDialog
-      title={session === undefined ? 'Log hours' : 'Edit the session'}
+      title={session === undefined ? messages.logTitle : messages.editTitle}
       submitLabel={session === undefined ? 'Log' : 'Save'}
       isPending={log.isPending || correct.isPending}
-      // Without any time the clock would be started instead.
+      // Without a start time, the API would start the timer instead.
       isDisabled={times.started_at === '' && session === undefined}
       error={errors.rest}
       size="lg"
       onSubmit={save}
       onClose={onClose}
     >
-      {/* Each as wide as a date with its time is in any language, below each other where both do not fit. */}
+      {/* Wide enough for a date and time in any language; they wrap if both do not fit. */}
       <Group grow preventGrowOverflow={false} align="start" gap="sm">
         <TextInput
           type="datetime-local"
-          label="Began"
+          label="Started"
           miw={230}
           required
           data-autofocus
           value={times.started_at}
-          onChange={put('started_at')}
+          onChange={setTime('started_at')}
           error={errors.messageFor('started_at')}
         />
         <TextInput
@@ -85,12 +86,12 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           miw={230}
           required={session?.ended_at !== null}
           value={times.ended_at}
-          onChange={put('ended_at')}
+          onChange={setTime('ended_at')}
           error={errors.messageFor('ended_at')}
         />
       </Group>
       <Text size="xs" c="dimmed">
-        Times of {TIME_ZONE}.
+        {messages.timeZone(TIME_ZONE)}
       </Text>
       <Textarea
         label="Note"
@@ -104,7 +105,7 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
       {session === undefined && who?.admin === true && (
         <AsyncSelect
           label="Tester"
-          placeholder="You, unless you find somebody else"
+          placeholder={messages.testerPlaceholder}
           optionsKey={['people', assessment.organization_uid]}
           loadOptions={async (search, signal) =>
             (await findPeople(search, signal, assessment.organization_uid)).map(({ id, name, email }) => ({
@@ -122,15 +123,15 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
   );
 }
 
-/** @returns a time as a field of the browser has it: in its zone, by the minute */
+/** Formats a time for a `datetime-local` input: local, to the minute. */
 function toLocalDateTime(at: number): string {
   const date = new Date(at);
   return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** @returns what a field of time sets; nothing where it is empty, or shows by the minute what stands */
-function changedTime(name: string, typed: string, stands: string | undefined): Record<string, string> {
+/** Returns the property that a time input changes, or none if it is empty or unchanged to the minute. */
+function changedTime(name: string, typed: string, current: string | undefined): Record<string, string> {
   if (typed === '' || Number.isNaN(Date.parse(typed))) return {};
-  if (stands !== undefined && toLocalDateTime(Date.parse(stands)) === typed) return {};
+  if (current !== undefined && toLocalDateTime(Date.parse(current)) === typed) return {};
   return { [name]: new Date(typed).toISOString() };
 }

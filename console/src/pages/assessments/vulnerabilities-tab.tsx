@@ -5,11 +5,12 @@ import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
+import { messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 
 const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');
 
-/** What was found in an assessment. */
+/** The vulnerabilities of an assessment. */
 export function VulnerabilitiesTab({ uid }: { uid: string }) {
   const [sort, setSort] = useState('-severity');
   const list = useVulnerabilities({ assessment_id: [uid], sort });
@@ -22,12 +23,12 @@ export function VulnerabilitiesTab({ uid }: { uid: string }) {
           size="sm"
           renderRoot={(props) => <Link to="/vulnerabilities" search={{ assessment_id: [uid] }} {...props} />}
         >
-          Filter, triage and export them
+          {messages.openInList}
         </Anchor>
       </Group>
       <div className={classes.table}>
         <DataTable
-          label="Vulnerabilities of the assessment"
+          label={messages.vulnerabilitiesLabel}
           list={list}
           columns={TAB_COLUMNS}
           rowId={({ id }) => String(id)}
@@ -40,9 +41,7 @@ export function VulnerabilitiesTab({ uid }: { uid: string }) {
           sort={sort}
           onSort={setSort}
           empty={
-            <EmptyState title="Nothing found yet">
-              Import the report of a scanner into this assessment, or write down what you find.
-            </EmptyState>
+            <EmptyState title={messages.noVulnerabilities}>{messages.noVulnerabilitiesHint}</EmptyState>
           }
         />
       </div>

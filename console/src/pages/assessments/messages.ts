@@ -1,0 +1,135 @@
+import { pluralize } from '../../components/pluralize.ts';
+
+/** Texts of the assessment list and page. */
+export const messages = {
+  listTitle: 'Assessments',
+  title: 'Assessment',
+  searchLabel: 'Search names and IDs',
+  newAssessment: 'New assessment',
+  emptyTitle: 'No assessments yet',
+  emptyHint:
+    'An assessment is one engagement: what is tested, by whom, for how long, and what was found. Create the first one.',
+  emptyHintReadOnly: 'An assessment is one engagement. The assessments that you have access to appear here.',
+
+  loadFailed: 'Could not load the assessment',
+  id: 'ID',
+  noDates: 'No dates',
+  from: 'From ',
+  until: 'Until ',
+  to: ' to ',
+  groupOf: (id: number) => `Group ${id}`,
+  count: (count: number) => ` (${count.toLocaleString()})`,
+
+  stateLabel: (label: string) => `State: ${label}`,
+  stateChanged: (state: string) => `Assessment is now ${state}`,
+  stateFailed: 'Could not change the state',
+  setState: (state: string) => `Set state to ${state}`,
+  endSessions: (count: number) => (count === 1 ? 'End session and continue' : 'End sessions and continue'),
+  endedSessions: (testers: readonly string[]) =>
+    `This ends ${pluralize(testers.length, 'running testing session')}: ${testers.join(', ')}. ` +
+    `Setting the state back does not restart ${testers.length === 1 ? 'it' : 'them'}.`,
+
+  deleteTitle: 'Delete assessment',
+  deleteHint:
+    ' will be deleted permanently, with its scope, its rules and its access list. Its assets are not deleted. This cannot be undone.',
+  deleteConflict: (message: string) =>
+    `${message} Delete those first, or complete the assessment instead, which takes it off the list of active ones.`,
+
+  openInList: 'Filter, triage and export',
+  vulnerabilitiesLabel: 'Vulnerabilities of the assessment',
+  noVulnerabilities: 'No vulnerabilities yet',
+  noVulnerabilitiesHint: 'Import a scanner report into this assessment, or create a vulnerability.',
+} as const;
+
+/** Texts of the form that creates and edits an assessment. */
+export const formMessages = {
+  newTitle: 'New assessment',
+  editTitle: 'Edit assessment',
+  saved: 'Assessment updated',
+  idHint:
+    'Used in URLs; cannot be changed. Lowercase letters, digits, - and _. Generated if you leave it empty.',
+  markdown: 'Markdown is supported.',
+  startDate: 'Start date',
+  endDate: 'End date',
+  tagsHint: 'Press Enter to add a tag. Admins can create new tags.',
+  conflict: 'Someone else changed this assessment',
+  discardMine: 'Show theirs, discard mine',
+  keepMine: 'Keep mine',
+} as const;
+
+/** Texts of the testing hours of an assessment. */
+export const hoursMessages = {
+  inTotal: ' in total',
+  running: (count: number) => `, ${count.toLocaleString()} running`,
+  start: 'Start timer',
+  stop: 'Stop timer',
+  logHours: 'Log hours',
+  tableLabel: 'Testing sessions',
+  emptyTitle: 'No hours yet',
+  emptyHint: 'Start the timer when you begin testing, or log hours afterwards.',
+  emptyHintInactive: (state: string) =>
+    `The timer runs only on active assessments, and this one is ${state}. You can still log hours.`,
+  stopSession: (tester: string) => `Stop the session of ${tester}`,
+  editSession: (tester: string) => `Edit the session of ${tester}`,
+  deleteSession: (tester: string) => `Delete the session of ${tester}`,
+  deleteTitle: 'Delete session',
+  deleteHint: (hours: string, tester: string) =>
+    `This removes ${hours} of ${tester} from the total. This cannot be undone.`,
+
+  logTitle: 'Log hours',
+  editTitle: 'Edit session',
+  timeZone: (zone: string) => `Times are in ${zone}.`,
+  testerPlaceholder: 'You, unless you choose someone else',
+} as const;
+
+/** Texts of the scope of an assessment. */
+export const scopeMessages = {
+  add: 'Add to scope',
+  search: 'Search scope',
+  tableLabel: 'Assets in scope',
+  emptyTitle: 'Nothing is in scope yet',
+  emptyHint: 'Add the hosts and web applications to test, each with its rules.',
+  noResults: 'No results',
+  removeFailed: 'Could not remove the asset from the scope',
+  editRulesOf: (location: string) => `Edit rules of ${location}`,
+  removeFromScope: (location: string) => `Remove ${location} from scope`,
+  editRules: 'Edit rules',
+  rulesHint: 'One per line, such as: No tests from 08:00 to 18:00 UTC',
+
+  addAssets: (count: number) => (count === 0 ? 'Add' : `Add ${pluralize(count, 'asset')}`),
+  assetPlaceholder: 'Address or name',
+  selectedAssets: 'Assets to add',
+  pasteLabel: 'Hosts and URLs',
+  pasteHint: 'One per line. A name may follow after a comma.',
+  pasted: (assets: number, summary: string | undefined) =>
+    `${pluralize(assets, 'asset')} found${summary === undefined ? '' : `: ${summary}`}.`,
+  pastedSummary: (counts: { new: number; known: number; inScope: number }) =>
+    [
+      [counts.new, 'new'] as const,
+      [counts.known, 'known'] as const,
+      [counts.inScope, 'already in scope'] as const,
+    ]
+      .filter(([count]) => count > 0)
+      .map(([count, label]) => `${count.toLocaleString()} ${label}`)
+      .join(', '),
+  invalidLine: (line: number, text: string, error: string) => ` Line ${line}: ${text} ${error}.`,
+  moreInvalid: (count: number) => ` ${pluralize(count, 'more line')} ${count === 1 ? 'is' : 'are'} invalid.`,
+  createMissing: 'Create assets that do not exist yet',
+  newRulesHint:
+    'Apply to all of these assets, one per line, such as: No tests from 08:00 to 18:00 UTC. If empty, assets already in scope keep their rules.',
+  inScope: (location: string) => `${location} (in scope)`,
+  rejected: (error: string) => `It ${error}.`,
+  added: 'In scope',
+  alreadyAdded: 'Already in scope',
+} as const;
+
+/** Texts of the access list of an assessment. */
+export const accessMessages = {
+  grant: 'Grant access to',
+  placeholder: 'Name or email address',
+  hint: 'Admins of the organization and staff always have access and are not listed.',
+  tableLabel: 'People with access',
+  removeAccess: (name: string) => `Remove access of ${name}`,
+  emptyTitle: 'No one was granted access',
+  emptyHint: 'Only admins and staff can access this assessment. Grant access to the people who work on it.',
+} as const;
