@@ -97,9 +97,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
           columns={columns}
           rowId={({ id }) => String(id)}
           rowName={personName}
-          empty={
-            <EmptyState title={messages.emptyTitle}>{messages.emptyHint}</EmptyState>
-          }
+          empty={<EmptyState title={messages.emptyTitle}>{messages.emptyHint}</EmptyState>}
         />
       </div>
     </Stack>

@@ -14,7 +14,7 @@ import { type BatchItemResult, BatchResultDialog } from '../../components/batch-
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import { parsePastedAssets } from '../assets/pasted-assets.ts';
-import { parseScopeRules } from '../assets/scope-rules.ts';
+import { parseScopeRules } from '../assets/pasted-assets.ts';
 
 interface AddToScopeDialogProps {
   uid: string;

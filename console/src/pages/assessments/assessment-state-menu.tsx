@@ -30,7 +30,8 @@ export function AssessmentStateMenu({ assessment }: { assessment: VersionedAsses
       const running =
         state === 'active' ? await client.fetchQuery({ ...runningSessions(uid), staleTime: 0 }) : [];
       if (running.length === 0) set(next);
-      else setConfirmation({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
+      else
+        setConfirmation({ state: next, testers: running.map(({ tester }) => tester.name ?? tester.email) });
     } catch (error) {
       notifyError(messages.stateFailed, error);
     }

@@ -5,7 +5,6 @@ import { Day, Time } from '../../components/time.tsx';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
-
 export const ASSESSMENT_TYPE_OPTIONS = [
   { value: 'web', label: 'Web' },
   { value: 'host', label: 'Hosts' },

@@ -13,7 +13,7 @@ import { errorText, notifyError } from '../../components/notifications.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { currentUser } from '../../session/current-user.ts';
-import { parseScopeRules as rulesIn } from '../assets/scope-rules.ts';
+import { parseScopeRules as rulesIn } from '../assets/pasted-assets.ts';
 import { AddToScopeDialog } from './add-to-scope-dialog.tsx';
 import { scopeMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';

@@ -40,9 +40,7 @@ export function VulnerabilitiesTab({ uid }: { uid: string }) {
           }
           sort={sort}
           onSort={setSort}
-          empty={
-            <EmptyState title={messages.noVulnerabilities}>{messages.noVulnerabilitiesHint}</EmptyState>
-          }
+          empty={<EmptyState title={messages.noVulnerabilities}>{messages.noVulnerabilitiesHint}</EmptyState>}
         />
       </div>
     </>

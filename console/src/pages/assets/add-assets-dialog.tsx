@@ -12,21 +12,21 @@ import {
   useCreateAssets,
 } from '../../queries/create-assets.ts';
 import { organizations } from '../../queries/organizations.ts';
-import { pluralNoun, pluralizeAssets } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { useAssetPermissions } from '../../session/asset-permissions.ts';
-import { PastedPreview, type PreviewedLine } from './pasted-preview.tsx';
-import { parsePastedAssets } from './pasted-assets.ts';
+import { dialogMessages as messages } from './messages.ts';
+import { PastedPreview } from './pasted-preview.tsx';
+import { type InvalidLine, parsePastedAssets } from './pasted-assets.ts';
 
-/** Adds assets from a pasted list, and shows first what is new, what is known and what is wrong with which line. */
+/** Adds assets from a pasted list, with a preview of new, known and invalid lines. */
 export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [listing, setListing] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
   const rights = useAssetPermissions();
-  const { data: reached = [] } = useQuery(organizations);
+  const { data: visible = [] } = useQuery(organizations);
   const ofListing = useQuery({
     queryKey: ['organization-of', listing],
     queryFn: async ({ signal }) =>
@@ -36,7 +36,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
     staleTime: Infinity,
   });
   const organization =
-    listing === null ? (chosen ?? (reached.length === 1 ? reached[0]?.uid : undefined)) : ofListing.data;
+    listing === null ? (chosen ?? (visible.length === 1 ? visible[0]?.uid : undefined)) : ofListing.data;
 
   const [settled] = useDebouncedValue(text, 250);
   const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
@@ -44,29 +44,29 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const known = useExistingAssets(organization, { text: settled, assets });
   const add = useCreateAssets();
 
-  const standing = known.data;
-  const newAssets = standing === undefined ? [] : assets.filter((item) => !standing.has(assetKey(item)));
+  const existing = known.data;
+  const newAssets = existing === undefined ? [] : assets.filter((item) => !existing.has(assetKey(item)));
   const toList: AssetRow[] =
-    standing === undefined || listing === null
+    existing === undefined || listing === null
       ? []
-      : [...standing.values()].filter((row) => findListing(row, listing) === undefined);
-  const refused = add.error instanceof CreateAssetsError ? add.error.rejected : [];
-  const lines: PreviewedLine[] = [
+      : [...existing.values()].filter((row) => findListing(row, listing) === undefined);
+  const rejected = add.error instanceof CreateAssetsError ? add.error.rejected : [];
+  const invalidLines: InvalidLine[] = [
     ...invalid,
-    ...refused.map(({ index, message }) => ({
+    ...rejected.map(({ index, message }) => ({
       line: newAssets[index]?.line ?? 0,
       text: newAssets[index]?.location ?? '',
       error: message,
     })),
   ];
-  const isReady = standing !== undefined && settled === text && !known.isFetching;
-  const nothing = newAssets.length === 0 && toList.length === 0;
+  const isReady = existing !== undefined && settled === text && !known.isFetching;
+  const isEmpty = newAssets.length === 0 && toList.length === 0;
   return (
-    <Dialog onClose={onClose} title="Add assets" size="lg">
+    <Dialog onClose={onClose} title={messages.addTitle} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (organization === undefined || !isReady || nothing) return;
+          if (organization === undefined || !isReady || isEmpty) return;
           add.mutate(
             { organizationUid: organization, listingUid: listing, newAssets, existing: toList },
             { onSuccess: onClose },
@@ -74,11 +74,11 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Stack gap="sm">
-          {listing === null && reached.length > 1 && (
+          {listing === null && visible.length > 1 && (
             <Select
               label="Organization"
-              description="Or choose a listing, which has one."
-              data={reached.map(({ uid, name }) => ({ value: uid, label: name }))}
+              description={messages.organizationHint}
+              data={visible.map(({ uid, name }) => ({ value: uid, label: name }))}
               value={chosen}
               onChange={setChosen}
               searchable
@@ -86,18 +86,14 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
           )}
           <ListingPicker
             label="Listing"
-            description={
-              rights.whole
-                ? 'The assessment that they are tested in; may be left out.'
-                : 'The assessment that they are tested in.'
-            }
+            description={rights.whole ? messages.listingHintOptional : messages.listingHint}
             required={!rights.whole}
             value={listing}
             onChange={setListing}
           />
           <Textarea
-            label="Hosts and URLs"
-            description="One a line. A name may follow, behind a comma."
+            label={messages.pasteLabel}
+            description={messages.pasteHint}
             placeholder={'192.0.2.10, Gateway\nshop.example.com\nhttps://shop.example.com/'}
             data-autofocus
             autosize
@@ -114,27 +110,27 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
           <div aria-live="polite">
             {assets.length > 0 && organization === undefined && (
               <Text size="sm" c="dimmed">
-                Choose a listing to see what is new.
+                {messages.chooseListing}
               </Text>
             )}
-            {known.isFetching && <Loader size="sm" aria-label="Looking up what is known" />}
+            {known.isFetching && <Loader size="sm" aria-label={messages.lookingUp} />}
             {known.error !== null && <Alert color="red">{errorText(known.error)}</Alert>}
-            {add.error !== null && refused.length === 0 && (
-              <Alert color="red" title="They could not be added">
+            {add.error !== null && rejected.length === 0 && (
+              <Alert color="red" title={messages.addFailed}>
                 {errorText(add.error.cause)}
                 {add.error instanceof CreateAssetsError &&
                   add.error.createdCount > 0 &&
-                  ` ${pluralizeAssets(add.error.createdCount)} ${pluralNoun(add.error.createdCount, 'was', 'were')} added before.`}
+                  messages.addedBeforeError(add.error.createdCount)}
               </Alert>
             )}
             {(isReady || (assets.length === 0 && invalid.length > 0)) && (
               <PastedPreview
                 newAssets={newAssets}
-                knownAssets={assets.filter((item) => standing?.has(assetKey(item)) === true)}
+                knownAssets={assets.filter((item) => existing?.has(assetKey(item)) === true)}
                 listedCount={toList.length}
                 listing={listing}
                 duplicates={duplicates}
-                invalid={lines}
+                invalid={invalidLines}
               />
             )}
           </div>
@@ -145,18 +141,13 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
             <Button
               type="submit"
               loading={add.isPending}
-              disabled={!isReady || nothing || (listing === null && !rights.whole)}
+              disabled={!isReady || isEmpty || (listing === null && !rights.whole)}
             >
-              {submitLabel(newAssets.length, toList.length)}
+              {messages.submit(newAssets.length, toList.length)}
             </Button>
           </Group>
         </Stack>
       </form>
     </Dialog>
   );
-}
-
-function submitLabel(fresh: number, listed: number): string {
-  if (fresh === 0 && listed > 0) return `Put ${listed.toLocaleString()} on the listing`;
-  return fresh === 0 ? 'Add' : `Add ${fresh.toLocaleString()}`;
 }

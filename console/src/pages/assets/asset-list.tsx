@@ -14,6 +14,7 @@ import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
 import { ASSET_TABLE_COLUMNS } from './columns.tsx';
 import { useAssetFilters } from './filters.ts';
+import { messages } from './messages.ts';
 import classes from './asset-list.module.css';
 
 const DEFAULT_SORT = 'location';
@@ -23,22 +24,22 @@ const locationOf = ({ location }: AssetRow) => location;
 
 type AssetSearchChange = { [Name in keyof AssetSearch]?: AssetSearch[Name] | undefined };
 
-/** The assets: a table, its filters, and what is done with many of them. */
+/** The asset list: a filtered table with bulk edits. */
 export function AssetList() {
   const search = useSearch({ from: '/assets' });
   const navigate = useNavigate({ from: '/assets' });
   const list = useAssets({ sort: DEFAULT_SORT, ...search });
-  const kinds = useAssetFilters();
+  const filters = useAssetFilters();
   const rights = useAssetPermissions();
   const rows = useCurrentRow(list);
   const { current, setCurrent, row } = rows;
-  const [selected, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [change, setChange] = useState<AssetEditKind>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [editKind, setEditKind] = useState<AssetEditKind>();
   const [adding, setAdding] = useState(false);
 
   const filter = (next: AssetSearchChange) => {
     setCurrent(undefined);
-    setChosen(new Set());
+    setSelected(new Set());
     void navigate({
       search: (now) =>
         Object.fromEntries(
@@ -48,30 +49,45 @@ export function AssetList() {
     });
   };
   const targets = selected.size > 0 ? selectedRows(list, selected) : row === undefined ? [] : [row];
-  const begin = (kind: AssetEditKind) => () => targets.length > 0 && setChange(kind);
+  const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
   const changes = [
-    ...(rights.write ? [{ kind: 'criticality', key: 'e', label: 'Criticality' } as const] : []),
-    ...(rights.tag ? [{ kind: 'tags', key: 't', label: 'Tags' } as const] : []),
-    ...(rights.write ? [{ kind: 'listing', key: 'l', label: 'Listing' } as const] : []),
+    ...(rights.write
+      ? [
+          {
+            kind: 'criticality',
+            key: 'e',
+            label: 'Criticality',
+            shortcut: messages.shortcuts.criticality,
+          } as const,
+        ]
+      : []),
+    ...(rights.tag
+      ? [{ kind: 'tags', key: 't', label: 'Tags', shortcut: messages.shortcuts.tags } as const]
+      : []),
+    ...(rights.write
+      ? [{ kind: 'listing', key: 'l', label: 'Listing', shortcut: messages.shortcuts.listing } as const]
+      : []),
   ];
   useRowShortcuts(rows, {
     itemName: 'asset',
     open: { run: openRow },
     shortcuts: {
       x: {
-        label: 'Choose it, or not',
-        run: () => row !== undefined && setChosen(toggleId(selected, row.uid)),
+        label: messages.shortcuts.select,
+        run: () => row !== undefined && setSelected(toggleId(selected, row.uid)),
       },
-      ...Object.fromEntries(changes.map(({ kind, key, label }) => [key, { label, run: begin(kind) }])),
-      ...(rights.write ? { n: { label: 'Add assets', run: () => setAdding(true) } } : {}),
-      Escape: { label: 'Choose none', run: () => setChosen(new Set()) },
+      ...Object.fromEntries(
+        changes.map(({ kind, key, shortcut }) => [key, { label: shortcut, run: openEditor(kind) }]),
+      ),
+      ...(rights.write ? { n: { label: messages.shortcuts.add, run: () => setAdding(true) } } : {}),
+      Escape: { label: messages.shortcuts.clear, run: () => setSelected(new Set()) },
     },
   });
 
   const values = Object.fromEntries(
-    kinds.map(({ name }) => [name, ((search as Record<string, unknown[]>)[name] ?? []).map(String)]),
+    filters.map(({ name }) => [name, ((search as Record<string, unknown[]>)[name] ?? []).map(String)]),
   );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
   const addButton = rights.write && (
@@ -79,7 +95,7 @@ export function AssetList() {
   );
   return (
     <PageLayout
-      title="Assets"
+      title={messages.listTitle}
       fillsHeight
       actions={
         <>
@@ -91,20 +107,20 @@ export function AssetList() {
         selected.size > 0 ? (
           <Group gap="xs" className={classes.chosen}>
             <Text size="sm" fw={600}>
-              {selected.size.toLocaleString()} chosen
+              {messages.selected(selected.size)}
             </Text>
             {changes.map(({ kind, label }) => (
-              <Button key={kind} size="compact-sm" variant="light" onClick={begin(kind)}>
+              <Button key={kind} size="compact-sm" variant="light" onClick={openEditor(kind)}>
                 {label}
               </Button>
             ))}
-            <Button size="compact-sm" variant="subtle" onClick={() => setChosen(new Set())}>
-              Choose none
+            <Button size="compact-sm" variant="subtle" onClick={() => setSelected(new Set())}>
+              Clear
             </Button>
           </Group>
         ) : (
           <FilterBar
-            filters={kinds}
+            filters={filters}
             values={values}
             onChange={(name, next) =>
               filter({
@@ -112,15 +128,15 @@ export function AssetList() {
               })
             }
             search={search.search}
-            searchLabel="Search names and addresses"
-            onSearch={(words) => filter({ search: words === '' ? undefined : words })}
+            searchLabel={messages.searchLabel}
+            onSearch={(text) => filter({ search: text === '' ? undefined : text })}
           />
         )
       }
     >
       <div className={classes.grow}>
         <DataTable
-          label="Assets"
+          label={messages.listTitle}
           list={list}
           columns={ASSET_TABLE_COLUMNS}
           rowId={uidOf}
@@ -128,22 +144,22 @@ export function AssetList() {
           current={current}
           onCurrent={setCurrent}
           onOpen={openRow}
-          {...(changes.length === 0 ? {} : { selection: { selected, onChange: setChosen } })}
+          {...(changes.length === 0 ? {} : { selection: { selected, onChange: setSelected } })}
           sort={search.sort ?? DEFAULT_SORT}
           onSort={(sort) => filter({ sort })}
           empty={
             isFiltered ? (
               <NoResults onClear={() => void navigate({ search: {} })} />
             ) : (
-              <EmptyState title="No assets yet" action={addButton}>
-                Paste a list of hosts and URLs, or import the report of a scanner, which adds what it found.
+              <EmptyState title={messages.emptyTitle} action={addButton}>
+                {messages.emptyHint}
               </EmptyState>
             )
           }
         />
       </div>
-      {change !== undefined && (
-        <EditAssetsDialog kind={change} rows={targets} onClose={() => setChange(undefined)} />
+      {editKind !== undefined && (
+        <EditAssetsDialog kind={editKind} rows={targets} onClose={() => setEditKind(undefined)} />
       )}
       {adding && <AddAssetsDialog onClose={() => setAdding(false)} />}
     </PageLayout>

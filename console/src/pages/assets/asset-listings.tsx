@@ -6,7 +6,8 @@ import type { Asset } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { useAssetPermissions } from '../../session/asset-permissions.ts';
-import { parseScopeRules } from './scope-rules.ts';
+import { parseScopeRules } from './pasted-assets.ts';
+import { messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
 interface AssetListingsProps {
@@ -14,18 +15,18 @@ interface AssetListingsProps {
   onAdd: () => void;
 }
 
-/** The listings that an asset is on, with the rules of each; changed in place. */
+/** The listings of an asset with their scope rules, edited in place. */
 export function AssetListings({ asset, onAdd }: AssetListingsProps) {
   const { write } = useAssetPermissions();
   const [edited, setEdited] = useState<string>();
-  const [left, setLeft] = useState<string>();
+  const [removed, setRemoved] = useState<string>();
   const change = useEditListing();
   const { listings } = asset;
   return (
     <Stack gap="sm">
       {listings.length === 0 && (
         <Text size="sm" c="dimmed">
-          It is on no listing that you reach: nobody is asked to test it. {LISTING_DESCRIPTION}
+          {messages.noListings(LISTING_DESCRIPTION)}
         </Text>
       )}
       {listings.map(({ listingUid, scopeRules }) => (
@@ -39,7 +40,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
                 <Button
                   size="compact-xs"
                   variant="subtle"
-                  aria-label={`Change the rules of ${listingUid}`}
+                  aria-label={messages.editRulesOf(listingUid)}
                   onClick={() => setEdited(listingUid)}
                 >
                   Rules
@@ -48,10 +49,10 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
                   size="compact-xs"
                   variant="subtle"
                   color="gray"
-                  aria-label={`Take off ${listingUid}`}
-                  onClick={() => setLeft(listingUid)}
+                  aria-label={messages.removeFrom(listingUid)}
+                  onClick={() => setRemoved(listingUid)}
                 >
-                  Take off
+                  Remove
                 </Button>
               </>
             )}
@@ -67,7 +68,7 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
             />
           ) : (
             scopeRules.length > 0 && (
-              <ul className={classes.rules} aria-label={`Scope rules of ${listingUid}`}>
+              <ul className={classes.rules} aria-label={messages.rulesOf(listingUid)}>
                 {scopeRules.map(({ rule }, index) => (
                   <li key={`${index} ${rule}`}>{rule}</li>
                 ))}
@@ -79,23 +80,23 @@ export function AssetListings({ asset, onAdd }: AssetListingsProps) {
       {write && (
         <Group>
           <Button size="compact-sm" variant="light" onClick={onAdd}>
-            Put on a listing
+            {messages.addToListing}
           </Button>
         </Group>
       )}
-      {left !== undefined && (
+      {removed !== undefined && (
         <FormDialog
-          title="Take off the listing"
-          submitLabel="Take off"
+          title={messages.removeFromListing}
+          submitLabel="Remove"
           size="sm"
-          onClose={() => setLeft(undefined)}
+          onClose={() => setRemoved(undefined)}
           onSubmit={() => {
-            change.mutate({ rows: [asset], listingUid: left, isListed: false });
-            setLeft(undefined);
+            change.mutate({ rows: [asset], listingUid: removed, isListed: false });
+            setRemoved(undefined);
           }}
         >
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {asset.location} leaves {left}, with its scope rules there. Its vulnerabilities stay.
+            {messages.removeFromListingHint(asset.location, removed)}
           </Text>
         </FormDialog>
       )}
@@ -111,24 +112,24 @@ interface ScopeRulesFormProps {
 
 function ScopeRulesForm({ rules, onSave, onCancel }: ScopeRulesFormProps) {
   const [text, setText] = useState(rules.join('\n'));
-  const wrong = parseScopeRules(text).find((rule) => rule.length > 2_048);
+  const tooLong = parseScopeRules(text).find((rule) => rule.length > 2_048);
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (wrong === undefined) onSave(parseScopeRules(text));
+        if (tooLong === undefined) onSave(parseScopeRules(text));
       }}
     >
       <Stack gap="xs" mt={4}>
         <Textarea
-          label="Scope rules"
-          description="One a line."
+          label={messages.scopeRules}
+          description={messages.onePerLine}
           autosize
           minRows={2}
           maxRows={10}
           value={text}
           autoFocus
-          error={wrong === undefined ? undefined : 'A rule has at most 2,048 characters.'}
+          error={tooLong === undefined ? undefined : messages.ruleTooLong}
           onChange={(event) => setText(event.currentTarget.value)}
         />
         <Group gap="xs">

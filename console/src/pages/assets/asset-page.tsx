@@ -19,34 +19,35 @@ import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
 import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
+import { messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
 type OpenDialog = AssetEditKind | 'edit' | 'delete';
 
-/** One asset: what is known of it, its ports and its vulnerabilities. */
+/** The page of an asset: details, listings, ports and vulnerabilities. */
 export function AssetPage() {
   const { uid } = useParams({ from: '/assets/$uid' });
   const { data, error } = useQuery(asset(uid));
   const rights = useAssetPermissions();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<OpenDialog>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   useShortcuts({
     ...(rights.write
       ? {
-          e: { label: 'Criticality', run: () => setAsked('criticality') },
-          l: { label: 'Listing', run: () => setAsked('listing') },
-          w: { label: 'Edit', run: () => setAsked('edit') },
+          e: { label: messages.shortcuts.criticality, run: () => setDialog('criticality') },
+          l: { label: messages.shortcuts.listing, run: () => setDialog('listing') },
+          w: { label: messages.shortcuts.edit, run: () => setDialog('edit') },
         }
       : {}),
-    ...(rights.tag ? { t: { label: 'Tags', run: () => setAsked('tags') } } : {}),
+    ...(rights.tag ? { t: { label: messages.shortcuts.tags, run: () => setDialog('tags') } } : {}),
   });
   if (error instanceof AssayError && error.status === 404)
-    return <EmptyState title="No such asset">It was deleted, or you cannot reach it.</EmptyState>;
+    return <EmptyState title={messages.notFound}>{messages.notFoundHint}</EmptyState>;
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
-  if (data === undefined) return <Loader m="md" size="sm" aria-label="Reading" />;
-  const close = () => setAsked(undefined);
+  if (data === undefined) return <Loader m="md" size="sm" aria-label="Loading" />;
+  const close = () => setDialog(undefined);
   return (
     <PageLayout
       title={data.location}
@@ -57,7 +58,7 @@ export function AssetPage() {
               size="xs"
               variant="default"
               leftSection={<IconPencil size={16} aria-hidden />}
-              onClick={() => setAsked('edit')}
+              onClick={() => setDialog('edit')}
             >
               Edit
             </Button>
@@ -67,7 +68,7 @@ export function AssetPage() {
               size="xs"
               variant="default"
               leftSection={<IconTrash size={16} aria-hidden />}
-              onClick={() => setAsked('delete')}
+              onClick={() => setDialog('delete')}
             >
               Delete
             </Button>
@@ -86,7 +87,7 @@ export function AssetPage() {
       }
     >
       <Stack gap="md" className={classes.page}>
-        <section className={classes.sheet} aria-label="Facts">
+        <section className={classes.sheet} aria-label={messages.details}>
           <Stack gap="md">
             <DescriptionList>
               {data.name !== '' && data.name !== data.location && (
@@ -99,8 +100,8 @@ export function AssetPage() {
                   <Button
                     size="compact-sm"
                     variant="default"
-                    title="Change the criticality"
-                    onClick={() => setAsked('criticality')}
+                    title={messages.changeCriticality}
+                    onClick={() => setDialog('criticality')}
                   >
                     <CriticalityBadge criticality={data.criticality} />
                   </Button>
@@ -109,11 +110,11 @@ export function AssetPage() {
                 )}
               </DescriptionItem>
               <DescriptionItem name="Organization">{data.organizationUid}</DescriptionItem>
-              <DescriptionItem name="First seen">
-                {data.firstSeen === null ? 'by no scan' : <Time at={data.firstSeen} exact />}
+              <DescriptionItem name={messages.firstSeen}>
+                {data.firstSeen === null ? messages.neverSeen : <Time at={data.firstSeen} exact />}
               </DescriptionItem>
-              <DescriptionItem name="Last seen">
-                {data.lastSeen === null ? 'by no scan' : <Time at={data.lastSeen} exact />}
+              <DescriptionItem name={messages.lastSeen}>
+                {data.lastSeen === null ? messages.neverSeen : <Time at={data.lastSeen} exact />}
               </DescriptionItem>
               <DescriptionItem name="Added">
                 <Time at={data.createdAt} exact />
@@ -130,9 +131,9 @@ export function AssetPage() {
                   size="compact-xs"
                   variant="subtle"
                   ml={data.tags.length === 0 ? -8 : 0}
-                  onClick={() => setAsked('tags')}
+                  onClick={() => setDialog('tags')}
                 >
-                  Change tags
+                  {messages.editTags}
                 </Button>
               )}
             </Group>
@@ -146,7 +147,7 @@ export function AssetPage() {
           </Stack>
         </section>
         <Section title="Listings">
-          <AssetListings asset={data} onAdd={() => setAsked('listing')} />
+          <AssetListings asset={data} onAdd={() => setDialog('listing')} />
         </Section>
         {data.assetType === 'host' && (
           <Section title="Ports">
@@ -157,12 +158,12 @@ export function AssetPage() {
           <AssetVulnerabilities uid={uid} />
         </Section>
       </Stack>
-      {asked === 'edit' && <EditAssetDialog asset={data} onClose={close} />}
-      {asked === 'delete' && (
+      {dialog === 'edit' && <EditAssetDialog asset={data} onClose={close} />}
+      {dialog === 'delete' && (
         <DeleteAssetDialog asset={data} onClose={close} onDeleted={() => void navigate({ to: '/assets' })} />
       )}
-      {asked !== undefined && asked !== 'edit' && asked !== 'delete' && (
-        <EditAssetsDialog kind={asked} rows={[data]} onClose={close} />
+      {dialog !== undefined && dialog !== 'edit' && dialog !== 'delete' && (
+        <EditAssetsDialog kind={dialog} rows={[data]} onClose={close} />
       )}
     </PageLayout>
   );

@@ -2,16 +2,17 @@ import { Alert, Anchor, Button, Group, Loader, SegmentedControl, Stack, Table, T
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { PortEvent, PortFacts } from '../../../../client/src/description.ts';
+import type { PortFacts } from '../../../../client/src/description.ts';
 import type { Asset } from '../../queries/client.ts';
 import { portHistory, ports } from '../../queries/ports.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
+import { messages, portEventText } from './messages.ts';
 import classes from './asset-page.module.css';
 
 type PortView = 'open' | 'closed' | 'history';
 
-/** The ports of a host: those that are open, those that were, and what became of them. */
+/** The open ports, closed ports and port history of a host. */
 export function AssetPorts({ asset }: { asset: Asset }) {
   const [shown, setShown] = useState<PortView>('open');
   return (
@@ -19,11 +20,11 @@ export function AssetPorts({ asset }: { asset: Asset }) {
       <Group>
         <SegmentedControl
           size="xs"
-          aria-label="Ports that are shown"
+          aria-label={messages.portView}
           value={shown}
           onChange={(value) => setShown(value as PortView)}
           data={[
-            { value: 'open', label: `Open (${asset.openPortCount})` },
+            { value: 'open', label: messages.openPorts(asset.openPortCount) },
             { value: 'closed', label: 'Closed' },
             { value: 'history', label: 'History' },
           ]}
@@ -38,13 +39,11 @@ function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) 
   const query = useInfiniteQuery(ports(asset, state));
   const rows = query.data?.pages.flatMap(({ data }) => data.attributes.ports) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
-  if (query.isPending) return <Loader size="sm" aria-label="Reading" />;
+  if (query.isPending) return <Loader size="sm" aria-label="Loading" />;
   if (rows.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        {state === 'open'
-          ? 'No open port is known. Import the report of a port scanner.'
-          : 'No port was seen to close.'}
+        {state === 'open' ? messages.noOpenPorts : messages.noClosedPorts}
       </Text>
     );
   return (
@@ -56,8 +55,8 @@ function PortList({ asset, state }: { asset: Asset; state: 'open' | 'closed' }) 
               <Table.Th>Port</Table.Th>
               <Table.Th>Service</Table.Th>
               <Table.Th>Product</Table.Th>
-              <Table.Th>First seen</Table.Th>
-              <Table.Th>Last seen</Table.Th>
+              <Table.Th>{messages.firstSeen}</Table.Th>
+              <Table.Th>{messages.lastSeen}</Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
@@ -92,16 +91,16 @@ function PortEvents({ asset }: { asset: Asset }) {
   const query = useInfiniteQuery(portHistory(asset));
   const events = query.data?.pages.flatMap(({ data }) => data.attributes.events) ?? [];
   if (query.error !== null) return <Alert color="red">{errorText(query.error)}</Alert>;
-  if (query.isPending) return <Loader size="sm" aria-label="Reading" />;
+  if (query.isPending) return <Loader size="sm" aria-label="Loading" />;
   if (events.length === 0)
     return (
       <Text size="sm" c="dimmed">
-        Nothing is known of former scans.
+        {messages.noPortHistory}
       </Text>
     );
   return (
     <>
-      <ol className={classes.events} aria-label="History of the ports">
+      <ol className={classes.events} aria-label={messages.portHistory}>
         {events.map((event, index) => (
           <li key={`${index} ${event.at} ${event.number}`}>
             <span className={classes.faint}>
@@ -111,10 +110,10 @@ function PortEvents({ asset }: { asset: Asset }) {
               <b>
                 {event.number}/{event.protocol}
               </b>{' '}
-              {portEventText(event)}{' '}
+              {portEventText(event.kind, serviceText(event.before), serviceText(event.after))}{' '}
               {event.import_id !== null && (
                 <Anchor component={Link} to={`/imports/${event.import_id}`} size="sm">
-                  import {event.import_id}
+                  {messages.importLink(event.import_id)}
                 </Anchor>
               )}
             </span>
@@ -131,14 +130,6 @@ const serviceText = (facts: PortFacts | null) =>
     .filter((part) => part !== null && part !== undefined && part !== '')
     .join(' ');
 
-function portEventText({ kind, before, after }: PortEvent): string {
-  const [former, now] = [serviceText(before), serviceText(after)];
-  if (kind === 'changed')
-    return `changed: ${former === '' ? 'nothing known' : former}, now ${now === '' ? 'nothing known' : now}`;
-  const what = kind === 'opened' ? now : former;
-  return what === '' ? kind : `${kind}: ${what}`;
-}
-
 interface ShowMoreProps {
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
 }
@@ -153,7 +144,7 @@ function ShowMore({ query: { hasNextPage, isFetchingNextPage, fetchNextPage } }:
         loading={isFetchingNextPage}
         onClick={() => void fetchNextPage()}
       >
-        Show more
+        {messages.showMore}
       </Button>
     </Group>
   );

@@ -5,12 +5,13 @@ import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
+import { messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
-/** Those that are shown here; the list has all. */
+/** The vulnerability list shows all. */
 const MAX_SHOWN = 20;
 
-/** The gravest open vulnerabilities of an asset (operation 15). */
+/** The open vulnerabilities of an asset, most severe first (operation 15). */
 export function AssetVulnerabilities({ uid }: { uid: string }) {
   const { data, error } = useQuery({
     queryKey: ['asset', uid, 'vulnerabilities'],
@@ -38,11 +39,11 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
     },
   });
   if (error !== null) return <Alert color="red">{errorText(error)}</Alert>;
-  if (data === undefined) return <Loader size="sm" aria-label="Reading" />;
+  if (data === undefined) return <Loader size="sm" aria-label="Loading" />;
   if (data.all === 0)
     return (
       <Text size="sm" c="dimmed">
-        None is known.
+        {messages.noVulnerabilities}
       </Text>
     );
   return (
@@ -68,7 +69,7 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
         ))}
       </div>
       <Anchor component={Link} to="/vulnerabilities" search={{ asset_uid: [uid] } as never} size="sm">
-        {data.open.toLocaleString()} open, {data.all.toLocaleString()} in all: show them in the list
+        {messages.showAll(data.open, data.all)}
       </Anchor>
     </Stack>
   );

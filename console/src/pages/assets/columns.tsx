@@ -1,13 +1,13 @@
 import { Badge, Group } from '@mantine/core';
 import { ASSET_TYPES, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
+import { messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Time } from '../../components/time.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
-/** The columns of the assets. */
 export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
   {
     id: 'location',
@@ -90,7 +90,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
   },
   {
     id: 'ports',
-    header: 'Open ports',
+    header: messages.columns.openPorts,
     width: '88px',
     minTableWidth: 1140,
     cell: ({ openPortCount }) => (openPortCount === 0 ? '' : openPortCount.toLocaleString()),
@@ -105,10 +105,10 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
   },
   {
     id: 'seen',
-    header: 'Last seen',
+    header: messages.columns.lastSeen,
     width: '104px',
     minTableWidth: 620,
     sort: 'lastSeen',
-    cell: ({ lastSeen }) => (lastSeen === null ? 'Never' : <Time at={lastSeen} />),
+    cell: ({ lastSeen }) => (lastSeen === null ? messages.neverSeen : <Time at={lastSeen} />),
   },
 ];

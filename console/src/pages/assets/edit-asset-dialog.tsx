@@ -6,6 +6,7 @@ import { AssayError, type Asset } from '../../queries/client.ts';
 import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
+import { dialogMessages as messages } from './messages.ts';
 
 interface EditAssetDialogProps {
   asset: Asset & { version: string };
@@ -14,42 +15,42 @@ interface EditAssetDialogProps {
 
 const FIELDS = ['location', 'name', 'description'] as const;
 
-/** What is written of an asset. Where somebody else changed it meanwhile, one chooses whose words stay. */
+/** Edits an asset. If someone else changed it, the user chooses which version to keep. */
 export function EditAssetDialog({ asset, onClose }: EditAssetDialogProps) {
-  // What came meanwhile does not change what is being written.
-  const [original, setBefore] = useState(asset);
+  // A refetch does not change the form.
+  const [original, setOriginal] = useState(asset);
   const [values, setValues] = useState<Required<AssetEdit>>(asset);
   const client = useQueryClient();
   const edit = useEditAsset();
-  const located = asset.assetType === 'host' || asset.assetType === 'webapp';
+  const hasLocation = asset.assetType === 'host' || asset.assetType === 'webapp';
   const set = Object.fromEntries(
-    FIELDS.filter((field) => (located || field !== 'location') && values[field] !== original[field]).map(
+    FIELDS.filter((field) => (hasLocation || field !== 'location') && values[field] !== original[field]).map(
       (field) => [field, values[field]],
     ),
   );
   const { error } = edit;
-  const faults = error instanceof AssayError ? error.fieldErrors : [];
-  const faultOf = (field: string) =>
-    faults.find(({ property }) => property === field)?.message ??
+  const fieldErrors = error instanceof AssayError ? error.fieldErrors : [];
+  const fieldError = (field: string) =>
+    fieldErrors.find(({ property }) => property === field)?.message ??
     (error instanceof AssayError && error.status === 409 && field === 'location' ? error.message : undefined);
-  const isOutdated = error instanceof AssayError && error.status === 412;
+  const isConflict = error instanceof AssayError && error.status === 412;
   const save = (overwrites: boolean) => edit.mutate({ original, set, overwrites }, { onSuccess: onClose });
   const reload = async () => {
-    const now = await client.fetchQuery({ ...assetOf(asset.uid), staleTime: 0 });
-    setBefore(now);
-    setValues(now);
+    const latest = await client.fetchQuery({ ...assetOf(asset.uid), staleTime: 0 });
+    setOriginal(latest);
+    setValues(latest);
     edit.reset();
   };
   const input = (field: keyof AssetEdit) => ({
     value: values[field],
-    error: faultOf(field),
+    error: fieldError(field),
     onChange: (event: { currentTarget: { value: string } }) => {
       const { value } = event.currentTarget;
       setValues((now) => ({ ...now, [field]: value }));
     },
   });
   return (
-    <Dialog onClose={onClose} title="Edit the asset" size="lg">
+    <Dialog onClose={onClose} title={messages.editTitle} size="lg">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -58,41 +59,41 @@ export function EditAssetDialog({ asset, onClose }: EditAssetDialogProps) {
         }}
       >
         <Stack gap="sm">
-          {located && (
+          {hasLocation && (
             <TextInput
-              label={asset.assetType === 'host' ? 'Address or host name' : 'URL'}
+              label={asset.assetType === 'host' ? messages.hostLocation : 'URL'}
               data-autofocus
               required
               maxLength={2_048}
               {...input('location')}
             />
           )}
-          <TextInput label="Name" maxLength={255} required={!located} {...input('name')} />
+          <TextInput label="Name" maxLength={255} required={!hasLocation} {...input('name')} />
           <Textarea
             label="Description"
-            description="Markdown"
+            description={messages.markdown}
             autosize
             minRows={5}
             maxRows={16}
             maxLength={65_536}
             {...input('description')}
           />
-          {isOutdated && (
-            <Alert color="yellow" title="Somebody changed it meanwhile">
+          {isConflict && (
+            <Alert color="yellow" title={messages.conflict}>
               <Stack gap="xs">
-                <Text size="sm">Nothing of yours is saved yet.</Text>
+                <Text size="sm">{messages.notSaved}</Text>
                 <Group gap="xs">
                   <Button size="compact-sm" variant="default" onClick={() => void reload()}>
-                    Take theirs
+                    {messages.discardMine}
                   </Button>
                   <Button size="compact-sm" onClick={() => save(true)}>
-                    Save mine over it
+                    {messages.overwrite}
                   </Button>
                 </Group>
               </Stack>
             </Alert>
           )}
-          {error !== null && !isOutdated && faults.length === 0 && (
+          {error !== null && !isConflict && fieldErrors.length === 0 && (
             <Alert color="red">{errorText(error)}</Alert>
           )}
           <Group justify="flex-end">

@@ -6,8 +6,9 @@ import { type AssetRow, CRITICALITIES, searchTags } from '../../queries/assets.t
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
-import { parseScopeRules } from './scope-rules.ts';
 import { pluralizeAssets } from '../../components/pluralize.ts';
+import { dialogMessages as messages, messages as pageMessages } from './messages.ts';
+import { parseScopeRules } from './pasted-assets.ts';
 
 export type AssetEditKind = 'criticality' | 'tags' | 'listing';
 
@@ -17,20 +18,14 @@ interface EditAssetsDialogProps {
   onClose: () => void;
 }
 
-const TITLES: Readonly<Record<AssetEditKind, string>> = {
-  criticality: 'Set the criticality',
-  tags: 'Change tags',
-  listing: 'Change a listing',
-};
-
-/** Asks for what becomes of one asset or of many. */
+/** Edits one property of one or many assets. */
 export function EditAssetsDialog({ kind, rows, onClose }: EditAssetsDialogProps) {
   const Form = FORMS[kind];
   return (
-    <Dialog onClose={onClose} title={TITLES[kind]} size="sm">
+    <Dialog onClose={onClose} title={messages.titles[kind]} size="sm">
       <Stack gap="sm">
         <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {rows.length === 1 ? rows[0]?.location : `Of ${pluralizeAssets(rows.length)}.`}
+          {rows.length === 1 ? rows[0]?.location : pluralizeAssets(rows.length)}
         </Text>
         <Form rows={rows} onClose={onClose} />
       </Stack>
@@ -85,7 +80,7 @@ function TagsForm({ rows, onClose }: FormProps) {
       <Stack gap="sm">
         <TagsInput
           label="Add"
-          description="A name that is new is created."
+          description={messages.newTagsHint}
           data-autofocus
           data={found}
           value={names}
@@ -111,7 +106,7 @@ function TagsForm({ rows, onClose }: FormProps) {
         )}
         <Group justify="flex-end">
           <Button type="submit" disabled={names.length === 0 && removed.length === 0}>
-            Change
+            Save
           </Button>
         </Group>
       </Stack>
@@ -120,7 +115,7 @@ function TagsForm({ rows, onClose }: FormProps) {
 }
 
 function ListingForm({ rows, onClose }: FormProps) {
-  const [way, setWay] = useState('on');
+  const [action, setAction] = useState('add');
   const [listing, setListing] = useState<string | null>(null);
   const [rules, setRules] = useState('');
   const change = useEditListing();
@@ -133,27 +128,27 @@ function ListingForm({ rows, onClose }: FormProps) {
         change.mutate({
           rows,
           listingUid: listing,
-          isListed: way === 'on',
-          ...(way === 'on' && given.length > 0 ? { rules: given } : {}),
+          isListed: action === 'add',
+          ...(action === 'add' && given.length > 0 ? { rules: given } : {}),
         });
         onClose();
       }}
     >
       <Stack gap="sm">
         <SegmentedControl
-          value={way}
-          onChange={setWay}
-          aria-label="What to do"
+          value={action}
+          onChange={setAction}
+          aria-label={messages.action}
           data={[
-            { value: 'on', label: 'Put on it' },
-            { value: 'off', label: 'Take off' },
+            { value: 'add', label: 'Add' },
+            { value: 'remove', label: 'Remove' },
           ]}
         />
         <ListingPicker label="Listing" autoFocus value={listing} onChange={setListing} />
-        {way === 'on' && (
+        {action === 'add' && (
           <Textarea
-            label="Scope rules"
-            description="One a line. Left empty, those that stand stay."
+            label={pageMessages.scopeRules}
+            description={messages.scopeRulesHint}
             autosize
             minRows={2}
             maxRows={8}
@@ -163,7 +158,7 @@ function ListingForm({ rows, onClose }: FormProps) {
         )}
         <Group justify="flex-end">
           <Button type="submit" disabled={listing === null}>
-            {way === 'on' ? 'Put on the listing' : 'Take off the listing'}
+            {action === 'add' ? messages.addToListing : messages.removeFromListing}
           </Button>
         </Group>
       </Stack>

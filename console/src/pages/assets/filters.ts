@@ -4,18 +4,18 @@ import { api } from '../../queries/client.ts';
 import { organizations } from '../../queries/organizations.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
+import { messages } from './messages.ts';
 import { isPortNumber } from './search-params.ts';
 
-/** Of that many organizations tags and ports are searched at once. */
+/** Tags and ports are searched in this many organizations: each is a request. */
 const MAX_ORGANIZATIONS = 5;
 
 const IP_RANGE = /^(\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?|[0-9a-f:]*:[0-9a-f:.]*(\/\d{1,3})?)$/i;
 
-/** The filters of the assets. */
 export function useAssetFilters(): readonly FilterDefinition[] {
-  const { data: reached = [] } = useQuery(organizations);
-  const several = reached.length > 1;
-  const asked = reached.slice(0, MAX_ORGANIZATIONS);
+  const { data: visible = [] } = useQuery(organizations);
+  const isMultiple = visible.length > 1;
+  const searched = visible.slice(0, MAX_ORGANIZATIONS);
   return [
     {
       name: 'assetType',
@@ -29,20 +29,20 @@ export function useAssetFilters(): readonly FilterDefinition[] {
         { value: 'high', label: 'High' },
         { value: 'medium', label: 'Medium' },
         { value: 'low', label: 'Low' },
-        { value: 'undefined', label: 'Not set' },
+        { value: 'undefined', label: messages.filters.notSet },
       ],
     },
     {
       name: 'tagUid',
       label: 'Tag',
       async options(search, signal) {
-        const found = await Promise.all(asked.map(({ uid }) => searchTags(uid, search, signal)));
+        const found = await Promise.all(searched.map(({ uid }) => searchTags(uid, search, signal)));
         return found
           .flat()
-          .map(({ uid, name, orgUid }) => ({ value: uid, label: several ? `${name} (${orgUid})` : name }));
+          .map(({ uid, name, orgUid }) => ({ value: uid, label: isMultiple ? `${name} (${orgUid})` : name }));
       },
       async loadLabel(value, signal) {
-        for (const { uid: orgUid } of asked) {
+        for (const { uid: orgUid } of searched) {
           const path = { orgUid, tagUid: value };
           const found = await api
             .GET('/api/tagging/v1.0/organizations/{orgUid}/tags/{tagUid}', { params: { path }, signal })
@@ -56,7 +56,7 @@ export function useAssetFilters(): readonly FilterDefinition[] {
       name: 'listingUid',
       label: 'Listing',
       description: LISTING_DESCRIPTION,
-      placeholder: 'Name of the assessment',
+      placeholder: messages.filters.listingHint,
       async options(search, signal) {
         return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
       },
@@ -65,13 +65,15 @@ export function useAssetFilters(): readonly FilterDefinition[] {
     },
     {
       name: 'portNumber',
-      label: 'Open port',
+      label: messages.filters.openPort,
       async options(search, signal) {
         const number = Number(search);
         if (search.trim() !== '')
-          return isPortNumber(number) ? [{ value: String(number), label: `Port ${number}` }] : [];
+          return isPortNumber(number)
+            ? [{ value: String(number), label: messages.filters.port(number) }]
+            : [];
         const found = await Promise.all(
-          asked.map(({ uid }) =>
+          searched.map(({ uid }) =>
             api.GET('/api/streaming/v1/{org_uid}/assets/ports', {
               params: { path: { org_uid: uid }, query: { per_page: 20 } },
               signal,
@@ -79,13 +81,16 @@ export function useAssetFilters(): readonly FilterDefinition[] {
           ),
         );
         const ports = found.flatMap(({ data }) => data.data.attributes.ports.map((port) => port.number));
-        return [...new Set(ports)].map((port) => ({ value: String(port), label: `Port ${port}` }));
+        return [...new Set(ports)].map((port) => ({
+          value: String(port),
+          label: messages.filters.port(port),
+        }));
       },
       loadLabel: (value) => Promise.resolve(value),
     },
     {
       name: 'ipRange',
-      label: 'IP range',
+      label: messages.filters.ipRange,
       options(search) {
         const block = search.trim();
         return Promise.resolve(
@@ -93,14 +98,14 @@ export function useAssetFilters(): readonly FilterDefinition[] {
         );
       },
       loadLabel: (value) => Promise.resolve(value),
-      placeholder: 'An address or a block: 192.0.2.0/24',
+      placeholder: messages.filters.ipRangeHint,
     },
-    ...(several
+    ...(isMultiple
       ? [
           {
             name: 'organizationUid',
             label: 'Organization',
-            options: reached.map(({ uid, name }) => ({ value: uid, label: name })),
+            options: visible.map(({ uid, name }) => ({ value: uid, label: name })),
           },
         ]
       : []),

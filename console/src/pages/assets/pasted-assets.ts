@@ -1,6 +1,7 @@
 import type { AssetType } from '../../queries/assets.ts';
+import { pastedLineErrors } from './messages.ts';
 
-/** What a pasted line names, in the form in which the server keeps it. */
+/** An asset of a pasted line, normalised as the server stores it. */
 export interface PastedAsset {
   /** Counted from 1. */
   line: number;
@@ -9,7 +10,7 @@ export interface PastedAsset {
   name: string;
 }
 
-/** What is wrong with which line. */
+/** A line that names no asset, and why. */
 export interface InvalidLine {
   line: number;
   text: string;
@@ -19,7 +20,7 @@ export interface InvalidLine {
 export interface ParsedAssets {
   assets: PastedAsset[];
   invalid: InvalidLine[];
-  /** Lines that name again what a line before them names. */
+  /** Number of lines that repeat an earlier one. */
   duplicates: number;
 }
 
@@ -29,20 +30,20 @@ const IPV4 = /^(25[0-5]|2[0-4]\d|1?\d?\d)(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/;
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/i;
 
 /**
- * Reads a list of hosts and URLs, one a line; a name may follow, behind a comma, a semicolon or a tab. Lines that are empty
- * or begin with `#` are passed over.
+ * Parses a list of hosts and URLs, one per line; a name may follow after a comma, a semicolon or a tab. Skips empty lines and
+ * comments (`#`).
  */
 export function parsePastedAssets(text: string): ParsedAssets {
   const pasted: ParsedAssets = { assets: [], invalid: [], duplicates: 0 };
   const known = new Set<string>();
-  for (const [index, whole] of text.split(/\r?\n/).entries()) {
-    const trimmed = whole.trim();
+  for (const [index, content] of text.split(/\r?\n/).entries()) {
+    const trimmed = content.trim();
     if (trimmed === '' || trimmed.startsWith('#')) continue;
     const [, first = '', name = ''] = /^([^\t,;]*)(?:[\t,;]\s*(.*))?$/.exec(trimmed) ?? [];
     const line = index + 1;
     const read = parseLocation(first.trim());
-    if ('wrong' in read) {
-      pasted.invalid.push({ line, text: trimmed, error: read.wrong });
+    if ('error' in read) {
+      pasted.invalid.push({ line, text: trimmed, error: read.error });
       continue;
     }
     const key = `${read.assetType} ${read.location}`;
@@ -53,35 +54,41 @@ export function parsePastedAssets(text: string): ParsedAssets {
   return pasted;
 }
 
-type ParsedLocation = Pick<PastedAsset, 'assetType' | 'location'> | { wrong: string };
+type ParsedLocation = Pick<PastedAsset, 'assetType' | 'location'> | { error: string };
 
 function parseLocation(text: string): ParsedLocation {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseWebApplication(text);
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   if (IPV4.test(bare)) return { assetType: 'host', location: bare };
-  if (/^[0-9a-f:.]+\/\d+$/i.test(bare)) return { wrong: 'is a network; write its hosts, one a line' };
+  if (/^[0-9a-f:.]+\/\d+$/i.test(bare)) return { error: pastedLineErrors.network };
   if (bare.includes(':') && URL.canParse(`http://[${bare}]/`))
     return { assetType: 'host', location: new URL(`http://[${bare}]/`).hostname.slice(1, -1) };
-  if (/:\d+$/.test(bare))
-    return { wrong: 'has a port; write a URL for a web application, or the host alone' };
-  if (/[/?#]/.test(bare)) return { wrong: 'has a path; a URL begins with https:// or http://' };
+  if (/:\d+$/.test(bare)) return { error: pastedLineErrors.port };
+  if (/[/?#]/.test(bare)) return { error: pastedLineErrors.path };
   const name = bare.replace(/\.$/, '');
   if (/[\s\\@%[\]:]/.test(name) || ENDS_IN_NUMBER.test(name) || !URL.canParse(`http://${name}/`))
-    return { wrong: 'is neither an IP address nor a host name' };
+    return { error: pastedLineErrors.host };
   const { hostname } = new URL(`http://${name}/`);
   return HOST_NAME.test(hostname)
     ? { assetType: 'host', location: hostname }
-    : { wrong: 'is neither an IP address nor a host name' };
+    : { error: pastedLineErrors.host };
 }
 
 function parseWebApplication(text: string): ParsedLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) return { wrong: 'is no URL' };
-  if (!/^https?:$/.test(url.protocol)) return { wrong: 'must begin with https:// or http://' };
-  if (url.username !== '' || url.password !== '')
-    return { wrong: 'must not have a user name or a password in it' };
+  if (url === undefined) return { error: pastedLineErrors.url };
+  if (!/^https?:$/.test(url.protocol)) return { error: pastedLineErrors.scheme };
+  if (url.username !== '' || url.password !== '') return { error: pastedLineErrors.credentials };
   url.hash = '';
   return url.href.length > 2_048
-    ? { wrong: 'must have at most 2,048 characters' }
+    ? { error: pastedLineErrors.length }
     : { assetType: 'webapp', location: url.href };
+}
+
+/** Parses scope rules, one per line. */
+export function parseScopeRules(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }

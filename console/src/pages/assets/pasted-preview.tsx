@@ -2,24 +2,23 @@ import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ASSET_TYPES } from '../../queries/assets.ts';
 import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
+import { dialogMessages as messages } from './messages.ts';
 import classes from './pasted-preview.module.css';
-
-export type PreviewedLine = InvalidLine;
 
 interface PastedPreviewProps {
   newAssets: readonly PastedAsset[];
   knownAssets: readonly PastedAsset[];
-  /** How many of the known are put on the listing. */
+  /** Number of known assets that are added to the listing. */
   listedCount: number;
   listing: string | null;
   duplicates: number;
-  invalid: readonly PreviewedLine[];
+  invalid: readonly InvalidLine[];
 }
 
-/** Lines that are shown of each kind; the rest is counted. */
+/** Lines per list; the rest is a count. */
 const MAX_LINES = 50;
 
-/** What a pasted list would do, before it does. */
+/** Shows what adding a pasted list would do. */
 export function PastedPreview({
   newAssets,
   knownAssets,
@@ -36,26 +35,27 @@ export function PastedPreview({
         </Text>
         <Text size="sm">
           <b>{knownAssets.length.toLocaleString()}</b> known
-          {listedCount > 0 && `, ${listedCount.toLocaleString()} of them put on ${listing}`}
+          {listedCount > 0 && messages.listed(listedCount, listing)}
         </Text>
         {duplicates > 0 && (
           <Text size="sm">
-            <b>{duplicates.toLocaleString()}</b> named twice
+            <b>{duplicates.toLocaleString()}</b> {messages.duplicates(duplicates)}
           </Text>
         )}
         {invalid.length > 0 && (
           <Text size="sm">
-            <b>{invalid.length.toLocaleString()}</b> wrong, left out
+            <b>{invalid.length.toLocaleString()}</b> {messages.skipped}
           </Text>
         )}
       </Group>
       {invalid.length > 0 && (
-        <ul className={classes.lines} aria-label="Wrong lines">
+        <ul className={classes.lines} aria-label={messages.invalidLines}>
           {invalid.slice(0, MAX_LINES).map(({ line, text, error: why }) => (
             <li key={line} className={classes.wrong}>
               <IconAlertTriangle size={14} aria-hidden />
               <span>
-                Line {line}: <bdi>{text.slice(0, 200)}</bdi> {why}
+                {messages.lineNumber(line)}
+                <bdi>{text.slice(0, 200)}</bdi> {why}
               </span>
             </li>
           ))}
@@ -74,7 +74,7 @@ function AssetLines({ label, items }: { label: string; items: readonly PastedAss
     <ul
       className={classes.lines}
       aria-label={label}
-      // It scrolls, and the arrow keys do that where one is in it.
+      // Focusable, so that the arrow keys scroll it.
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
       tabIndex={0}
     >
@@ -105,5 +105,5 @@ function AssetLines({ label, items }: { label: string; items: readonly PastedAss
 }
 
 function More({ number }: { number: number }) {
-  return number > 0 ? <li className={classes.type}>and {number.toLocaleString()} more</li> : null;
+  return number > 0 ? <li className={classes.type}>{messages.moreLines(number)}</li> : null;
 }

@@ -156,5 +156,11 @@ export const VULNERABILITY_TABLE_COLUMNS: readonly Column<VulnerabilityRow>[] = 
     isHiddenByDefault: true,
     cell: ({ comment_count }) => (comment_count === 0 ? '' : comment_count.toLocaleString()),
   },
-  { id: 'number', header: messages.columns.id, width: '84px', isHiddenByDefault: true, cell: ({ id }) => `#${id}` },
+  {
+    id: 'number',
+    header: messages.columns.id,
+    width: '84px',
+    isHiddenByDefault: true,
+    cell: ({ id }) => `#${id}`,
+  },
 ];

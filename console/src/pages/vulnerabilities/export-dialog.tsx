@@ -53,7 +53,10 @@ export default function ExportDialog({ format, search, total, onClose }: ExportD
               {exportMessages.progress(rows, total)}
             </Text>
             {total !== undefined && (
-              <Progress aria-label={exportMessages.progressLabel} value={total === 0 ? 0 : (100 * rows) / total} />
+              <Progress
+                aria-label={exportMessages.progressLabel}
+                value={total === 0 ? 0 : (100 * rows) / total}
+              />
             )}
           </>
         ) : (

@@ -114,7 +114,12 @@ const SEARCHABLE_FILTERS: readonly FilterDefinition[] = [
         .name,
   },
   { name: 'assignee_id', label: 'Assignee', options: findPeopleOptions, loadLabel: loadPersonName },
-  { name: 'created_by', label: messages.filters.reportedBy, options: findPeopleOptions, loadLabel: loadPersonName },
+  {
+    name: 'created_by',
+    label: messages.filters.reportedBy,
+    options: findPeopleOptions,
+    loadLabel: loadPersonName,
+  },
   {
     name: 'source',
     label: 'Source',

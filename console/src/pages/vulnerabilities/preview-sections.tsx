@@ -154,7 +154,8 @@ export function RecentComments({ data: { id, comment_count } }: SectionProps) {
         {data.map((comment) => (
           <div key={comment.id} className={classes.comment}>
             <Text size="xs" c="dimmed">
-              {comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser}, <Time at={comment.created_at} />
+              {comment.user?.name ?? comment.user?.email ?? previewMessages.deletedUser},{' '}
+              <Time at={comment.created_at} />
               {comment.internal && previewMessages.internal}
             </Text>
             <Text component="div" size="sm" className={classes.text}>

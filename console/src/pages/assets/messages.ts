@@ -1,0 +1,133 @@
+import { pluralize } from '../../components/pluralize.ts';
+
+/** Texts of the asset list and the page of an asset. */
+export const messages = {
+  listTitle: 'Assets',
+  searchLabel: 'Search names and addresses',
+  selected: (count: number) => `${count.toLocaleString()} selected`,
+  emptyTitle: 'No assets yet',
+  emptyHint: 'Paste a list of hosts and URLs, or import a scanner report, which adds the assets it contains.',
+  shortcuts: {
+    select: 'Select',
+    criticality: 'Set criticality',
+    tags: 'Edit tags',
+    listing: 'Edit listing',
+    edit: 'Edit',
+    add: 'Add assets',
+    clear: 'Clear selection',
+  },
+  columns: { openPorts: 'Open ports', lastSeen: 'Last seen' },
+  filters: {
+    notSet: 'Not set',
+    listingHint: 'Name of the assessment',
+    openPort: 'Open port',
+    port: (port: number) => `Port ${port}`,
+    ipRange: 'IP range',
+    ipRangeHint: 'Address or block, such as 192.0.2.0/24',
+  },
+
+  notFound: 'Asset not found',
+  notFoundHint: 'It was deleted, or you do not have access to it.',
+  details: 'Details',
+  changeCriticality: 'Change criticality',
+  firstSeen: 'First seen',
+  lastSeen: 'Last seen',
+  neverSeen: 'Never',
+  editTags: 'Edit tags',
+
+  noListings: (description: string) => `It is not on any listing that you have access to. ${description}`,
+  editRulesOf: (listing: string) => `Edit rules of ${listing}`,
+  removeFrom: (listing: string) => `Remove from ${listing}`,
+  rulesOf: (listing: string) => `Scope rules of ${listing}`,
+  addToListing: 'Add to a listing',
+  removeFromListing: 'Remove from listing',
+  removeFromListingHint: (location: string, listing: string) =>
+    `${location} will be removed from ${listing}, with its scope rules there. Its vulnerabilities are not deleted.`,
+  scopeRules: 'Scope rules',
+  onePerLine: 'One per line',
+  ruleTooLong: 'A rule can have at most 2,048 characters.',
+
+  portView: 'Ports shown',
+  openPorts: (count: number) => `Open (${count.toLocaleString()})`,
+  noOpenPorts: 'No open ports known. Import the report of a port scanner.',
+  noClosedPorts: 'No closed ports known.',
+  noPortHistory: 'No earlier scans known.',
+  portHistory: 'Port history',
+  importLink: (id: number) => `import ${id}`,
+  showMore: 'Show more',
+
+  noVulnerabilities: 'No vulnerabilities known.',
+  showAll: (open: number, total: number) =>
+    `${open.toLocaleString()} open, ${total.toLocaleString()} in total: show in list`,
+
+  deleteTitle: 'Delete asset',
+  deleteHint: (ports: number, vulnerabilities: number) =>
+    ` will be deleted with its ${pluralize(ports, 'open port')}, their history, its scope rules and its tags. ` +
+    `Its ${pluralize(vulnerabilities, 'open vulnerability', 'open vulnerabilities')} will stay, without it. ` +
+    'This cannot be undone.',
+  deleteFailed: (error: string) => `Could not delete the asset: ${error}`,
+} as const;
+
+/** Describes a change of a port: "opened: ssh OpenSSH 9.6". */
+export function portEventText(kind: string, before: string, after: string): string {
+  const known = (service: string) => (service === '' ? 'unknown service' : service);
+  if (kind === 'changed') return `changed from ${known(before)} to ${known(after)}`;
+  const service = kind === 'opened' ? after : before;
+  return service === '' ? kind : `${kind}: ${service}`;
+}
+
+/** Texts of the dialogs that add and edit assets. */
+export const dialogMessages = {
+  addTitle: 'Add assets',
+  organizationHint: 'Or choose a listing, which belongs to one.',
+  listingHint: 'The assessment that tests them.',
+  listingHintOptional: 'The assessment that tests them (optional).',
+  pasteLabel: 'Hosts and URLs',
+  pasteHint: 'One per line. A name may follow after a comma.',
+  chooseListing: 'Choose a listing to see which assets are new.',
+  lookingUp: 'Looking up existing assets',
+  addFailed: 'Could not add the assets',
+  addedBeforeError: (count: number) =>
+    ` ${pluralize(count, 'asset')} ${count === 1 ? 'was' : 'were'} added before the error.`,
+  submit: (created: number, listed: number) => {
+    if (created === 0 && listed > 0) return `Add ${listed.toLocaleString()} to the listing`;
+    return created === 0 ? 'Add' : `Add ${created.toLocaleString()}`;
+  },
+  listed: (count: number, listing: string | null) => `, ${count.toLocaleString()} added to ${listing}`,
+  duplicates: (count: number) => (count === 1 ? 'duplicate' : 'duplicates'),
+  skipped: 'invalid, skipped',
+  invalidLines: 'Invalid lines',
+  lineNumber: (line: number) => `Line ${line}: `,
+  moreLines: (count: number) => `and ${count.toLocaleString()} more`,
+
+  editTitle: 'Edit asset',
+  hostLocation: 'IP address or hostname',
+  markdown: 'Markdown is supported.',
+  conflict: 'Someone else changed this asset',
+  notSaved: 'Your changes are not saved yet.',
+  discardMine: 'Show theirs, discard mine',
+  overwrite: 'Overwrite with mine',
+
+  titles: {
+    criticality: 'Set criticality',
+    tags: 'Edit tags',
+    listing: 'Edit listing',
+  },
+  newTagsHint: 'Tags that do not exist yet are created.',
+  action: 'Action',
+  scopeRulesHint: 'One per line. If empty, existing rules are kept.',
+  addToListing: 'Add to listing',
+  removeFromListing: 'Remove from listing',
+} as const;
+
+/** Why a pasted line is invalid, to follow the line: "10.0.0.0/8 is a network…". */
+export const pastedLineErrors = {
+  network: 'is a network; enter its hosts, one per line',
+  port: 'has a port; enter a URL for a web application, or only the host',
+  path: 'has a path; start URLs with https:// or http://',
+  host: 'is neither an IP address nor a hostname',
+  url: 'is not a valid URL',
+  scheme: 'must start with https:// or http://',
+  credentials: 'must not contain a user name or a password',
+  length: 'must have at most 2,048 characters',
+} as const;
