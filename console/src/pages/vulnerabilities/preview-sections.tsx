@@ -7,7 +7,7 @@ import { AttachmentImage } from '../../components/attachment-image.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
 import { previewMessages } from './messages.ts';
-import classes from './vulnerability-preview.module.css';
+import classes from './preview-pane.module.css';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 

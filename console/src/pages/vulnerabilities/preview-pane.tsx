@@ -32,7 +32,7 @@ import {
 } from './preview-sections.tsx';
 import type { EditKind } from './edit-dialogs.tsx';
 import { messages, previewMessages } from './messages.ts';
-import classes from './vulnerability-preview.module.css';
+import classes from './preview-pane.module.css';
 
 interface VulnerabilityPreviewProps {
   id: number;
