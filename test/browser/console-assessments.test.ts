@@ -11,7 +11,7 @@ async function create(page: Page, name: string, uid: string): Promise<void> {
   await page.getByRole('button', { name: 'New assessment' }).first().click();
   const form = page.getByRole('dialog', { name: 'New assessment' });
   await form.getByLabel('Name').fill(name);
-  await form.getByLabel('Id').fill(uid);
+  await form.getByLabel('ID', { exact: true }).fill(uid);
   await form.getByRole('button', { name: 'Create' }).click();
   await page.waitForURL(`**/assessments/${uid}`);
   await page.getByRole('tab', { name: 'Hours' }).waitFor();
@@ -56,17 +56,17 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'New assessment' }).click();
     const form = page.getByRole('dialog', { name: 'New assessment' });
     await form.getByLabel('Name').fill(HOSTILE);
-    await form.getByLabel('Id').fill('Not An Id');
-    await form.getByLabel('Starts on').fill('2026-12-10');
-    await form.getByLabel('Ends on').fill('2026-12-01');
+    await form.getByLabel('ID', { exact: true }).fill('Not An Id');
+    await form.getByLabel('Start date').fill('2026-12-10');
+    await form.getByLabel('End date').fill('2026-12-01');
     await form.getByRole('button', { name: 'Create' }).click();
-    const uid = form.getByRole('textbox', { name: 'Id' });
+    const uid = form.getByRole('textbox', { name: 'ID', exact: true });
     await expect.poll(() => uid.getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page, page.getByRole('dialog'));
     await uid.fill('hostile');
     await form.getByRole('button', { name: 'Create' }).click();
     await form.getByText('before').waitFor();
-    await form.getByLabel('Ends on').fill('2026-12-20');
+    await form.getByLabel('End date').fill('2026-12-20');
     await form.getByRole('combobox', { name: 'Tags' }).fill('a new tag');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
@@ -83,7 +83,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('heading', { name: '<script>' }).waitFor();
 
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog', { name: 'Delete the assessment' }).waitFor();
+    await page.getByRole('dialog', { name: 'Delete assessment' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/assessments');
     await page.getByText('hostile deleted').waitFor();
@@ -108,8 +108,8 @@ describeInBrowser('The assessments of the console', () => {
     await other.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await other.getByRole('heading', { name: 'Theirs' }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Somebody changed it meanwhile').waitFor();
-    await page.getByRole('button', { name: 'Show theirs, drop mine' }).click();
+    await page.getByText('Someone else changed this assessment').waitFor();
+    await page.getByRole('button', { name: 'Show theirs, discard mine' }).click();
     await expect.poll(() => page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('Theirs');
     await page.getByRole('dialog').getByLabel('Name').fill('Ours');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -123,7 +123,7 @@ describeInBrowser('The assessments of the console', () => {
     expect(await page.getByRole('tab', { name: 'People' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'Filter, triage and export them' }).click();
+    await page.getByRole('link', { name: 'Filter, triage and export' }).click();
     await page.waitForURL(/\/vulnerabilities\?assessment_id=/);
     await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
   });
@@ -133,18 +133,18 @@ describeInBrowser('The assessments of the console', () => {
     await create(page, 'Stated', 'stated');
     await page.getByRole('tab', { name: 'Hours' }).click();
     await page.getByText('No hours yet').waitFor();
-    await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByRole('button', { name: /^Stop\s/ }).waitFor();
+    await page.getByRole('button', { name: 'Start timer' }).click();
+    await page.getByRole('button', { name: /^Stop timer\s/ }).waitFor();
     await page.getByRole('button', { name: 'State: Active' }).click();
     await page.getByRole('menuitem', { name: 'Paused' }).click();
-    const asked = page.getByRole('dialog', { name: 'Set it to paused' });
-    await asked.getByText('One testing session runs and would end now: that of Helena Brandt').waitFor();
+    const asked = page.getByRole('dialog', { name: 'Set state to paused' });
+    await asked.getByText('This ends 1 running testing session: Helena Brandt').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
-    await asked.getByRole('button', { name: 'End it and go on' }).click();
-    await page.getByText('The assessment is paused.').waitFor();
+    await asked.getByRole('button', { name: 'End session and continue' }).click();
+    await page.getByText('Assessment is now paused').waitFor();
     await page.getByRole('button', { name: 'State: Paused' }).waitFor();
     await expect.poll(() => page.getByRole('timer').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Start timer' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await page.getByRole('button', { name: 'State: Active' }).waitFor();
   });
@@ -153,10 +153,10 @@ describeInBrowser('The assessments of the console', () => {
     const page = await assay.enter('admin', '/assessments', { expectedStatuses: [422] });
     await create(page, 'Timed', 'timed');
     await page.getByRole('tab', { name: 'Hours' }).click();
-    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByRole('button', { name: 'Start timer' }).click();
     const clock = page.getByRole('grid').getByRole('timer');
     await expect.poll(() => clock.textContent(), { timeout: 20_000 }).toMatch(/^0:00:(0[2-9]|[1-5])/);
-    await page.getByRole('button', { name: /^Stop\s/ }).click();
+    await page.getByRole('button', { name: /^Stop timer\s/ }).click();
     await page.getByText(/^Timer stopped after/).waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await clock.waitFor();
@@ -165,7 +165,7 @@ describeInBrowser('The assessments of the console', () => {
 
     await page.getByRole('button', { name: 'Log hours' }).click();
     const form = page.getByRole('dialog', { name: 'Log hours' });
-    await form.getByLabel('Began').fill('2026-11-02T12:00');
+    await form.getByLabel('Started').fill('2026-11-02T12:00');
     await form.getByLabel('Ended').fill('2026-11-02T10:00');
     await form.getByLabel('Note').fill('Sign-in');
     await form.getByRole('button', { name: 'Log' }).click();
@@ -174,13 +174,13 @@ describeInBrowser('The assessments of the console', () => {
     await form.getByLabel('Ended').fill('2026-11-02T14:30');
     await form.getByRole('button', { name: 'Log' }).click();
     await page.getByText('2.5 hours logged').waitFor();
-    await page.getByText('2.5 hours in all').waitFor();
+    await page.getByText('2.5 hours in total').waitFor();
 
     const row = page.getByRole('row').filter({ hasText: 'Sign-in' });
     await row.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('dialog').getByLabel('Ended').fill('2026-11-02T15:00');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-    await page.getByText('3 hours in all').waitFor();
+    await page.getByText('3 hours in total').waitFor();
     await expectAccessible(page);
     await row.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -193,7 +193,7 @@ describeInBrowser('The assessments of the console', () => {
     await create(page, 'Scoped', 'scoped');
     await page.getByRole('tab', { name: /^Scope/ }).click();
     await page.getByText('Nothing is in scope yet').waitFor();
-    await page.getByRole('button', { name: 'Add to the scope' }).click();
+    await page.getByRole('button', { name: 'Add to scope' }).click();
     await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
     await page.getByRole('textbox', { name: 'Rules' }).fill('Not on Fridays\n\nNo load tests');
     await expectAccessible(page, page.getByRole('dialog'));
@@ -201,21 +201,21 @@ describeInBrowser('The assessments of the console', () => {
     const grid = page.getByRole('grid', { name: 'Assets in scope' });
     await grid.getByText('Not on Fridays · No load tests').waitFor();
     await page.getByRole('tab', { name: 'Scope (1)' }).waitFor();
-    await page.getByRole('button', { name: 'Rules of 10.20.0.10' }).click();
+    await page.getByRole('button', { name: 'Edit rules of 10.20.0.10' }).click();
     await page.getByRole('textbox', { name: 'Rules' }).fill('Never');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await grid.getByText('Never').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
     // One that is in scope already gets other rules, and Undo gives its own back.
-    await page.getByRole('button', { name: 'Add to the scope' }).click();
+    await page.getByRole('button', { name: 'Add to scope' }).click();
     await choose(page, 'Asset', '10.20.0.10', '10.20.0.10 (in scope)');
     await page.getByRole('textbox', { name: 'Rules' }).fill('Never');
     await page.getByRole('dialog').getByRole('button', { name: 'Add 1 asset' }).click();
     await grid.getByText('Never').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
-    await page.getByRole('button', { name: 'Take 10.20.0.10 out of scope' }).click();
+    await page.getByRole('button', { name: 'Remove 10.20.0.10 from scope' }).click();
     await page.getByText('Nothing is in scope yet').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('Not on Fridays · No load tests').waitFor();
@@ -225,8 +225,8 @@ describeInBrowser('The assessments of the console', () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Many', 'many');
     await page.getByRole('tab', { name: /^Scope/ }).click();
-    const dialog = page.getByRole('dialog', { name: 'Add to the scope' });
-    const add = () => page.getByRole('button', { name: 'Add to the scope' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add to scope' });
+    const add = () => page.getByRole('button', { name: 'Add to scope' }).click();
     await add();
     await choose(page, 'Asset', '10.20.0.10', '10.20.0.10');
     await choose(page, 'Asset', '10.20.1.100', '10.20.1.100');
@@ -234,7 +234,7 @@ describeInBrowser('The assessments of the console', () => {
     await dialog
       .getByLabel('Hosts and URLs')
       .fill('10.20.0.10\n10.20.1.101\nnew.example.test, Brand new\n10.0.0.0/8\n');
-    await dialog.getByText('3 assets found in it: 1 new, 2 known. Line 4: 10.0.0.0/8 is a network').waitFor();
+    await dialog.getByText('3 assets found: 1 new, 2 known. Line 4: 10.0.0.0/8 is a network').waitFor();
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Add 3 assets' }).click();
     await dialog.getByText('Failed: 1 · In scope: 3').waitFor();
@@ -246,7 +246,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByText('Nothing is in scope yet').waitFor();
     await add();
     await dialog.getByLabel('Hosts and URLs').fill('new.example.test\nnone.example.test');
-    await dialog.getByLabel('Create those that are no assets yet').uncheck();
+    await dialog.getByLabel('Create assets that do not exist yet').uncheck();
     await dialog.getByRole('button', { name: 'Add 2 assets' }).click();
     await dialog.getByText('Failed: 1 · In scope: 1').waitFor();
     await dialog
@@ -258,14 +258,14 @@ describeInBrowser('The assessments of the console', () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Shared', 'shared');
     await page.getByRole('tab', { name: 'People' }).click();
-    await page.getByText('Nobody was given access').waitFor();
-    await choose(page, 'Give access to', 'outsider', /outsider@acme\.example/);
+    await page.getByText('No one was granted access').waitFor();
+    await choose(page, 'Grant access to', 'outsider', /outsider@acme\.example/);
     const grid = page.getByRole('grid', { name: 'People with access' });
     await grid.getByText('outsider@acme.example').waitFor();
     await page.getByText(/now has access/).waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: /^Take the access of/ }).click();
-    await page.getByText('Nobody was given access').waitFor();
+    await page.getByRole('button', { name: /^Remove access of/ }).click();
+    await page.getByText('No one was granted access').waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await grid.getByText('outsider@acme.example').waitFor();
   });
@@ -276,7 +276,7 @@ describeInBrowser('The assessments of the console', () => {
     const form = page.getByRole('dialog', { name: 'New assessment' });
     await choose(page, 'Organization', 'halden', /Halden/i);
     await form.getByLabel('Name').fill('Of staff');
-    await form.getByLabel('Id').fill('of-staff');
+    await form.getByLabel('ID', { exact: true }).fill('of-staff');
     await form.getByRole('button', { name: 'Create' }).click();
     await page.waitForURL('**/assessments/of-staff');
     await page.getByRole('heading', { name: 'Of staff' }).waitFor();

@@ -55,12 +55,12 @@ describeInBrowser('The assets of the console', () => {
     const page = await assay.enter('admin', '/assets?assetType=%5B%22webapp%22%5D');
     await chooseFirst(page, 2);
     await page.getByRole('button', { name: 'Tags', exact: true }).click();
-    const dialog = page.getByRole('dialog', { name: 'Change tags' });
+    const dialog = page.getByRole('dialog', { name: 'Edit tags' });
     await dialog.getByLabel('Add').fill('looked at together');
     await page.keyboard.press('Enter');
     // The list of known tags is not in the way any more.
     await page.keyboard.press('Tab');
-    await dialog.getByRole('button', { name: 'Change' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Tags of 2 assets updated').waitFor();
     await linksOf(page).first().click();
     const tags = page.getByRole('group', { name: 'Tags' });
@@ -74,23 +74,23 @@ describeInBrowser('The assets of the console', () => {
     const { host } = assay.demo().assets;
     const page = await assay.enter('admin', `/assets/${host}`);
     const listings = page.getByRole('region', { name: 'Listings' });
-    await listings.getByRole('button', { name: 'Put on a listing' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Change a listing' });
+    await listings.getByRole('button', { name: 'Add to a listing' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit listing' });
     await dialog.getByRole('combobox', { name: 'Listing' }).fill('Driver');
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await dialog.getByRole('textbox', { name: 'Scope rules' }).fill('Reads alone\nNo load');
-    await dialog.getByRole('button', { name: 'Put on the listing' }).click();
+    await dialog.getByRole('button', { name: 'Add to listing' }).click();
     await page.getByText('1 asset on acme-mobile-2026.').waitFor();
     const rules = listings.getByRole('list', { name: 'Scope rules of acme-mobile-2026' });
     await expect
       .poll(() => rules.getByRole('listitem').allTextContents())
       .toEqual(['Reads alone', 'No load']);
-    await listings.getByRole('button', { name: 'Change the rules of acme-mobile-2026' }).click();
+    await listings.getByRole('button', { name: 'Edit rules of acme-mobile-2026' }).click();
     await listings.getByRole('textbox', { name: 'Scope rules' }).fill('Only at night');
     await listings.getByRole('button', { name: 'Save' }).click();
     await expect.poll(() => rules.getByRole('listitem').allTextContents()).toEqual(['Only at night']);
-    await listings.getByRole('button', { name: 'Take off acme-mobile-2026' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Take off' }).click();
+    await listings.getByRole('button', { name: 'Remove from acme-mobile-2026' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => listings.getByText('acme-mobile-2026').count()).toBe(0);
   });
 
@@ -112,13 +112,13 @@ describeInBrowser('The assets of the console', () => {
         'Newhttps://pasted.example/a Web application',
         'New2001:db8::1 Host',
       ]);
-    await dialog.getByText('1 known, 1 of them put on acme-mobile-2026').waitFor();
-    await dialog.getByText('1 named twice').waitFor();
+    await dialog.getByText('1 known, 1 added to acme-mobile-2026').waitFor();
+    await dialog.getByText('1 duplicate').waitFor();
     expect(
-      await dialog.getByRole('list', { name: 'Wrong lines' }).getByRole('listitem').allTextContents(),
+      await dialog.getByRole('list', { name: 'Invalid lines' }).getByRole('listitem').allTextContents(),
     ).toEqual([
-      'Line 3: 10.0.0.0/8 is a network; write its hosts, one a line',
-      'Line 7: bad host is neither an IP address nor a host name',
+      'Line 3: 10.0.0.0/8 is a network; enter its hosts, one per line',
+      'Line 7: bad host is neither an IP address nor a hostname',
     ]);
     await expectAccessible(page, page.getByRole('dialog'));
     // Nothing has changed yet.
@@ -144,13 +144,16 @@ describeInBrowser('The assets of the console', () => {
     await ports.getByRole('row').nth(20).waitFor();
     await ports.getByRole('row', { name: /^443\/tcp/ }).waitFor();
     await ports.getByText('History').click();
-    await ports.getByRole('list', { name: 'History of the ports' }).getByText('23/tcp').first().waitFor();
-    await page.getByRole('region', { name: 'Vulnerabilities' }).getByText('None is known.').waitFor();
+    await ports.getByRole('list', { name: 'Port history' }).getByText('23/tcp').first().waitFor();
+    await page
+      .getByRole('region', { name: 'Vulnerabilities' })
+      .getByText('No vulnerabilities known.')
+      .waitFor();
     await expectAccessible(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
     await linksOf(page).first().click();
     const found = page.getByRole('region', { name: 'Vulnerabilities' });
-    await found.getByRole('link', { name: 'show them in the list' }).click();
+    await found.getByRole('link', { name: 'show in list' }).click();
     await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
   });
 
@@ -162,34 +165,31 @@ describeInBrowser('The assets of the console', () => {
     });
     const { uid } = made.body as { uid: string };
     const page = await assay.enter('admin', `/assets/${uid}`, { expectedStatuses: [412, 422] });
-    await page.getByRole('button', { name: 'Edit' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Edit the asset' });
-    await dialog.getByRole('textbox', { name: 'Address or host name' }).fill('no host');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit asset' });
+    await dialog.getByRole('textbox', { name: 'IP address or hostname' }).fill('no host');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('must be an IPv4 or IPv6 address or a host name').waitFor();
-    await dialog.getByRole('textbox', { name: 'Address or host name' }).fill('192.0.2.222');
+    await dialog.getByRole('textbox', { name: 'IP address or hostname' }).fill('192.0.2.222');
     await server().request('PATCH', `/api/asset/v2/assets/${uid}`, {
       ...as(assay),
       body: { name: 'Theirs' },
     });
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
-    await dialog.getByText('Somebody changed it meanwhile').waitFor();
-    await dialog.getByRole('button', { name: 'Take theirs' }).click();
+    await dialog.getByText('Someone else changed this asset').waitFor();
+    await dialog.getByRole('button', { name: 'Show theirs, discard mine' }).click();
     await expect
       .poll(() => dialog.getByRole('textbox', { name: 'Name', exact: true }).inputValue())
       .toBe('Theirs');
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Ours');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('192.0.2.222 updated').waitFor();
-    await page.getByRole('region', { name: 'Facts' }).getByText('Ours').waitFor();
+    await page.getByRole('region', { name: 'Details' }).getByText('Ours').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByRole('region', { name: 'Facts' }).getByText('Theirs').waitFor();
+    await page.getByRole('region', { name: 'Details' }).getByText('Theirs').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page
-      .getByRole('dialog', { name: 'Delete the asset' })
-      .getByRole('button', { name: 'Delete' })
-      .click();
+    await page.getByRole('dialog', { name: 'Delete asset' }).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('192.0.2.222 deleted.').waitFor();
     await page.waitForURL('**/assets');
   });

@@ -58,7 +58,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     const title = await first.getByRole('link').textContent();
     await page.keyboard.press('j');
     await page.keyboard.press('s');
-    await page.getByRole('dialog', { name: 'Set the status' }).waitFor();
+    await page.getByRole('dialog', { name: 'Set status' }).waitFor();
     await page.keyboard.press('3');
     // It shows at once where it stands, so that the list keeps its place.
     await first.getByText('Fix In Progress').waitFor();
@@ -142,7 +142,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await first.getByText(late).waitFor();
     await first.getByRole('link').click();
-    await page.getByRole('complementary', { name: 'Facts' }).getByText(late).waitFor();
+    await page.getByRole('complementary', { name: 'Details' }).getByText(late).waitFor();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(of('closed'));
     await rowsOf(page).first().waitFor();
@@ -154,7 +154,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('t');
     const dialog = page.getByRole('dialog', { name: 'Add tags' });
-    await dialog.getByText('A name that is new is created.').waitFor();
+    await dialog.getByText('Tags that do not exist yet are created.').waitFor();
     expect(await page.getByRole('option').count()).toBe(0);
     await page.keyboard.press('ArrowDown');
     await page.getByRole('option').first().waitFor();
@@ -219,12 +219,12 @@ describeInBrowser('The vulnerabilities of the console', () => {
     const address = `${LIST}?severity=%5B%22Medium%22%5D&phase=%5B%22new%22%5D`;
     const page = await enter(address);
     const count = await countFound(page);
-    await page.getByRole('button', { name: 'Change all' }).click();
-    const dialog = page.getByRole('dialog', { name: `Change all ${count} that match` });
+    await page.getByRole('button', { name: `Edit all ${count.toLocaleString()}…` }).click();
+    const dialog = page.getByRole('dialog', { name: `Edit all ${count} matching vulnerabilities` });
     await dialog.getByLabel('Status', { exact: true }).selectOption('Pending Fix');
-    await dialog.getByText(`${count} match, ${count} of them will change.`).waitFor();
+    await dialog.getByText(`${count} match, ${count} will change.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
-    await dialog.getByRole('button', { name: `Change ${count}` }).click();
+    await dialog.getByRole('button', { name: `Edit ${count} vulnerabilities` }).click();
     await page.getByText(new RegExp(`^Pending Fix: ${count} vulnerabilit(y|ies) changed`)).waitFor();
     // Filters and rows stay where they are.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
@@ -238,7 +238,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     const page = await enter(`${LIST}?phase=%5B%22new%22%5D`);
     await gridOf(page).getByRole('checkbox').nth(1).check();
     await gridOf(page).getByRole('checkbox').nth(2).check();
-    await page.getByText('2 chosen').waitFor();
+    await page.getByText('2 selected').waitFor();
     // The keys work from a checkbox too.
     await page.keyboard.press('t');
     await page.getByRole('dialog', { name: 'Add tags' }).getByLabel('Tags').fill('seen together');
@@ -247,12 +247,12 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText('seen together: 2 vulnerabilities updated').waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Change to 2 vulnerabilities undone').waitFor();
-    expect(await page.getByText('2 chosen').count()).toBe(1);
+    expect(await page.getByText('2 selected').count()).toBe(1);
   });
 
   it.each([
-    ['CSV, for spreadsheets', 'vulnerabilities.csv'],
-    ['NDJSON, for programs', 'vulnerabilities.ndjson'],
+    ['CSV for spreadsheets', 'vulnerabilities.csv'],
+    ['NDJSON for programs', 'vulnerabilities.ndjson'],
   ])('are exported as %s', async (label, name) => {
     const page = await enter(`${LIST}?severity=%5B%22High%22%5D`);
     const count = await countFound(page);
@@ -261,14 +261,14 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('menuitem', { name: label }).click();
     const file = await download;
     expect(file.suggestedFilename()).toBe(name);
-    await page.getByText(`${count} written to ${name}.`).waitFor();
+    await page.getByText(`Exported ${count} vulnerabilities to ${name}`).waitFor();
     const text = readFileSync(await file.path(), 'utf8');
     expect(text.match(name.endsWith('csv') ? /^\d+,/gm : /^\{/gm)).toHaveLength(count);
   });
 
   it('are decided beside the list, which keeps its place', async () => {
     const page = await enter();
-    const pane = page.getByRole('complementary', { name: 'Vulnerability' });
+    const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
     const titles = await rowsOf(page).getByRole('link').allTextContents();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
@@ -288,7 +288,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
 
   it('keep a comment that was begun in a dialog, which Ctrl and Enter send', async () => {
     const page = await enter();
-    const dialog = page.getByRole('dialog', { name: 'Comment' });
+    const dialog = page.getByRole('dialog', { name: 'Add comment' });
     const field = dialog.getByLabel('Comment', { exact: true });
     const begin = async () => {
       await page.keyboard.press('c');
@@ -308,7 +308,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.keyboard.press('k');
     await begin();
     expect(await field.inputValue()).toBe('Begun in the list');
-    await dialog.getByText('You wrote this before').waitFor();
+    await dialog.getByText('Your draft was restored').waitFor();
     await expectAccessible(page, dialog);
     await field.press('Control+Enter');
     await page.getByText('Comment posted').waitFor();
@@ -382,13 +382,21 @@ describeInBrowser('The vulnerabilities of the console', () => {
     });
     expect(answer.status).toBe(200);
     const page = await enter(`${LIST}?id=%5B1%5D&open=1`);
-    await page.getByRole('complementary', { name: 'Vulnerability' }).getByRole('heading').first().waitFor();
+    await page
+      .getByRole('complementary', { name: 'Vulnerability preview' })
+      .getByRole('heading')
+      .first()
+      .waitFor();
     await expectAccessible(page);
   });
 
   it('can be used by everyone with one of them open beside the list', async () => {
     const page = await enter(`${LIST}?open=1`);
-    await page.getByRole('complementary', { name: 'Vulnerability' }).getByRole('heading').first().waitFor();
+    await page
+      .getByRole('complementary', { name: 'Vulnerability preview' })
+      .getByRole('heading')
+      .first()
+      .waitFor();
     await expectAccessible(page);
   });
 });

@@ -2,7 +2,7 @@ import { Button, Checkbox, Popover, Stack } from '@mantine/core';
 import { IconColumns } from '@tabler/icons-react';
 
 interface ColumnsMenuProps {
-  columns: readonly { id: string; header: string; extra?: boolean }[];
+  columns: readonly { id: string; header: string; isHiddenByDefault?: boolean }[];
   /** Ids of the selected columns; if absent, those that fit are shown. */
   selected: readonly string[] | undefined;
   onChange: (asked: readonly string[] | undefined) => void;
@@ -12,7 +12,9 @@ interface ColumnsMenuProps {
 
 /** Selects the columns of a table. */
 export function ColumnsMenu({ columns, selected, onChange, required }: ColumnsMenuProps) {
-  const now = new Set(selected ?? columns.filter(({ extra }) => extra !== true).map(({ id }) => id));
+  const now = new Set(
+    selected ?? columns.filter(({ isHiddenByDefault = false }) => !isHiddenByDefault).map(({ id }) => id),
+  );
   const toggle = (id: string) => {
     if (!now.delete(id)) now.add(id);
     onChange(columns.filter((column) => now.has(column.id)).map((column) => column.id));
