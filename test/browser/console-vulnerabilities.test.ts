@@ -134,7 +134,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
   });
 
   it('say that they are late as long as they are open, at any width', async () => {
-    const late = /late by [\d,]+ days?/;
+    const late = /Overdue by [\d,]+ days?/;
     const of = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
     const page = await assay.enter('admin', of('open'), { viewport: { width: 1440, height: 900 } });
     const first = rowsOf(page).first();

@@ -16,7 +16,7 @@ import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import type { Option } from '../../components/filter-definition.ts';
 import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
-import { formMessages as messages } from './messages.ts';
+import { assessmentFormMessages as messages } from './messages.ts';
 import { ASSESSMENT_STATES } from './search-params.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
 

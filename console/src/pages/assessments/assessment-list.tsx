@@ -13,7 +13,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
 import { useAssessmentFilters } from './filters.ts';
-import { messages } from './messages.ts';
+import { assessmentMessages as messages } from './messages.ts';
 import { parseAssessmentSearch } from './search-params.ts';
 
 const DEFAULT_SORT = '-created_at';

@@ -17,7 +17,7 @@ import classes from './assessment-page.module.css';
 import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
 import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { HoursTab } from './hours-tab.tsx';
-import { messages } from './messages.ts';
+import { assessmentMessages as messages } from './messages.ts';
 import { ScopeTab } from './scope-tab.tsx';
 import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';

@@ -7,7 +7,7 @@ import { runningSessions } from '../../queries/testing-sessions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { notifyError } from '../../components/notifications.tsx';
 import { type AssessmentState, ASSESSMENT_STATES } from './search-params.ts';
-import { messages } from './messages.ts';
+import { assessmentMessages as messages } from './messages.ts';
 import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';
 
 /** Changes the state of an assessment. Asks first if that ends running testing sessions. */

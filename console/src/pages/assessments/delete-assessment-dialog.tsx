@@ -4,7 +4,7 @@ import { useDeleteAssessment } from '../../queries/assessments.ts';
 import { AssayError } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { messages } from './messages.ts';
+import { assessmentMessages as messages } from './messages.ts';
 
 interface DeleteAssessmentDialogProps {
   uid: string;

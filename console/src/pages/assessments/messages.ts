@@ -1,7 +1,7 @@
 import { pluralize } from '../../components/pluralize.ts';
 
 /** Texts of the assessment list and page. */
-export const messages = {
+export const assessmentMessages = {
   listTitle: 'Assessments',
   title: 'Assessment',
   searchLabel: 'Search names and IDs',
@@ -42,7 +42,7 @@ export const messages = {
 } as const;
 
 /** Texts of the form that creates and edits an assessment. */
-export const formMessages = {
+export const assessmentFormMessages = {
   newTitle: 'New assessment',
   editTitle: 'Edit assessment',
   saved: 'Assessment updated',

@@ -5,7 +5,7 @@ import { useVulnerabilities } from '../../queries/vulnerabilities.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { VULNERABILITY_TABLE_COLUMNS } from '../vulnerabilities/columns.tsx';
-import { messages } from './messages.ts';
+import { assessmentMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
 
 const TAB_COLUMNS = VULNERABILITY_TABLE_COLUMNS.filter(({ id }) => id !== 'assessment');

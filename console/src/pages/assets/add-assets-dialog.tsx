@@ -16,7 +16,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { useAssetPermissions } from '../../session/asset-permissions.ts';
-import { dialogMessages as messages } from './messages.ts';
+import { assetDialogMessages as messages } from './messages.ts';
 import { PastedPreview } from './pasted-preview.tsx';
 import { type InvalidLine, parsePastedAssets } from './pasted-assets.ts';
 

@@ -14,7 +14,7 @@ import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
 import { ASSET_TABLE_COLUMNS } from './columns.tsx';
 import { useAssetFilters } from './filters.ts';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import classes from './asset-list.module.css';
 
 const DEFAULT_SORT = 'location';

@@ -7,7 +7,7 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { useAssetPermissions } from '../../session/asset-permissions.ts';
 import { parseScopeRules } from './pasted-assets.ts';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
 interface AssetListingsProps {

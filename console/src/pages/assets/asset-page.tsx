@@ -19,7 +19,7 @@ import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
 import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));

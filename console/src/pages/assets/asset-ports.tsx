@@ -7,7 +7,7 @@ import type { Asset } from '../../queries/client.ts';
 import { portHistory, ports } from '../../queries/ports.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { Time } from '../../components/time.tsx';
-import { messages, portEventText } from './messages.ts';
+import { assetMessages as messages, portEventText } from './messages.ts';
 import classes from './asset-page.module.css';
 
 type PortView = 'open' | 'closed' | 'history';

@@ -5,7 +5,7 @@ import { api, parseTotal } from '../../queries/client.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import classes from './asset-page.module.css';
 
 /** The vulnerability list shows all. */

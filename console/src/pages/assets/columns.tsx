@@ -1,7 +1,7 @@
 import { Badge, Group } from '@mantine/core';
 import { ASSET_TYPES, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { StackedCell } from '../../components/stacked-cell.tsx';

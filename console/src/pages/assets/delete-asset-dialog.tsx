@@ -3,7 +3,7 @@ import type { Asset } from '../../queries/client.ts';
 import { useDeleteAsset } from '../../queries/edit-asset.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 
 interface DeleteAssetDialogProps {
   asset: Asset;

@@ -6,7 +6,7 @@ import { AssayError, type Asset } from '../../queries/client.ts';
 import { type AssetEdit, useEditAsset } from '../../queries/edit-asset.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { dialogMessages as messages } from './messages.ts';
+import { assetDialogMessages as messages } from './messages.ts';
 
 interface EditAssetDialogProps {
   asset: Asset & { version: string };

@@ -7,7 +7,7 @@ import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { pluralizeAssets } from '../../components/pluralize.ts';
-import { dialogMessages as messages, messages as pageMessages } from './messages.ts';
+import { assetDialogMessages as messages, assetMessages as pageMessages } from './messages.ts';
 import { parseScopeRules } from './pasted-assets.ts';
 
 export type AssetEditKind = 'criticality' | 'tags' | 'listing';

@@ -4,7 +4,7 @@ import { api } from '../../queries/client.ts';
 import { organizations } from '../../queries/organizations.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
-import { messages } from './messages.ts';
+import { assetMessages as messages } from './messages.ts';
 import { isPortNumber } from './search-params.ts';
 
 /** Tags and ports are searched in this many organizations: each is a request. */

@@ -1,7 +1,7 @@
 import { pluralize } from '../../components/pluralize.ts';
 
 /** Texts of the asset list and the page of an asset. */
-export const messages = {
+export const assetMessages = {
   listTitle: 'Assets',
   searchLabel: 'Search names and addresses',
   selected: (count: number) => `${count.toLocaleString()} selected`,
@@ -77,7 +77,7 @@ export function portEventText(kind: string, before: string, after: string): stri
 }
 
 /** Texts of the dialogs that add and edit assets. */
-export const dialogMessages = {
+export const assetDialogMessages = {
   addTitle: 'Add assets',
   organizationHint: 'Or choose a listing, which belongs to one.',
   listingHint: 'The assessment that tests them.',

@@ -2,7 +2,7 @@ import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ASSET_TYPES } from '../../queries/assets.ts';
 import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
-import { dialogMessages as messages } from './messages.ts';
+import { assetDialogMessages as messages } from './messages.ts';
 import classes from './pasted-preview.module.css';
 
 interface PastedPreviewProps {

@@ -14,7 +14,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
-import { bulkEditMessages, messages } from './messages.ts';
+import { bulkEditMessages, vulnerabilityListMessages as messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 
 interface BulkEditAllProps {

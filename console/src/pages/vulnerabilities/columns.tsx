@@ -7,7 +7,7 @@ import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { StackedCell } from '../../components/stacked-cell.tsx';
 import { Day, Time } from '../../components/time.tsx';
-import { messages } from './messages.ts';
+import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './columns.module.css';
 
 /** Per row; the rest is a count. */

@@ -11,7 +11,7 @@ import { errorText, notify } from '../../components/notifications.tsx';
 import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUser } from '../../session/current-user.ts';
-import { messages } from './messages.ts';
+import { vulnerabilityListMessages as messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 import classes from './edit-dialogs.module.css';
 

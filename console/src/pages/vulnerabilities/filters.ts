@@ -3,7 +3,7 @@ import { api, AssayError } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { SEVERITIES } from '../../components/severity-badge.tsx';
-import { messages } from './messages.ts';
+import { vulnerabilityListMessages as messages } from './messages.ts';
 
 /** Options per search; typing more finds the others. */
 const MAX_OPTIONS = 20;

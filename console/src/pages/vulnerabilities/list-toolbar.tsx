@@ -15,7 +15,7 @@ import {
   filterValues,
 } from './search-params.ts';
 import type { EditKind } from './edit-dialogs.tsx';
-import { messages } from './messages.ts';
+import { vulnerabilityListMessages as messages } from './messages.ts';
 import classes from './vulnerability-list.module.css';
 
 const ExportDialog = lazy(() => import('./export-dialog.tsx'));

@@ -1,7 +1,7 @@
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 
 /** Texts of the vulnerability list, its toolbars, dialogs and preview. */
-export const messages = {
+export const vulnerabilityListMessages = {
   title: 'Vulnerabilities',
   emptyTitle: 'No vulnerabilities yet',
   emptyHint: 'Import a scanner report, or create a vulnerability in an assessment.',

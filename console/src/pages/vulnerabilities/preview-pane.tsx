@@ -31,7 +31,7 @@ import {
   TextSections,
 } from './preview-sections.tsx';
 import type { EditKind } from './edit-dialogs.tsx';
-import { messages, previewMessages } from './messages.ts';
+import { vulnerabilityListMessages as messages, previewMessages } from './messages.ts';
 import classes from './preview-pane.module.css';
 
 interface VulnerabilityPreviewProps {
