@@ -1,11 +1,11 @@
-import type { AssetType } from '../../queries/assets.ts';
+import type { Asset } from '../../../../client/src/description.ts';
 import { pastedLineErrors } from './messages.ts';
 
 /** An asset of a pasted line, normalised as the server stores it. */
 export interface PastedAsset {
   /** Counted from 1. */
   line: number;
-  assetType: AssetType;
+  assetType: Asset['assetType'];
   location: string;
   name: string;
 }

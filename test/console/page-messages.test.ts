@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import {
+  hoursMessages,
+  assessmentMessages,
+  scopeMessages,
+} from '../../console/src/pages/assessments/messages.ts';
+import {
+  assetDialogMessages,
+  assetMessages,
+  portEventText,
+} from '../../console/src/pages/assets/messages.ts';
+import { parsePastedAssets, parseScopeRules } from '../../console/src/pages/assets/pasted-assets.ts';
+import {
+  bulkEditMessages,
+  exportMessages,
+  previewMessages,
+  vulnerabilityListMessages,
+} from '../../console/src/pages/vulnerabilities/messages.ts';
+import {
+  activityMessages,
+  conflictMessages,
+  vulnerabilityFormMessages,
+  vulnerabilityMessages,
+} from '../../console/src/pages/vulnerability/messages.ts';
+import { timelineChanges, timelineText } from '../../console/src/pages/vulnerability/timeline-text.ts';
+import type { TimelineEntry } from '../../client/src/description.ts';
+
+const entry = (members: Partial<TimelineEntry>): TimelineEntry => ({
+  id: 1,
+  kind: 'edited',
+  at: '2026-11-02T10:00:00Z',
+  user: null,
+  before: null,
+  after: null,
+  comment: null,
+  ...members,
+});
+
+describe('Console messages: vulnerability list', () => {
+  it('name how many vulnerabilities an action changes', () => {
+    expect(vulnerabilityListMessages.selected(1_234)).toBe('1,234 selected');
+    expect(vulnerabilityListMessages.editAll(undefined)).toBe('Edit all…');
+    expect(vulnerabilityListMessages.editAll(234)).toBe('Edit all 234…');
+    expect(vulnerabilityListMessages.commentPosted(1)).toBe('Comment posted');
+    expect(vulnerabilityListMessages.commentPosted(3)).toBe('Comment posted on 3 vulnerabilities');
+    expect(bulkEditMessages.preview(1, 0)).toBe('1 matches, 0 will change.');
+    expect(bulkEditMessages.preview(2_000, 1)).toBe('2,000 match, 1 will change.');
+    expect(bulkEditMessages.submit(undefined)).toBe('Edit');
+    expect(bulkEditMessages.submit(1)).toBe('Edit 1 vulnerability');
+    expect(exportMessages.progress(10, undefined)).toBe('10 exported');
+    expect(exportMessages.progress(10, 2_000)).toBe('10 of 2,000 exported');
+    expect(exportMessages.done(1, 'a.csv')).toBe('Exported 1 vulnerability to a.csv');
+    expect(previewMessages.evidence(1)).toBe('Evidence');
+    expect(previewMessages.evidence(3)).toBe('Evidence (1 of 3)');
+  });
+});
+
+describe('Console messages: vulnerability page', () => {
+  it('count attachments, comments and retests', () => {
+    expect(vulnerabilityMessages.attached(['a.txt'])).toBe('a.txt attached');
+    expect(vulnerabilityMessages.attached(['a.txt', 'b.txt'])).toBe('2 files attached');
+    expect(vulnerabilityMessages.deletedComments(0)).toBe('0 comments');
+    expect(activityMessages.retestsTab(0, false)).toBe('Retests');
+    expect(activityMessages.retestsTab(2, false)).toBe('Retests (2)');
+    expect(activityMessages.retestsTab(1, true)).toBe('Retests (1), 1 pending');
+    expect(conflictMessages.remaining(1)).toBe('1 field left to choose');
+    expect(conflictMessages.onlyMine(['Title', 'Tags'])).toBe('Changed by you only, and kept: Title, Tags.');
+    expect(vulnerabilityFormMessages.moveUp('step', 2)).toBe('Move step 2 up');
+  });
+
+  it.each<[string, Partial<TimelineEntry>]>([
+    ['reported this vulnerability', { kind: 'created' }],
+    ['set the status to Fixed', { kind: 'status', after: { status: 'Fixed' } }],
+    [
+      'changed the status from Pending Fix to Fixed',
+      { kind: 'status', before: { status: 'Pending Fix' }, after: { status: 'Fixed' } },
+    ],
+    [
+      'added the tags a, b and removed the tag c',
+      { kind: 'tags', before: { tags: ['c'] }, after: { tags: ['a', 'b'] } },
+    ],
+    ['added a comment that has been deleted', { kind: 'comment' }],
+    ['attached a.txt', { kind: 'attachment', after: { attachments: [{ filename: 'a.txt' }] } }],
+    ['deleted a.txt', { kind: 'attachment', before: { attachments: [{ filename: 'a.txt' }] } }],
+    ['requested a retest: Done.', { kind: 'retest', after: { status: 'requested', message: 'Done.' } }],
+    ['marked the retest as failed', { kind: 'retest', after: { status: 'failed' } }],
+    ['marked the retest as failed: No.', { kind: 'retest', after: { status: 'failed', message: 'No.' } }],
+    ['found it again in a report', { kind: 'seen' }],
+    ['no longer found it in a report', { kind: 'gone' }],
+  ])('describe a timeline entry: %s', (text, members) => {
+    expect(timelineText(entry(members))).toBe(text);
+  });
+
+  it('list the changed properties of a timeline entry', () => {
+    expect(timelineChanges(entry({ before: { due_on: null }, after: { due_on: '2027-01-01' } }))).toEqual([
+      { name: 'Due on', before: '', after: '2027-01-01' },
+    ]);
+  });
+});
+
+describe('Console messages: assessments', () => {
+  it('name the testing sessions that a state change ends', () => {
+    expect(assessmentMessages.endedSessions(['Ada'])).toBe(
+      'This ends 1 running testing session: Ada. Setting the state back does not restart it.',
+    );
+    expect(assessmentMessages.endedSessions(['Ada', 'Bo'])).toBe(
+      'This ends 2 running testing sessions: Ada, Bo. Setting the state back does not restart them.',
+    );
+    expect(hoursMessages.running(1)).toBe(', 1 running');
+  });
+
+  it('summarize a pasted list for a scope', () => {
+    const summary = scopeMessages.pastedSummary({ new: 1, known: 0, inScope: 2 });
+    expect(summary).toBe('1 new, 2 already in scope');
+    expect(scopeMessages.pasted(3, summary)).toBe('3 assets found: 1 new, 2 already in scope.');
+    expect(scopeMessages.pasted(1, undefined)).toBe('1 asset found.');
+    expect(scopeMessages.moreInvalid(1)).toBe(' 1 more line is invalid.');
+    expect(scopeMessages.addAssets(0)).toBe('Add');
+  });
+});
+
+describe('Console messages: assets', () => {
+  it('describe changes of ports', () => {
+    expect(portEventText('opened', '', 'ssh')).toBe('opened: ssh');
+    expect(portEventText('closed', 'ssh', '')).toBe('closed: ssh');
+    expect(portEventText('closed', '', '')).toBe('closed');
+    expect(portEventText('changed', '', 'nginx')).toBe('changed from unknown service to nginx');
+  });
+
+  it('say what a deletion and an addition affect', () => {
+    expect(assetMessages.deleteHint(1, 2)).toContain('1 open port, their history');
+    expect(assetMessages.deleteHint(1, 2)).toContain('2 open vulnerabilities will stay');
+    expect(assetDialogMessages.submit(0, 2)).toBe('Add 2 to the listing');
+    expect(assetDialogMessages.submit(3, 2)).toBe('Add 3');
+    expect(assetDialogMessages.addedBeforeError(1)).toBe(' 1 asset was added before the error.');
+  });
+
+  it('parsePastedAssets: reports each invalid line with its reason', () => {
+    const text = [
+      '192.0.2.1, Printer',
+      '# comment',
+      '10.0.0.0/8',
+      'example.com:22',
+      'example.com/path',
+      'bad host',
+      'ftp://example.com/',
+      'https://user:secret@example.com/',
+      'HTTPS://Example.com:443/a#b',
+      '192.0.2.1',
+    ].join('\n');
+    const { assets, invalid, duplicates } = parsePastedAssets(text);
+    expect(assets.map(({ line, assetType, location, name }) => [line, assetType, location, name])).toEqual([
+      [1, 'host', '192.0.2.1', 'Printer'],
+      [9, 'webapp', 'https://example.com/a', ''],
+    ]);
+    expect(invalid.map(({ line, error }) => `${line} ${error}`)).toEqual([
+      '3 is a network; enter its hosts, one per line',
+      '4 has a port; enter a URL for a web application, or only the host',
+      '5 has a path; start URLs with https:// or http://',
+      '6 is neither an IP address nor a hostname',
+      '7 must start with https:// or http://',
+      '8 must not contain a user name or a password',
+    ]);
+    expect(duplicates).toBe(1);
+    expect(parseScopeRules(' One \n\nTwo')).toEqual(['One', 'Two']);
+  });
+});
