@@ -14,7 +14,7 @@ import { delimiter, join } from 'node:path';
 import { REPORT, USE_OF_CLIENT } from './package-samples.ts';
 
 /**
- * Packs the product, installs it as a user would, and sends it the README's requests on every Node.js that it says it runs
+ * Packs the product, installs it as a user would, and sends it the requests of the API guide on every Node.js that it says it runs
  * on. Each Node.js is a package of the registry.
  */
 const NODES = ['20.19.0', '22.22.0', '24.21.0', '26.10.0'];
@@ -155,7 +155,7 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     const [code] = (await once(server, 'exit')) as [number | null];
     if (code !== 0) fail(`on Node.js ${version}, it ended with ${code}.`);
     console.log(
-      `package: on Node.js ${version}, ${statuses.length} requests of the README, ready after ${ready} ms`,
+      `package: on Node.js ${version}, ${statuses.length} requests of the API guide, ready after ${ready} ms`,
     );
   } finally {
     server.kill('SIGKILL');
@@ -247,14 +247,14 @@ async function originOf(server: ChildProcess): Promise<string> {
   });
 }
 
-/** Pastes what the README says to try into a shell; the last part shows an error, all before it succeeds. */
+/** Runs the requests of docs/api.md in a shell. The last one shows an error; all others succeed. */
 function requests(
   origin: string,
   work: string,
   env: NodeJS.ProcessEnv,
 ): { status: string; expected: string }[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const [, section = ''] = /\n## Try it\n(.*?)\n## /s.exec(readme) ?? [];
+  const guide = readFileSync(join(root, 'docs/api.md'), 'utf8');
+  const [, section = ''] = /\n## Try it\n(.*?)\n## /s.exec(guide) ?? [];
   const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
   const bad = blocks.pop() ?? '';
   const good = blocks.join('');
@@ -273,6 +273,6 @@ function requests(
   const created = answers.filter(({ status }) => status === '201').length;
   const calls = good.match(/^curl /gm)?.length ?? 0;
   if (calls === 0 || answers.length !== calls || created !== 1)
-    fail(`the README has ${calls} requests: ${output}`);
+    fail(`docs/api.md has ${calls} requests: ${output}`);
   return [...answers, ...statuses(second).map((status) => ({ status, expected: '422' }))];
 }

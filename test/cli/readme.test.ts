@@ -16,10 +16,10 @@ afterEach(async () => {
   await assay.close();
 });
 
-it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, async () => {
+it('The tutorial imports scanner reports as written', { timeout: 240_000 }, async () => {
   const root = join(import.meta.dirname, '../..');
   const [, section = ''] =
-    /\n## Reports of scanners\n(.*?)\n## /s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ?? [];
   const lines = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   await assay.json('organization', 'create', 'scans', '--name', 'Scans');
   await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
@@ -33,10 +33,10 @@ it('Its reports of scanners can be imported as it says', { timeout: 240_000 }, a
   expect(stdout.trim().split('\n').at(-1)).toMatch(/ Fixed +WAF Detection/);
 });
 
-it("The README's story with one's own data can be pasted as it is", { timeout: 240_000 }, async () => {
+it('The tutorial with your own data runs as written', { timeout: 240_000 }, async () => {
   const server = await assay.serve('--no-demo');
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(readme) ?? [];
+  const tutorial = readFileSync(join(import.meta.dirname, '../../docs/tutorial.md'), 'utf8');
+  const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(tutorial) ?? [];
   const lines = [...story.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   expect(lines.match(/^npx assay /gm)?.length).toBeGreaterThan(12);
 
