@@ -19,7 +19,8 @@ afterEach(async () => {
 it('The tutorial imports scanner reports as written', { timeout: 240_000 }, async () => {
   const root = join(import.meta.dirname, '../..');
   const [, section = ''] =
-    /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ?? [];
+    /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ??
+    [];
   const lines = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block).join('');
   await assay.json('organization', 'create', 'scans', '--name', 'Scans');
   await assay.json('assessment', 'create', 'lumen-shop', '--organization', 'scans', '--name', 'Shop');
