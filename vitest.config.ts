@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/harness/longest-first.ts';
 import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/engine-matrix.ts';
 
@@ -35,6 +36,7 @@ export default defineConfig({
   test: {
     // A file that no list names is in both of the first two; `test/architecture.test.ts` holds the lists to what is there.
     projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
+    sequence: { sequencer: LongestFirst },
     globalSetup: 'test/harness/browser-notice.ts',
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
     maxWorkers: availableParallelism() + 1,

@@ -11,6 +11,7 @@ import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts
 import { expectAccessible } from '../harness/accessibility.ts';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
+import { bringSession } from '../harness/console.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -61,11 +62,11 @@ async function longAccount() {
   return { ...account, organization };
 }
 
-/** Signs in as somebody new, and opens a page. */
+/** Opens a page as a new account that is signed in. */
 async function enter(page: Page, path: string): ReturnType<typeof longAccount> {
   const account = await longAccount();
-  await page.goto(path === '/' ? '/sign-in' : `/sign-in?to=${path}`);
-  await signIn(page, account);
+  await bringSession(page, server, account);
+  await page.goto(path);
   await page.waitForURL((url) => url.pathname === path);
   return account;
 }

@@ -71,8 +71,8 @@ const count = async (table: 'assets' | 'ports' | 'blobs') => {
 const endLeases = () =>
   db.write((tx) => tx.updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'import').execute());
 
-/** A bucket is the same for both engines. */
-const STORES = engine() === 'sqlite' ? ['its usual place', 'a bucket'] : ['its usual place'];
+/** One store an engine: the folder is tried with evidence on SQLite. */
+const STORES = engine() === 'sqlite' ? ['a bucket'] : ['the database'];
 
 describe.each(STORES)('An import whose process is killed, of a file in %s', (store) => {
   it('is taken up by one of two others, and ends as if nothing had happened', async () => {

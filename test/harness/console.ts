@@ -40,8 +40,12 @@ export function useConsole(): ConsoleUnderTest {
   };
 }
 
-/** Signs in without the browser: the page for that has tests of its own. */
-async function bringSession(page: Page, server: TestServer, { email, password }: Required<DemoAccount>) {
+/** Signs in without the browser, whose sign-in page has tests of its own. */
+export async function bringSession(
+  page: Page,
+  server: TestServer,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
   const visitor = createFormClient(server);
   await visitor.signIn(email, password);
   const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: server.origin }));

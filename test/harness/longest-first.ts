@@ -1,0 +1,33 @@
+import { relative } from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** The files that take longest, longest first. Started last, one of them would run alone at the end. */
+const LONGEST = [
+  'test/cli/import-terminal.test.ts',
+  'test/browser/console-imports.test.ts',
+  'test/browser/console-assessments.test.ts',
+  'test/browser/console-vulnerabilities.test.ts',
+  'test/cli/serve.test.ts',
+  'test/browser/console-vulnerability.test.ts',
+  'test/browser/pages.test.ts',
+  'test/browser/console-pages.test.ts',
+  'test/cli/import.test.ts',
+  'test/crash/imports.test.ts',
+  'test/isolation.test.ts',
+  'test/account/sso.test.ts',
+  'test/browser/authorization.test.ts',
+  'test/browser/console-people.test.ts',
+  'test/cli/readme.test.ts',
+  'test/cli/demo.test.ts',
+];
+
+/** Runs the longest files first. Vitest knows durations of earlier runs only, which a clean checkout lacks. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId, project }: TestSpecification) => {
+      const index = LONGEST.indexOf(relative(project.config.root, moduleId));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
