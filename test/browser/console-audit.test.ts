@@ -35,10 +35,10 @@ describeInBrowser('The audit log of the console', () => {
     await page.keyboard.press('j');
     await page.keyboard.press('o');
     const details = page.getByRole('dialog', { name: 'vulnerability.update' });
-    const table = details.getByRole('table', { name: 'What changed' });
-    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['What', 'Before', 'After']);
+    const table = details.getByRole('table', { name: 'Changes' });
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Field', 'Before', 'After']);
     await expectAccessible(page, page.getByRole('dialog'));
-    await details.getByRole('button', { name: 'All of this object' }).click();
+    await details.getByRole('button', { name: 'All events for this object' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');
     await details.waitFor({ state: 'detached' });
     await row.getByText('vulnerability.update').waitFor();
@@ -71,7 +71,7 @@ describeInBrowser('The audit log of the console', () => {
       await page.getByRole('button', { name: 'Export' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('menuitem', { name: `All that match, as ${form}` }).click(),
+        page.getByRole('menuitem', { name: `All matching events as ${form}` }).click(),
       ]);
       expect(download.suggestedFilename()).toBe(name);
       const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
@@ -83,7 +83,7 @@ describeInBrowser('The audit log of the console', () => {
 
   it('is for admins, which others are told', async () => {
     const page = await assay.enter('member', '/audit');
-    await page.getByText('The audit log is for admins').waitFor();
+    await page.getByText('Only admins can see the audit log').waitFor();
     expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
     await expectAccessible(page);
   });

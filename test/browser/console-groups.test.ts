@@ -43,7 +43,7 @@ describeInBrowser('The groups of the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Renamed' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('0 memberships end').waitFor();
+    await page.getByRole('dialog').getByText('This removes 0 memberships.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/groups');
     await page.getByText('Renamed deleted').waitFor();
@@ -68,23 +68,23 @@ describeInBrowser('The groups of the console', () => {
     await form.getByRole('combobox', { name: 'Person' }).fill('outsider');
     await page.getByRole('option', { name: /outsider@acme\.example/ }).click();
     await form
-      .getByLabel('Addresses')
+      .getByLabel('E-mail addresses')
       .fill('Marcus Oyelaran <member@acme.example>, spare@acme.example\nnobody@acme.example');
-    await form.getByText('3 addresses found in it.').waitFor();
+    await form.getByText('3 addresses found').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Add 4 people' }).click();
     await form.getByText('Failed: 1 · Added: 3').waitFor();
     const refused = form.getByRole('row').filter({ hasText: 'nobody@acme.example' });
-    await refused.getByText('Nobody here has this address').waitFor();
+    await refused.getByText('No account has this address').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Close' }).last().click();
 
     const grid = page.getByRole('grid', { name: 'Members' });
     await page.getByText('Member (3)').waitFor();
     await page.getByRole('button', { name: 'Add people' }).click();
-    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByLabel('E-mail addresses').fill('member@acme.example');
     await form.getByRole('button', { name: 'Add 1 person' }).click();
-    await form.getByText('Already there: 1').waitFor();
+    await form.getByText('Already a member: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
 
     await grid.getByRole('checkbox', { name: 'Select Marcus Oyelaran' }).check();
@@ -108,7 +108,7 @@ describeInBrowser('The groups of the console', () => {
     await grid.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByText('Access to assessments stays.').waitFor();
+    await page.getByRole('dialog').getByText('keep their access to assessments').waitFor();
     await page.getByRole('button', { name: 'Remove 3 people' }).click();
     await page.getByRole('dialog').getByText('Removed: 3').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
@@ -123,7 +123,7 @@ describeInBrowser('The groups of the console', () => {
     await create(page, 'Led');
     await page.getByRole('button', { name: 'Add people' }).first().click();
     const form = page.getByRole('dialog', { name: 'Add people' });
-    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByLabel('E-mail addresses').fill('member@acme.example');
     await form.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Group admin' }).click();
     await form.getByRole('button', { name: 'Add 1 person' }).click();

@@ -80,11 +80,11 @@ describeInBrowser('The console and its session', () => {
     await page.getByRole('button', { name: 'New tag' }).first().click();
     await page.getByRole('textbox', { name: 'Name' }).fill('typed long ago');
     await endSessions(account('admin').email);
-    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     const dialog = page.getByRole('dialog', { name: 'You are signed out' });
     // Alone: what lies behind it is veiled, and nobody can get at it.
     await expectAccessible(page, dialog);
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByText('You are not signed in in this browser yet.').waitFor();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -95,12 +95,12 @@ describeInBrowser('The console and its session', () => {
     await tab.close();
     await page.bringToFront();
     await page
-      .getByRole('button', { name: 'Go on' })
+      .getByRole('button', { name: 'Continue' })
       .or(page.getByText('The tag "typed long ago"'))
       .first()
       .waitFor();
-    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Go on' }).click();
-    await page.getByText('The tag "typed long ago" was made.').waitFor();
+    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Tag "typed long ago" created').waitFor();
     await dialog.waitFor({ state: 'detached' });
     // The page's own form for signing out is of the session that ended.
     await page.getByRole('button', { name: 'Account menu' }).click();
@@ -167,16 +167,16 @@ describeInBrowser('The console and its session', () => {
     await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: gone }));
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('heading', { name: 'Reload the console', level: 1 }).waitFor();
-    await page.getByText('The server was probably updated').waitFor();
+    await page.getByText('The server may have been updated').waitFor();
     await expectAccessible(page);
     await page.unrouteAll();
-    await page.getByRole('button', { name: 'Load it anew' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
   });
 
   it('says where nothing is', async () => {
     const page = await assay.enter('admin', '/tags/no/such', { expectedStatuses: [404] });
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to Home' }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -16,7 +16,7 @@ import { pluralNoun, pluralizeAssets } from '../../components/pluralize.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { PastedPreview, type PreviewedLine } from './pasted-preview.tsx';
 import { parsePastedAssets } from './pasted-assets.ts';
 
@@ -87,11 +87,11 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
           <ListingPicker
             label="Listing"
             description={
-              rights.whole
+              rights.organizationWide
                 ? 'The assessment that they are tested in; may be left out.'
                 : 'The assessment that they are tested in.'
             }
-            required={!rights.whole}
+            required={!rights.organizationWide}
             value={listing}
             onChange={setListing}
           />
@@ -145,7 +145,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
             <Button
               type="submit"
               loading={add.isPending}
-              disabled={!isReady || nothing || (listing === null && !rights.whole)}
+              disabled={!isReady || nothing || (listing === null && !rights.organizationWide)}
             >
               {submitLabel(newAssets.length, toList.length)}
             </Button>

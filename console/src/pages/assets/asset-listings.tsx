@@ -5,7 +5,7 @@ import { useEditListing } from '../../queries/bulk-edit-assets.ts';
 import type { Asset } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules } from './scope-rules.ts';
 import classes from './asset-page.module.css';
 

@@ -194,12 +194,14 @@ function ImportsCard() {
       {error !== null && <LoadError error={error} onRetry={refetch} />}
       {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {messages.noImports}{' '}
+        <>
+          <Text size="sm" c="dimmed">
+            {messages.noImports}
+          </Text>
           <Anchor component={Link} to="/imports" size="sm">
             {messages.importReport}
           </Anchor>
-        </Text>
+        </>
       )}
       <Stack gap={6}>
         {data?.map(({ id, file, progress }) => (
