@@ -4,10 +4,10 @@ import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
-describeInBrowser('The audit log of the console', () => {
+describeInBrowser('Console: audit log', () => {
   const assay = useConsole();
 
-  it('is filtered by what is chosen, the filters in the address', async () => {
+  it('filters events, with the filters in the address', async () => {
     const page = await assay.enter('admin', '/audit');
     const grid = page.getByRole('grid', { name: 'Events' });
     await grid.getByText('session.start').first().waitFor();
@@ -28,7 +28,7 @@ describeInBrowser('The audit log of the console', () => {
     await grid.getByText('session.start').first().waitFor();
   });
 
-  it('shows what was before and after, and all else that was done to it', async () => {
+  it('shows values before and after, and all events of the object', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     const row = page.getByRole('row').nth(1);
     await row.getByText('vulnerability.update').waitFor();
@@ -45,7 +45,7 @@ describeInBrowser('The audit log of the console', () => {
     await expectAccessible(page);
   });
 
-  it('names what was changed, and leads to it, by one request for all of a page', async () => {
+  it('loads the names of all objects of a page with one request', async () => {
     const requests: string[] = [];
     const page = await assay.enter('admin', '/');
     page.on('request', (request) => {
@@ -62,7 +62,7 @@ describeInBrowser('The audit log of the console', () => {
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   });
 
-  it('is saved as a file of all that match', async () => {
+  it('exports all matching events', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     for (const [form, name] of [
       ['CSV', 'audit-events.csv'],
@@ -81,7 +81,7 @@ describeInBrowser('The audit log of the console', () => {
     }
   });
 
-  it('is for admins, which others are told', async () => {
+  it('shows members that only admins can see the audit log', async () => {
     const page = await assay.enter('member', '/audit');
     await page.getByText('Only admins can see the audit log').waitFor();
     expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);

@@ -19,10 +19,10 @@ async function expectFocusOn(page: Page, name: string): Promise<void> {
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
 }
 
-describeInBrowser('The groups of the console', () => {
+describeInBrowser('Console: groups', () => {
   const assay = useConsole();
 
-  it('are listed, found, created, edited and deleted', async () => {
+  it('lists, searches, creates, edits and deletes groups', async () => {
     const page = await assay.enter('admin', '/groups', { expectedStatuses: [422] });
     const grid = page.getByRole('grid', { name: 'Groups' });
     await grid.getByRole('link', { name: 'Web programme' }).waitFor();
@@ -49,7 +49,7 @@ describeInBrowser('The groups of the console', () => {
     await page.getByText('Renamed deleted').waitFor();
   });
 
-  it('show their members by role', async () => {
+  it('filters members by role', async () => {
     const page = await assay.enter('admin', '/groups/1');
     const grid = page.getByRole('grid', { name: 'Members' });
     await grid.getByText('Noor Jansen').waitFor();
@@ -60,7 +60,7 @@ describeInBrowser('The groups of the console', () => {
     await expectAccessible(page);
   });
 
-  it('take in many at once and let them go, with a result for each', async () => {
+  it('adds and removes members in batches, with a result for each', async () => {
     const page = await assay.enter('admin', '/groups');
     await create(page, 'Batches');
     await page.getByRole('button', { name: 'Add people' }).first().click();
@@ -118,7 +118,7 @@ describeInBrowser('The groups of the console', () => {
     await page.getByText('Operator (1)').waitFor();
   });
 
-  it('keep their last admin, and say so', async () => {
+  it('does not remove the last admin', async () => {
     const page = await assay.enter('admin', '/groups');
     await create(page, 'Led');
     await page.getByRole('button', { name: 'Add people' }).first().click();
@@ -137,7 +137,7 @@ describeInBrowser('The groups of the console', () => {
     expect(await why.textContent()).toMatch(/last/);
   });
 
-  it('are read alone by who may not change them', async () => {
+  it('is read-only for members without permission', async () => {
     const page = await assay.enter('member', '/groups/1');
     await page.getByRole('grid', { name: 'Members' }).getByText('Noor Jansen').waitFor();
     await page.getByText('All (65)').waitFor();

@@ -5,10 +5,10 @@ import { useConsole } from '../harness/console.ts';
 
 const HOSTILE = `<script>alert(1)</script>\u202e${'x'.repeat(180)}`;
 
-describeInBrowser('The tags of the console', () => {
+describeInBrowser('Console: tags', () => {
   const assay = useConsole();
 
-  it('are made, renamed, called as before again, found and deleted, with what that touches', async () => {
+  it('creates, renames, undoes, searches and deletes tags', async () => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [409] });
     const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
     await grid.getByText('PCI DSS').waitFor();
@@ -57,7 +57,7 @@ describeInBrowser('The tags of the console', () => {
     await page.getByText('No results').waitFor();
   });
 
-  it('lead to what they are on', async () => {
+  it('links to the tagged objects', async () => {
     const page = await assay.enter('member', '/tags');
     const row = page.getByRole('row', { name: /privacy/ });
     const count = Number.parseInt((await row.getByRole('link').textContent()) ?? '', 10);
@@ -67,7 +67,7 @@ describeInBrowser('The tags of the console', () => {
     expect(count).toBeGreaterThan(0);
   });
 
-  it('of assessments begin on one of them, and are for admins to change', async () => {
+  it('tags of assessments need a first assessment, and only admins edit them', async () => {
     const page = await assay.enter('admin', '/tags?kind=assessment');
     const grid = page.getByRole('grid', { name: 'Tags of assessments' });
     await page.getByRole('button', { name: 'New tag' }).first().click();
@@ -86,7 +86,7 @@ describeInBrowser('The tags of the console', () => {
     expect(await member.getByRole('button', { name: /^Rename/ }).count()).toBe(0);
   });
 
-  it('of assets can have any name, and everyone can read them', async () => {
+  it('tags of assets can have any name', async () => {
     const page = await assay.enter('admin', '/tags?kind=asset');
     const grid = page.getByRole('grid', { name: 'Tags of assets' });
     await page.getByRole('button', { name: 'New tag' }).first().click();
@@ -101,7 +101,7 @@ describeInBrowser('The tags of the console', () => {
     await expect.poll(() => grid.getByText('<script>').count()).toBe(0);
   });
 
-  it('are shown to staff organization by organization', async () => {
+  it('lets staff select the organization', async () => {
     const page = await assay.enter('staff', '/tags?kind=asset');
     await page.getByRole('grid').getByText('internet-facing').waitFor();
     await page.getByRole('combobox', { name: 'Organization' }).click();

@@ -64,7 +64,7 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
 ];
 
 /** The audit log; only for admins and staff. */
-export function Audit() {
+export function AuditPage() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const { data: who } = useQuery(currentUser);

@@ -63,7 +63,7 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
       {isConflict && (
         <Alert color="yellow" role="alert" title={messages.conflict}>
           <Button size="compact-sm" variant="default" mr="xs" onClick={() => void resolveConflict('theirs')}>
-            {messages.useTheirs}
+            {messages.discardMine}
           </Button>
           <Button size="compact-sm" variant="default" onClick={() => void resolveConflict('mine')}>
             {messages.keepMine}

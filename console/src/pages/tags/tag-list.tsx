@@ -35,7 +35,7 @@ const KIND_OPTIONS = Object.entries(messages.kinds).map(([value, label]) => ({ v
 type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
 
 /** The tags page: one list per kind of object. */
-export function Tags() {
+export function TagsPage() {
   const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
   const { data: who } = useQuery(currentUser);
@@ -97,9 +97,9 @@ interface TagTableProps {
   canEdit: boolean;
 }
 
-function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagTableProps) {
-  const { kind } = of;
-  const list = useTags(of, search);
+function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTableProps) {
+  const { kind } = scope;
+  const list = useTags(scope, search);
   const [current, setCurrent] = useState<number>();
   const [dialog, setDialog] = useState<OpenDialog>();
   const close = () => setDialog(undefined);
@@ -146,26 +146,40 @@ function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagT
         }
       />
       {dialog?.what === 'create' && (
-        <CreateTagDialog scope={of} organizationId={organizationId} onClose={close} />
+        <CreateTagDialog scope={scope} organizationId={organizationId} onClose={close} />
       )}
-      {dialog?.what === 'rename' && <RenameTagDialog scope={of} tag={dialog.tag} onClose={close} />}
-      {dialog?.what === 'delete' && <DeleteTagDialog scope={of} tag={dialog.tag} onClose={close} />}
+      {dialog?.what === 'rename' && <RenameTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
+      {dialog?.what === 'delete' && <DeleteTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
     </>
   );
 }
 
-const LIST_PATHS = {
-  vulnerability: '/vulnerabilities',
-  assessment: '/assessments',
-  asset: '/assets',
-} as const;
-
-/** @returns the search parameters of the list of tagged objects */
-function taggedSearch(kind: TagKind, key: string): Record<string, unknown> {
-  return kind === 'asset' ? { tagUid: [key] } : { tag_id: [Number(key)] };
+/** Links to the list of the objects with a tag. */
+function TaggedLink({ kind, tag: { key, count } }: { kind: TagKind; tag: TagRow }) {
+  const search = { tag_id: [Number(key)] };
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) =>
+        kind === 'asset' ? (
+          <Link to="/assets" search={{ tagUid: [key] }} {...props} />
+        ) : kind === 'assessment' ? (
+          <Link to="/assessments" search={search} {...props} />
+        ) : (
+          <Link to="/vulnerabilities" search={search} {...props} />
+        )
+      }
+    >
+      {messages.tagged(kind, count)}
+    </Anchor>
+  );
 }
 
-function columnsOf(kind: TagKind, may: boolean, openDialog: (dialog: OpenDialog) => void): Column<TagRow>[] {
+function columnsOf(
+  kind: TagKind,
+  canEdit: boolean,
+  openDialog: (dialog: OpenDialog) => void,
+): Column<TagRow>[] {
   return [
     {
       id: 'name',
@@ -181,18 +195,16 @@ function columnsOf(kind: TagKind, may: boolean, openDialog: (dialog: OpenDialog)
       id: 'count',
       header: messages.usedOn,
       width: '132px',
-      cell: ({ key, count }) =>
-        count === 0 ? (
+      cell: (tag) =>
+        tag.count === 0 ? (
           <Text span size="sm" c="dimmed">
             Nothing
           </Text>
         ) : (
-          <Anchor component={Link} to={LIST_PATHS[kind]} search={taggedSearch(kind, key) as never} size="sm">
-            {messages.tagged(kind, count)}
-          </Anchor>
+          <TaggedLink kind={kind} tag={tag} />
         ),
     },
-    ...(may ? [actionsColumn(openDialog)] : []),
+    ...(canEdit ? [actionsColumn(openDialog)] : []),
   ];
 }
 
