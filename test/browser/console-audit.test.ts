@@ -4,10 +4,10 @@ import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
-describeInBrowser('The audit log of the console', () => {
+describeInBrowser('Console: audit log', () => {
   const assay = useConsole();
 
-  it('is filtered by what is chosen, the filters in the address', async () => {
+  it('filters events, with the filters in the address', async () => {
     const page = await assay.enter('admin', '/audit');
     const grid = page.getByRole('grid', { name: 'Events' });
     await grid.getByText('session.start').first().waitFor();
@@ -28,24 +28,24 @@ describeInBrowser('The audit log of the console', () => {
     await grid.getByText('session.start').first().waitFor();
   });
 
-  it('shows what was before and after, and all else that was done to it', async () => {
+  it('shows values before and after, and all events of the object', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     const row = page.getByRole('row').nth(1);
     await row.getByText('vulnerability.update').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
     const details = page.getByRole('dialog', { name: 'vulnerability.update' });
-    const table = details.getByRole('table', { name: 'What changed' });
-    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['What', 'Before', 'After']);
+    const table = details.getByRole('table', { name: 'Changes' });
+    expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Field', 'Before', 'After']);
     await expectAccessible(page, page.getByRole('dialog'));
-    await details.getByRole('button', { name: 'All of this object' }).click();
+    await details.getByRole('button', { name: 'All events for this object' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('object_type')).toBe('vulnerability');
     await details.waitFor({ state: 'detached' });
     await row.getByText('vulnerability.update').waitFor();
     await expectAccessible(page);
   });
 
-  it('names what was changed, and leads to it, by one request for all of a page', async () => {
+  it('loads the names of all objects of a page with one request', async () => {
     const requests: string[] = [];
     const page = await assay.enter('admin', '/');
     page.on('request', (request) => {
@@ -62,7 +62,7 @@ describeInBrowser('The audit log of the console', () => {
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   });
 
-  it('is saved as a file of all that match', async () => {
+  it('exports all matching events', async () => {
     const page = await assay.enter('admin', '/audit?action=%5B%22vulnerability.update%22%5D');
     for (const [form, name] of [
       ['CSV', 'audit-events.csv'],
@@ -71,7 +71,7 @@ describeInBrowser('The audit log of the console', () => {
       await page.getByRole('button', { name: 'Export' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('menuitem', { name: `All that match, as ${form}` }).click(),
+        page.getByRole('menuitem', { name: `All matching events as ${form}` }).click(),
       ]);
       expect(download.suggestedFilename()).toBe(name);
       const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
@@ -81,9 +81,9 @@ describeInBrowser('The audit log of the console', () => {
     }
   });
 
-  it('is for admins, which others are told', async () => {
+  it('shows members that only admins can see the audit log', async () => {
     const page = await assay.enter('member', '/audit');
-    await page.getByText('The audit log is for admins').waitFor();
+    await page.getByText('Only admins can see the audit log').waitFor();
     expect(await page.getByRole('link', { name: 'Audit' }).count()).toBe(0);
     await expectAccessible(page);
   });

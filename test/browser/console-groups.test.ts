@@ -19,10 +19,10 @@ async function expectFocusOn(page: Page, name: string): Promise<void> {
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe(name);
 }
 
-describeInBrowser('The groups of the console', () => {
+describeInBrowser('Console: groups', () => {
   const assay = useConsole();
 
-  it('are listed, found, created, edited and deleted', async () => {
+  it('lists, searches, creates, edits and deletes groups', async () => {
     const page = await assay.enter('admin', '/groups', { expectedStatuses: [422] });
     const grid = page.getByRole('grid', { name: 'Groups' });
     await grid.getByRole('link', { name: 'Web programme' }).waitFor();
@@ -43,13 +43,13 @@ describeInBrowser('The groups of the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Renamed' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('0 memberships end').waitFor();
+    await page.getByRole('dialog').getByText('This removes 0 memberships.').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/groups');
     await page.getByText('Renamed deleted').waitFor();
   });
 
-  it('show their members by role', async () => {
+  it('filters members by role', async () => {
     const page = await assay.enter('admin', '/groups/1');
     const grid = page.getByRole('grid', { name: 'Members' });
     await grid.getByText('Noor Jansen').waitFor();
@@ -60,7 +60,7 @@ describeInBrowser('The groups of the console', () => {
     await expectAccessible(page);
   });
 
-  it('take in many at once and let them go, with a result for each', async () => {
+  it('adds and removes members in batches, with a result for each', async () => {
     const page = await assay.enter('admin', '/groups');
     await create(page, 'Batches');
     await page.getByRole('button', { name: 'Add people' }).first().click();
@@ -68,23 +68,23 @@ describeInBrowser('The groups of the console', () => {
     await form.getByRole('combobox', { name: 'Person' }).fill('outsider');
     await page.getByRole('option', { name: /outsider@acme\.example/ }).click();
     await form
-      .getByLabel('Addresses')
+      .getByLabel('E-mail addresses')
       .fill('Marcus Oyelaran <member@acme.example>, spare@acme.example\nnobody@acme.example');
-    await form.getByText('3 addresses found in it.').waitFor();
+    await form.getByText('3 addresses found').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Add 4 people' }).click();
     await form.getByText('Failed: 1 · Added: 3').waitFor();
     const refused = form.getByRole('row').filter({ hasText: 'nobody@acme.example' });
-    await refused.getByText('Nobody here has this address').waitFor();
+    await refused.getByText('No account has this address').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await form.getByRole('button', { name: 'Close' }).last().click();
 
     const grid = page.getByRole('grid', { name: 'Members' });
     await page.getByText('Member (3)').waitFor();
     await page.getByRole('button', { name: 'Add people' }).click();
-    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByLabel('E-mail addresses').fill('member@acme.example');
     await form.getByRole('button', { name: 'Add 1 person' }).click();
-    await form.getByText('Already there: 1').waitFor();
+    await form.getByText('Already a member: 1').waitFor();
     await form.getByRole('button', { name: 'Close' }).last().click();
 
     await grid.getByRole('checkbox', { name: 'Select Marcus Oyelaran' }).check();
@@ -108,7 +108,7 @@ describeInBrowser('The groups of the console', () => {
     await grid.getByRole('checkbox', { name: 'Select all loaded rows' }).check();
     await page.getByText('3 selected').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByRole('dialog').getByText('Access to assessments stays.').waitFor();
+    await page.getByRole('dialog').getByText('keep their access to assessments').waitFor();
     await page.getByRole('button', { name: 'Remove 3 people' }).click();
     await page.getByRole('dialog').getByText('Removed: 3').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
@@ -118,12 +118,12 @@ describeInBrowser('The groups of the console', () => {
     await page.getByText('Operator (1)').waitFor();
   });
 
-  it('keep their last admin, and say so', async () => {
+  it('does not remove the last admin', async () => {
     const page = await assay.enter('admin', '/groups');
     await create(page, 'Led');
     await page.getByRole('button', { name: 'Add people' }).first().click();
     const form = page.getByRole('dialog', { name: 'Add people' });
-    await form.getByLabel('Addresses').fill('member@acme.example');
+    await form.getByLabel('E-mail addresses').fill('member@acme.example');
     await form.getByRole('combobox', { name: 'Role' }).click();
     await page.getByRole('option', { name: 'Group admin' }).click();
     await form.getByRole('button', { name: 'Add 1 person' }).click();
@@ -137,7 +137,7 @@ describeInBrowser('The groups of the console', () => {
     expect(await why.textContent()).toMatch(/last/);
   });
 
-  it('are read alone by who may not change them', async () => {
+  it('is read-only for members without permission', async () => {
     const page = await assay.enter('member', '/groups/1');
     await page.getByRole('grid', { name: 'Members' }).getByText('Noor Jansen').waitFor();
     await page.getByText('All (65)').waitFor();

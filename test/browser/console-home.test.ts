@@ -6,11 +6,11 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 const numberIn = (text: string | null) => Number(/\d+$/.exec(text ?? '')?.[0]);
 
-describeInBrowser('The first page of the console', () => {
+describeInBrowser('Console: home page', () => {
   const assay = useConsole();
   const open = useBrowser();
 
-  it('tells what is open, by severity and age, and leads to it', async () => {
+  it('shows open vulnerabilities by severity and age, linked to their lists', async () => {
     const page = await assay.enter('admin', '/');
     const severities = page.locator('section', { hasText: 'Open by severity' });
     const critical = severities.getByRole('link').first();
@@ -42,7 +42,7 @@ describeInBrowser('The first page of the console', () => {
     ['Assigned to me', /assignee_id/],
     ['Due soon or overdue', /due_until/],
     ['Pending retests', /retest/],
-  ])('%s: as many as its list has', async (title, address) => {
+  ])('%s: the number matches its list', async (title, address) => {
     const page = await assay.enter('admin', '/');
     const card = page.locator('section', { hasText: title });
     const count = await card.getByRole('link').textContent();
@@ -52,7 +52,7 @@ describeInBrowser('The first page of the console', () => {
     expect(Number(count)).toBeGreaterThan(0);
   });
 
-  it('tells what is new since one was here, the hours of the month and the imports that run', async () => {
+  it('shows new vulnerabilities since the last visit, testing hours and running imports', async () => {
     const page = await assay.enter('admin', '/');
     await page.getByText('This is your first visit in this browser.').waitFor();
     const hours = page.locator('section', { hasText: 'Testing hours this month' });
@@ -69,7 +69,7 @@ describeInBrowser('The first page of the console', () => {
     await page.getByText(/^[1-9]\d* found$/).waitFor();
   });
 
-  it('says in a new organization what to do first, and to who has access to nothing whom to ask', async () => {
+  it('shows first steps in a new organization, and whom to ask without access', async () => {
     const world = createFixtures(assay.server());
     const { uid, name: organization } = await world.organization();
     const admin = await world.account({ organization: uid, admin: true });
@@ -103,7 +103,7 @@ describeInBrowser('The first page of the console', () => {
     await other.getByText('No imports yet').waitFor();
   });
 
-  it('shows the rest where a part cannot be read, and reads it when told to', async () => {
+  it('shows an error in a card that fails to load, and retries it', async () => {
     const { db } = assay.server().context;
     const move = (from: string, to: string) =>
       db.write((tx) => tx.schema.alterTable(from).renameTo(to).execute());
@@ -125,7 +125,7 @@ describeInBrowser('The first page of the console', () => {
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
   });
 
-  it('is left with the focus at the content of where one goes, whose title the window has', async () => {
+  it('focuses the content and sets the window title on navigation', async () => {
     const page = await assay.enter('admin', '/');
     await page.getByText(/\d+ reported, \d+ closed/).waitFor({ state: 'attached' });
     await page.getByRole('link', { name: 'Tags' }).click();

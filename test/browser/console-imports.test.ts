@@ -18,7 +18,7 @@ async function chooseAssessment(page: Page, name: string): Promise<void> {
 
 const card = (page: Page, name: string) => page.getByRole('article', { name });
 
-describeInBrowser('The imports of the console', () => {
+describeInBrowser('Console: imports', () => {
   const assay = useConsole();
   const as = () => ({ token: assay.demo().users.admin.token });
   const found = async () => {
@@ -28,7 +28,7 @@ describeInBrowser('The imports of the console', () => {
     return (body as unknown[]).length;
   };
 
-  it('show what a report would do before anything changes, then do it, and lead to what is new', async () => {
+  it('previews a report, imports it, and links to the new findings', async () => {
     const before = await found();
     // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now: that of the hosts,
     // which needs no assessment, when one is chosen.
@@ -59,7 +59,7 @@ describeInBrowser('The imports of the console', () => {
     await expect.poll(() => grid.getByRole('link').count()).toBe(number);
   });
 
-  it('tell of the next report what is seen again and what is gone', async () => {
+  it('shows findings of the next report as seen again and gone', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     await give(page, 'zap/report-plus-2.16.xml');
     await chooseAssessment(page, 'Driver apps 2026');
@@ -76,7 +76,7 @@ describeInBrowser('The imports of the console', () => {
     expect(await result.getByRole('definition').first().textContent()).toMatch(/^\d+$/);
   });
 
-  it('lead to what a report no longer has, which is marked until somebody decides it', async () => {
+  it('links to gone findings, which are marked until they are decided', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     const add = async (name: string, day: string, ...rules: string[]) => {
       const results = rules.map((rule) =>
@@ -141,7 +141,7 @@ describeInBrowser('The imports of the console', () => {
     await expectAccessible(page);
   });
 
-  it('read the columns of a CSV, and take a mapping of them', async () => {
+  it('reads the columns of a CSV file and applies a mapping', async () => {
     // A dry run that nobody waits for is cancelled, which comes too late where it has ended just now.
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [409, 422] });
     await give(page, 'csv/semicolons.csv');
@@ -162,7 +162,7 @@ describeInBrowser('The imports of the console', () => {
     expect(await findings.allTextContents()).toEqual([expect.stringContaining('high')]);
   });
 
-  it('say what is wrong with a report that is refused, and where with one that breaks off', async () => {
+  it('shows why a report is rejected, and where a truncated one ends', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await chooseLater(page);
     await page.getByLabel('Reports').setInputFiles([
@@ -181,7 +181,7 @@ describeInBrowser('The imports of the console', () => {
     await expectAccessible(page);
   });
 
-  it('are dropped, take options for all, and are imported at once, also where no stream of events comes through', async () => {
+  it('imports several dropped reports with common options, also without an event stream', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [404, 409, 422] });
     // As behind a proxy that leads the stream elsewhere; what has no address the server itself refuses.
     let streams = 0;
@@ -224,7 +224,7 @@ describeInBrowser('The imports of the console', () => {
     await expect.poll(() => page.getByRole('article').count()).toBe(0);
   });
 
-  it('are cancelled while they wait', async () => {
+  it('cancels a queued import', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await give(page, 'zap/report-plus-2.16.json');
     await chooseAssessment(page, 'Driver apps 2026');
@@ -250,7 +250,7 @@ describeInBrowser('The imports of the console', () => {
     expect(body).toMatchObject([{ state: 'cancelled', file: { filename: 'report-plus-2.16.json' } }]);
   });
 
-  it('are listed and filtered, and undone when that was asked', async () => {
+  it('lists and filters imports, and undoes one after a confirmation', async () => {
     const page = await assay.enter('admin', '/imports', { expectedStatuses: [422] });
     await give(page, 'nuclei/results.json');
     await chooseAssessment(page, 'Driver apps 2026');
@@ -288,7 +288,7 @@ describeInBrowser('The imports of the console', () => {
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('H1');
   });
 
-  it('ask who may not import hosts alone for an assessment first', async () => {
+  it('requires an assessment from members who import hosts only', async () => {
     const page = await assay.enter('member', '/imports');
     await give(page, 'nmap/scripts.xml');
     const nmap = card(page, 'scripts.xml');

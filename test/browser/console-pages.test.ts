@@ -5,7 +5,7 @@ import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
-/** What the heading of each place is, and something there that was read. */
+/** The heading of each page, and a selector of loaded content. */
 const SHOWN: Readonly<Record<string, { heading: string; read: string }>> = {
   '': { heading: 'Home', read: 'section:has-text("Open by severity") a' },
   vulnerabilities: { heading: 'Vulnerabilities', read: '[role=grid] a' },
@@ -18,13 +18,13 @@ const SHOWN: Readonly<Record<string, { heading: string; read: string }>> = {
   audit: { heading: 'Audit', read: '[role=grid] >> text=session.start' },
 };
 
-describe('Every place of the console', () => {
-  it('is looked at', () => {
+describe('Console: all pages', () => {
+  it('are covered by this test', () => {
     expect(Object.keys(SHOWN)).toEqual(['', ...CONSOLE_PATHS]);
   });
 });
 
-describeInBrowser('Nothing is in the way of anybody in the console, light or dark, wide or narrow', () => {
+describeInBrowser('Console: every page is accessible, in light and dark, wide and narrow', () => {
   const assay = useConsole();
 
   it.each(Object.entries(SHOWN))('at /%s', async (place, { heading, read }) => {
@@ -50,7 +50,7 @@ async function expectTableWithin(page: Page): Promise<void> {
         const grid = document.querySelector('[role=grid]');
         tell(grid === null ? 0 : grid.scrollWidth - grid.clientWidth);
       };
-      // The table hears of its width in one frame, and is drawn in the next.
+      // The table observes its width in one frame and renders in the next.
       requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(measure)));
     })`);
     if (beyond > 0) cut.push(width);

@@ -3,10 +3,10 @@ import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
-describeInBrowser('The people of the console', () => {
+describeInBrowser('Console: people', () => {
   const assay = useConsole();
 
-  it('are listed, found and filtered', async () => {
+  it('lists, searches and filters people', async () => {
     const page = await assay.enter('admin', '/people');
     const grid = page.getByRole('grid', { name: 'People' });
     await grid.getByRole('link', { name: 'Helena Brandt' }).waitFor();
@@ -23,7 +23,7 @@ describeInBrowser('The people of the console', () => {
     await expect.poll(() => states.filter({ hasText: 'Active' }).count()).toBe(0);
   });
 
-  it('are invited by a link to copy, with what is wrong told at the field', async () => {
+  it('invites a person with a link, and shows errors at their field', async () => {
     const page = await assay.enter('admin', '/people', { expectedStatuses: [409, 422] });
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Invite someone' });
@@ -62,7 +62,7 @@ describeInBrowser('The people of the console', () => {
     await page.getByText('newcomer@acme.example banned').waitFor();
   });
 
-  it('are banned once it is said what ends, and reactivated', async () => {
+  it('bans a person after a confirmation, and reactivates them', async () => {
     const { spare } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${spare.id}`);
     await page.getByRole('heading', { name: 'Sami Lehtinen' }).waitFor();
@@ -86,7 +86,7 @@ describeInBrowser('The people of the console', () => {
     await page.getByRole('definition').getByText('Active').waitFor();
   });
 
-  it('become admins and stop being so, at once and with a way back', async () => {
+  it('gives and removes the admin role, with undo', async () => {
     const { outsider } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${outsider.id}`);
     const admin = page.getByRole('switch', { name: 'Organization admin' });
@@ -103,7 +103,7 @@ describeInBrowser('The people of the console', () => {
     await expectAccessible(page);
   });
 
-  it('keep the last admin, and take back what was shown of it', async () => {
+  it('reverts the optimistic update if the last admin would lose the role', async () => {
     const { admin } = assay.demo().users;
     const page = await assay.enter('staff', `/people/${admin.id}`, { expectedStatuses: [403] });
     const isAdmin = page.getByRole('switch', { name: 'Organization admin' });
@@ -112,7 +112,7 @@ describeInBrowser('The people of the console', () => {
     await expect.poll(() => isAdmin.isChecked()).toBe(true);
   });
 
-  it('reach the assessments that they are given', async () => {
+  it('gives and removes access to assessments', async () => {
     const { outsider } = assay.demo().users;
     const page = await assay.enter('admin', `/people/${outsider.id}`);
     await page.getByText('No access yet.').waitFor();
@@ -126,7 +126,7 @@ describeInBrowser('The people of the console', () => {
     await expectAccessible(page);
   });
 
-  it('are invited by staff into an organization that they choose', async () => {
+  it('lets staff choose the organization of an invitation', async () => {
     const page = await assay.enter('staff', '/people');
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     const form = page.getByRole('dialog', { name: 'Invite someone' });
@@ -139,7 +139,7 @@ describeInBrowser('The people of the console', () => {
     expect(await page.getByRole('definition').allTextContents()).toContain('halden');
   });
 
-  it('are for admins alone', async () => {
+  it('shows members that only admins can see people', async () => {
     const page = await assay.enter('member', '/people');
     await page.getByText('Only admins can see this page').waitFor();
     await expectAccessible(page);

@@ -7,7 +7,7 @@ import { describeInBrowser, signIn } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 import type { DemoAccount } from '../../src/demo/manifest.ts';
 
-describeInBrowser('The console and its session', () => {
+describeInBrowser('Console: session', () => {
   const assay = useConsole();
   const account = (who: 'admin' | 'member') => assay.demo().users[who] as Required<DemoAccount>;
 
@@ -27,7 +27,7 @@ describeInBrowser('The console and its session', () => {
     return page;
   };
 
-  it('gets another token after a reload, without a page in between', async () => {
+  it('requests a new token after a reload, without another page', async () => {
     const page = await enterTags();
     const visited: string[] = [];
     page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).pathname));
@@ -39,7 +39,7 @@ describeInBrowser('The console and its session', () => {
     expect(kept).not.toMatch(/eyJ|code|token/);
   });
 
-  it('is left by its account menu, and its address cannot be gone back to', async () => {
+  it('signs out in the account menu, after which pages redirect to sign-in', async () => {
     const page = await enterTags();
     await page.getByRole('button', { name: 'Account menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -48,7 +48,7 @@ describeInBrowser('The console and its session', () => {
     expect(new URL(page.url()).pathname).toBe('/sign-in');
   });
 
-  it('has the account pages in the colours that were chosen', async () => {
+  it('applies the selected colour scheme to the account pages', async () => {
     const page = await enterTags();
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await paper();
@@ -62,7 +62,7 @@ describeInBrowser('The console and its session', () => {
     expect(await paper()).toBe(light);
   });
 
-  it('leads to the account pages, and from each back', async () => {
+  it('links to the account pages and back', async () => {
     const page = await enterTags();
     for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {
       await page.getByRole('button', { name: 'Account menu' }).click();
@@ -75,16 +75,16 @@ describeInBrowser('The console and its session', () => {
     expect(new URL(page.url()).pathname).toBe('/');
   });
 
-  it('keeps what was typed when the session ends, and goes on once one has signed in elsewhere', async () => {
+  it('keeps typed text when the session expires, and continues after a sign-in in another tab', async () => {
     const page = await enterTags();
     await page.getByRole('button', { name: 'New tag' }).first().click();
     await page.getByRole('textbox', { name: 'Name' }).fill('typed long ago');
     await endSessions(account('admin').email);
-    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     const dialog = page.getByRole('dialog', { name: 'You are signed out' });
     // Alone: what lies behind it is veiled, and nobody can get at it.
     await expectAccessible(page, dialog);
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByText('You are not signed in in this browser yet.').waitFor();
     const [tab] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -95,12 +95,12 @@ describeInBrowser('The console and its session', () => {
     await tab.close();
     await page.bringToFront();
     await page
-      .getByRole('button', { name: 'Go on' })
+      .getByRole('button', { name: 'Continue' })
       .or(page.getByText('The tag "typed long ago"'))
       .first()
       .waitFor();
-    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Go on' }).click();
-    await page.getByText('The tag "typed long ago" was made.').waitFor();
+    if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Continue' }).click();
+    await page.getByText('Tag "typed long ago" created').waitFor();
     await dialog.waitFor({ state: 'detached' });
     // The page's own form for signing out is of the session that ended.
     await page.getByRole('button', { name: 'Account menu' }).click();
@@ -109,7 +109,7 @@ describeInBrowser('The console and its session', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Sign in');
   });
 
-  it('leads to sign in and back to the same address where one wants that', async () => {
+  it('redirects to sign-in and back to the same address', async () => {
     const page = await enterTags();
     await endSessions(account('admin').email);
     await page.getByRole('searchbox').fill('privacy');
@@ -123,7 +123,7 @@ describeInBrowser('The console and its session', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('privacy');
   });
 
-  it('goes to its places by keys, and tells which', async () => {
+  it('navigates with keyboard shortcuts, and lists them', async () => {
     const page = await enterTags();
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
@@ -146,7 +146,7 @@ describeInBrowser('The console and its session', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
   });
 
-  it('has a menu on a phone, which closes when one goes somewhere', async () => {
+  it('closes the navigation drawer on phones after a navigation', async () => {
     const page = await assay.enter('admin', '/tags', { viewport: { width: 390, height: 844 } });
     await page.getByRole('button', { name: 'Open navigation' }).click();
     const menu = page.getByRole('dialog', { name: 'Assay' });
@@ -156,7 +156,7 @@ describeInBrowser('The console and its session', () => {
     expect(await page.title()).toBe('Audit - Assay');
   });
 
-  it('says that a part of it is gone after an update, and is loaded anew', async () => {
+  it('offers to reload when a part is missing after an update', async () => {
     const page = await assay.enter('admin', '/tags', {
       expectedStatuses: [404],
       expectedConsoleErrors: /dynamically imported module/,
@@ -167,16 +167,16 @@ describeInBrowser('The console and its session', () => {
     await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: gone }));
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('heading', { name: 'Reload the console', level: 1 }).waitFor();
-    await page.getByText('The server was probably updated').waitFor();
+    await page.getByText('The server may have been updated').waitFor();
     await expectAccessible(page);
     await page.unrouteAll();
-    await page.getByRole('button', { name: 'Load it anew' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
   });
 
-  it('says where nothing is', async () => {
+  it('shows a page for unknown addresses', async () => {
     const page = await assay.enter('admin', '/tags/no/such', { expectedStatuses: [404] });
-    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found', level: 1 }).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Go to Home' }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();

@@ -5,24 +5,24 @@ import { useConsole } from '../harness/console.ts';
 
 const HOSTILE = `<script>alert(1)</script>\u202e${'x'.repeat(180)}`;
 
-describeInBrowser('The tags of the console', () => {
+describeInBrowser('Console: tags', () => {
   const assay = useConsole();
 
-  it('are made, renamed, called as before again, found and deleted, with what that touches', async () => {
+  it('creates, renames, undoes, searches and deletes tags', async () => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [409] });
     const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
     await grid.getByText('PCI DSS').waitFor();
     // What is fixed is not offered to be changed, and says why.
-    await grid.getByRole('row', { name: /PCI DSS .* nobody can rename or delete it/ }).waitFor();
+    await grid.getByRole('row', { name: /PCI DSS .* cannot be renamed or deleted/ }).waitFor();
     expect(await page.getByRole('button', { name: 'Delete PCI DSS' }).count()).toBe(0);
 
     await page.keyboard.press('n');
     await page.getByRole('textbox', { name: 'Name' }).fill('pci dss');
-    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     await page.getByText('Exists already.').waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('quarterly review');
-    await page.getByRole('button', { name: 'Make the tag' }).click();
-    await page.getByText('The tag "quarterly review" was made.').waitFor();
+    await page.getByRole('button', { name: 'Create tag' }).click();
+    await page.getByText('Tag "quarterly review" created').waitFor();
 
     await page.getByRole('button', { name: 'Rename quarterly review' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('yearly review');
@@ -34,14 +34,14 @@ describeInBrowser('The tags of the console', () => {
     await page.getByRole('button', { name: 'Rename regression' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('seen before');
     await page.keyboard.press('Enter');
-    await page.getByText('"regression" is now called "seen before".').waitFor();
+    await page.getByText('Tag "regression" renamed to "seen before"').waitFor();
     await page.getByRole('button', { name: 'Delete seen before' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The tag "seen before" was deleted.').waitFor();
+    await page.getByText('Tag "seen before" deleted').waitFor();
     // Its row had the focus.
     await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('grid');
     // Of what is gone no name is given back.
-    await expect.poll(() => page.getByText('"regression" is now called').count()).toBe(0);
+    await expect.poll(() => page.getByText('Tag "regression" renamed').count()).toBe(0);
 
     await page.getByRole('searchbox').fill('authent');
     await page.waitForURL('**/tags?search=authent');
@@ -49,15 +49,15 @@ describeInBrowser('The tags of the console', () => {
     const link = grid.getByRole('link');
     const count = await link.textContent();
     await page.getByRole('button', { name: 'Delete authentication' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete the tag' });
-    await dialog.getByText(`It comes off ${count}, and cannot be brought back.`).waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Delete tag' });
+    await dialog.getByText(`It is removed from ${count}. You cannot undo this.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The tag "authentication" was deleted.').waitFor();
+    await page.getByText('Tag "authentication" deleted').waitFor();
     await page.getByText('No results').waitFor();
   });
 
-  it('lead to what they are on', async () => {
+  it('links to the tagged objects', async () => {
     const page = await assay.enter('member', '/tags');
     const row = page.getByRole('row', { name: /privacy/ });
     const count = Number.parseInt((await row.getByRole('link').textContent()) ?? '', 10);
@@ -67,14 +67,14 @@ describeInBrowser('The tags of the console', () => {
     expect(count).toBeGreaterThan(0);
   });
 
-  it('of assessments begin on one of them, and are for admins to change', async () => {
+  it('tags of assessments need a first assessment, and only admins edit them', async () => {
     const page = await assay.enter('admin', '/tags?kind=assessment');
     const grid = page.getByRole('grid', { name: 'Tags of assessments' });
     await page.getByRole('button', { name: 'New tag' }).first().click();
     await page.getByRole('textbox', { name: 'Name' }).fill('third quarter');
-    await page.getByRole('combobox', { name: 'First assessment with it' }).click();
+    await page.getByRole('combobox', { name: 'First assessment' }).click();
     await page.getByRole('option').first().click();
-    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     await grid
       .getByRole('row', { name: /third quarter/ })
       .getByText('1 assessment')
@@ -86,22 +86,22 @@ describeInBrowser('The tags of the console', () => {
     expect(await member.getByRole('button', { name: /^Rename/ }).count()).toBe(0);
   });
 
-  it('of assets can have any name, and everyone can read them', async () => {
+  it('tags of assets can have any name', async () => {
     const page = await assay.enter('admin', '/tags?kind=asset');
     const grid = page.getByRole('grid', { name: 'Tags of assets' });
     await page.getByRole('button', { name: 'New tag' }).first().click();
     await page.getByRole('textbox', { name: 'Name' }).fill(HOSTILE);
-    await page.getByRole('button', { name: 'Make the tag' }).click();
+    await page.getByRole('button', { name: 'Create tag' }).click();
     await grid.getByText('<script>alert(1)</script>').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: /^Delete <script>/ }).click();
-    await page.getByText('None of the assets that you reach has it; others may.').waitFor();
+    await page.getByText('None of the assets you have access to has this tag. Others may.').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await expect.poll(() => grid.getByText('<script>').count()).toBe(0);
   });
 
-  it('are shown to staff organization by organization', async () => {
+  it('lets staff select the organization', async () => {
     const page = await assay.enter('staff', '/tags?kind=asset');
     await page.getByRole('grid').getByText('internet-facing').waitFor();
     await page.getByRole('combobox', { name: 'Organization' }).click();

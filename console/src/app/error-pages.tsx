@@ -15,7 +15,7 @@ export function NotFoundPage() {
   return (
     <PageLayout title={errors.notFound}>
       <EmptyState
-        title={errors.notFound}
+        title={errors.noSuchPage}
         action={
           <Button variant="light" renderRoot={(props) => <Link to="/" {...props} />}>
             {errors.goHome}
@@ -35,7 +35,7 @@ export function PageError({ error, reset }: ErrorComponentProps) {
     return (
       <PageLayout title={errors.outdated}>
         <EmptyState
-          title={errors.outdated}
+          title={errors.partMissing}
           action={<Button onClick={() => location.reload()}>{errors.reload}</Button>}
         >
           {errors.outdatedHint}

@@ -16,11 +16,12 @@ export const appMessages = {
 
   errors: {
     notFound: 'Page not found',
+    noSuchPage: 'This page does not exist',
     notFoundHint: 'The address may be mistyped, or the page was deleted.',
     goHome: 'Go to Home',
     outdated: 'Reload the console',
-    outdatedHint:
-      'Part of the console could not be loaded. The server may have been updated since you opened this page, or may be unreachable.',
+    partMissing: 'Part of the console could not be loaded',
+    outdatedHint: 'The server may have been updated since you opened this page, or may be unreachable.',
     reload: 'Reload',
     failed: 'Something went wrong',
   },

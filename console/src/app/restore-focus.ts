@@ -68,17 +68,17 @@ const isFocusLost = () =>
 
 function ancestorsOf(element: Element): AncestorPosition[] {
   const content = document.getElementById('content');
-  const places: AncestorPosition[] = [];
-  if (content?.contains(element) !== true) return places;
+  const ancestors: AncestorPosition[] = [];
+  if (content?.contains(element) !== true) return ancestors;
   for (let child = element; child !== content && child.parentElement !== null; child = child.parentElement)
-    places.push({ parent: child.parentElement, index: [...child.parentElement.children].indexOf(child) });
-  return places;
+    ancestors.push({ parent: child.parentElement, index: [...child.parentElement.children].indexOf(child) });
+  return ancestors;
 }
 
-function findNextFocusable(places: readonly AncestorPosition[]): HTMLElement | undefined {
+function findNextFocusable(ancestors: readonly AncestorPosition[]): HTMLElement | undefined {
   // In the nearest remaining ancestor, the child at the index was removed; further up, it still exists.
-  const there = places.findIndex(({ parent }) => parent.isConnected);
-  for (const [step, { parent, index }] of places.slice(Math.max(0, there)).entries()) {
+  const nearest = ancestors.findIndex(({ parent }) => parent.isConnected);
+  for (const [step, { parent, index }] of ancestors.slice(Math.max(0, nearest)).entries()) {
     const table = parent.closest<HTMLElement>('[role="grid"]');
     if (table !== null) return table;
     for (const child of [...parent.children].slice(step === 0 ? index : index + 1)) {

@@ -18,7 +18,7 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'Home'),
+  component: lazyRouteComponent(() => import('../pages/home/home-page.tsx'), 'HomePage'),
 });
 
 const vulnerabilities = createRoute({
@@ -110,14 +110,14 @@ const tags = createRoute({
   getParentRoute: () => root,
   path: '/tags',
   validateSearch: parseTagsSearch,
-  component: lazyRouteComponent(() => import('../pages/tags/tag-list.tsx'), 'Tags'),
+  component: lazyRouteComponent(() => import('../pages/tags/tag-list.tsx'), 'TagsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: parseAuditSearch,
-  component: lazyRouteComponent(() => import('../pages/audit/audit-list.tsx'), 'Audit'),
+  component: lazyRouteComponent(() => import('../pages/audit/audit-list.tsx'), 'AuditPage'),
 });
 
 const assets = createRoute({

@@ -27,7 +27,6 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useHasNoAccess } from '../queries/groups.ts';
 import { submitSignOut } from '../session/sign-out.ts';
 import { currentUser } from '../session/current-user.ts';
 import { useRestoreFocus } from './restore-focus.ts';
@@ -37,6 +36,7 @@ import { SessionExpiredDialog } from './session-expired-dialog.tsx';
 import classes from './shell.module.css';
 import { useShortcuts } from './shortcuts.tsx';
 import { appMessages } from './messages.ts';
+import { useHasNoAccess } from '../session/permissions.ts';
 
 /** `key` is the letter of its shortcut, after `g`. */
 const NAV_ITEMS = [
@@ -154,7 +154,7 @@ function NavLinks({ onGo }: { onGo: () => void }) {
       key={to}
       label={label}
       leftSection={<Icon size={18} aria-hidden />}
-      className={classes.place}
+      className={classes.link}
       renderRoot={(props) => <Link to={to} activeOptions={{ exact: to === '/' }} {...props} onClick={onGo} />}
     />
   ));

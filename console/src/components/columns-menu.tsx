@@ -5,7 +5,7 @@ interface ColumnsMenuProps {
   columns: readonly { id: string; header: string; isHiddenByDefault?: boolean }[];
   /** Ids of the selected columns; if absent, those that fit are shown. */
   selected: readonly string[] | undefined;
-  onChange: (asked: readonly string[] | undefined) => void;
+  onChange: (selected: readonly string[] | undefined) => void;
   /** Id of the column that cannot be hidden. */
   required: string;
 }

@@ -97,7 +97,7 @@ function FilterChip({ filter, values, onChange }: FilterProps) {
     <Group gap={0} wrap="nowrap" className={classes.chip}>
       <Popover position="bottom-start" width={260} trapFocus>
         <Popover.Target>
-          <Button size="compact-sm" variant="light" className={classes.chosen}>
+          <Button size="compact-sm" variant="light" className={classes.selected}>
             {/* The button is a flex container, which would drop the spaces. */}
             <span>
               {filter.label}: <SelectedNames filter={filter} values={values} />

@@ -25,7 +25,7 @@ export function ListingPicker({
   onChange,
   ...rest
 }: ListingPickerProps) {
-  const [chosen, setChosen] = useState<Option | null>(null);
+  const [selected, setSelected] = useState<Option | null>(null);
   return (
     <AsyncSelect
       {...rest}
@@ -34,9 +34,9 @@ export function ListingPicker({
       loadOptions={async (search, signal) =>
         (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }))
       }
-      value={value === null ? null : chosen?.value === value ? chosen : { value, label: value }}
+      value={value === null ? null : selected?.value === value ? selected : { value, label: value }}
       onChange={(option) => {
-        setChosen(option);
+        setSelected(option);
         onChange(option?.value ?? null);
       }}
       clearable

@@ -23,7 +23,7 @@ export function PageLayout({ title, actions, toolbar, fillsHeight = false, child
     document.title = `${title} - Assay`;
   }, [title]);
   return (
-    <div className={classes.place} data-fills={fillsHeight || undefined}>
+    <div className={classes.page} data-fills={fillsHeight || undefined}>
       <Group justify="space-between" className={classes.head}>
         <Title order={1} size={title.length > LONG_TITLE ? 'h5' : 'h3'} dir="auto">
           {title}

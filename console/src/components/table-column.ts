@@ -21,5 +21,5 @@ export interface Column<Row> {
 /** Ids of the selected rows. */
 export interface RowSelection {
   selected: ReadonlySet<string>;
-  onChange: (chosen: ReadonlySet<string>) => void;
+  onChange: (selected: ReadonlySet<string>) => void;
 }

@@ -147,11 +147,11 @@ async function createMissing(entries: readonly AssetEntry[], organizationUid: st
         );
         left = [];
       } catch (error) {
-        const faults = new Map(rejectedAssets(error, 0).map(({ index, message }) => [index, message]));
-        if (faults.size === 0) throw error;
-        for (const [index, message] of faults)
+        const errors = new Map(rejectedAssets(error, 0).map(({ index, message }) => [index, message]));
+        if (errors.size === 0) throw error;
+        for (const [index, message] of errors)
           rejections.push(rejected(left[index]?.location ?? '', message));
-        left = left.filter((_one, index) => !faults.has(index));
+        left = left.filter((_one, index) => !errors.has(index));
       }
   return { created, rejections };
 }

@@ -6,17 +6,17 @@ const BATCH_WINDOW = 20;
 
 /** Loads by id, batching the ids that are requested within `BATCH_WINDOW`. */
 function batchReads(read: (ids: readonly string[]) => Promise<Map<string, string>>) {
-  let wanted: string[] = [];
-  let answer: Promise<Map<string, string>> | undefined;
+  let pendingIds: string[] = [];
+  let result: Promise<Map<string, string>> | undefined;
   return async (id: string): Promise<string | null> => {
-    wanted.push(id);
-    answer ??= new Promise((resolve) => setTimeout(resolve, BATCH_WINDOW)).then(() => {
-      const ids = wanted;
-      wanted = [];
-      answer = undefined;
+    pendingIds.push(id);
+    result ??= new Promise((resolve) => setTimeout(resolve, BATCH_WINDOW)).then(() => {
+      const ids = pendingIds;
+      pendingIds = [];
+      result = undefined;
       return read(ids);
     });
-    return (await answer).get(id) ?? null;
+    return (await result).get(id) ?? null;
   };
 }
 

@@ -74,12 +74,12 @@ async function sendBulkUpdate(change: BulkUpdateRequest): Promise<{ changed: num
   return { changed, requestIds };
 }
 
-async function undoBulkUpdate(requestIds: readonly string[]): Promise<{ changed: number; kept: number }> {
-  const sum = { changed: 0, kept: 0 };
+async function undoBulkUpdate(requestIds: readonly string[]): Promise<{ changed: number; skipped: number }> {
+  const sum = { changed: 0, skipped: 0 };
   for (const undo of requestIds.toReversed()) {
     const { data } = await api.POST('/v1/vulnerabilities/bulk_update', { body: { undo } });
     sum.changed += data.updated_count;
-    sum.kept += data.kept_count ?? 0;
+    sum.skipped += data.kept_count ?? 0;
   }
   return sum;
 }
@@ -94,11 +94,11 @@ export function useBulkUpdate() {
   const client = useQueryClient();
   const undo = async (requestIds: readonly string[], previous: PreviousRows | undefined) => {
     try {
-      const { changed: number, kept } = await undoBulkUpdate(requestIds);
-      if (kept === 0 && previous !== undefined) restoreRows(client, previous);
+      const { changed: number, skipped } = await undoBulkUpdate(requestIds);
+      if (skipped === 0 && previous !== undefined) restoreRows(client, previous);
       else void client.resetQueries({ queryKey: VULNERABILITIES_KEY });
       refreshCounts(client);
-      notify(queryMessages.vulnerability.undone(number, kept));
+      notify(queryMessages.vulnerability.undone(number, skipped));
     } catch (error) {
       notifyError(commonMessages.undoFailed, error);
     }

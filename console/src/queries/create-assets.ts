@@ -23,11 +23,11 @@ export const assetKey = ({ assetType, location }: Pick<AssetEntry, 'assetType' |
 /** Finds the entries that an organization already has, by type and location (operation 75). */
 export async function findExistingAssets(
   organizationUid: string,
-  wanted: readonly AssetEntry[],
+  entries: readonly AssetEntry[],
   signal: AbortSignal,
 ): Promise<Map<string, AssetRow>> {
   const found = new Map<string, AssetRow>();
-  const keys = new Set(wanted.map(assetKey));
+  const keys = new Set(entries.map(assetKey));
   const read = async (query: Record<string, unknown>) => {
     const all = { 'organizationUid[]': [organizationUid], fields: LOOKUP_FIELDS, perPage: 1_000, ...query };
     for await (const row of api.rows('/api/asset/v2/assets', { params: { query: all }, signal })) {
@@ -37,9 +37,9 @@ export async function findExistingAssets(
   };
   const isAddress = ({ assetType, location }: AssetEntry) =>
     assetType === 'host' && /^[\d.]+$|:/.test(location);
-  for (const some of chunk(wanted.filter(isAddress), ADDRESSES_PER_REQUEST))
+  for (const some of chunk(entries.filter(isAddress), ADDRESSES_PER_REQUEST))
     await read({ 'ipRange[]': some.map(({ location }) => location) });
-  const named = wanted.filter((item) => !isAddress(item));
+  const named = entries.filter((item) => !isAddress(item));
   if (named.length > MAX_SINGLE_LOOKUPS)
     await read({ 'assetType[]': [...new Set(named.map(({ assetType }) => assetType))], perPage: 5_000 });
   else

@@ -96,7 +96,7 @@ export const queryMessages = {
     cancelled: (file: string) => `Import of ${file} cancelled. Changes already made were kept.`,
     cancelFailed: 'Could not cancel the import',
     undoing: (file: string) => `Undoing the import of ${file}`,
-    undone: (result: string, kept: number) => `Import undone: ${result}, ${kept.toLocaleString()} kept`,
+    undone: (result: string, skipped: number) => `Import undone: ${result}, ${skipped.toLocaleString()} kept`,
     undoResult: ({ findings, assets, statuses }: { findings: number; assets: number; statuses: number }) =>
       `${pluralizeVulnerabilities(findings)} and ${pluralize(assets, 'asset')} deleted, ${pluralize(statuses, 'status', 'statuses')} restored`,
     connectionLost: 'The connection was lost. Reload the page to see the current state.',
@@ -105,10 +105,10 @@ export const queryMessages = {
   vulnerability: {
     countChanged: (now: number, expected: number) =>
       `${pluralize(now, 'vulnerability matches', 'vulnerabilities match')} now, instead of ${expected.toLocaleString()}. Nothing was changed. Check the list and try again.`,
-    undone: (count: number, kept: number) =>
-      kept === 0
+    undone: (count: number, skipped: number) =>
+      skipped === 0
         ? `Change to ${pluralizeVulnerabilities(count)} undone`
-        : `Change to ${pluralizeVulnerabilities(count)} undone, ${kept.toLocaleString()} changed since and left as they are`,
+        : `Change to ${pluralizeVulnerabilities(count)} undone, ${skipped.toLocaleString()} changed since and left as they are`,
     updateFailed: (label: string) => `Could not set: ${label}`,
     unchanged: (label: string) => `${label}: already set`,
     updated: (label: string, title: string) => `${label}: ${title}`,

@@ -2,7 +2,6 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssessmentSearch, useAssessments } from '../../queries/assessments.ts';
 import type { Assessment } from '../../queries/client.ts';
-import { useCanCreateAssessments } from '../../queries/groups.ts';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
@@ -15,6 +14,7 @@ import { ASSESSMENT_TABLE_COLUMNS } from './columns.tsx';
 import { useAssessmentFilters } from './filters.ts';
 import { assessmentMessages as messages } from './messages.ts';
 import { parseAssessmentSearch } from './search-params.ts';
+import { useCanCreateAssessments } from '../../session/permissions.ts';
 
 const DEFAULT_SORT = '-created_at';
 

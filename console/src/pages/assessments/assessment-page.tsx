@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { assessment as assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
-import { group as groupQuery, useCanEditAssessments } from '../../queries/groups.ts';
+import { group as groupQuery } from '../../queries/groups.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -23,6 +23,7 @@ import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { AssessmentStateMenu } from './assessment-state-menu.tsx';
 import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
+import { useCanEditAssessments } from '../../session/permissions.ts';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 

@@ -9,7 +9,7 @@ import { FilterBar } from '../../components/filter-bar.tsx';
 import { ResultCount } from '../../components/result-count.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { DataTable, toggleId } from '../../components/data-table.tsx';
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { AddAssetsDialog } from './add-assets-dialog.tsx';
 import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx';
 import { ASSET_TABLE_COLUMNS } from './columns.tsx';

@@ -12,7 +12,7 @@ import { DescriptionItem, DescriptionList } from '../../components/description-l
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { AssetListings } from './asset-listings.tsx';
 import { AssetPorts } from './asset-ports.tsx';
 import { AssetVulnerabilities } from './asset-vulnerabilities.tsx';
@@ -63,7 +63,7 @@ export function AssetPage() {
               Edit
             </Button>
           )}
-          {rights.whole && (
+          {rights.organizationWide && (
             <Button
               size="xs"
               variant="default"

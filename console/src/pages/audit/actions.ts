@@ -1,4 +1,4 @@
-/** What the audit log tells of, for the filter to choose from. */
+/** Actions of the audit log, as options of the filter. */
 export const AUDIT_ACTIONS: readonly string[] = [
   'assessment-group.add-member',
   'assessment-group.add-members',

@@ -6,6 +6,7 @@ import type { AuditSearchChange } from './search.ts';
 import classes from './audit.module.css';
 import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText, changedMembers } from './audit-event-text.ts';
+import { auditMessages } from './messages.ts';
 
 interface AuditDetailsProps {
   event: AuditEvent;
@@ -13,7 +14,7 @@ interface AuditDetailsProps {
   onClose: () => void;
 }
 
-/** One event: who did it, from where, and what was before and after. */
+/** An audit event: actor, origin, and the values before and after. */
 export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
   const { object_type, object_id, actor, request_id } = event;
   const changes = changedMembers(event);
@@ -42,12 +43,12 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
         <Group gap="xs">
           {object_id !== null && (
             <Button size="compact-sm" variant="light" onClick={() => onFilter({ object_type, object_id })}>
-              All of this object
+              {auditMessages.sameObject}
             </Button>
           )}
           {request_id !== null && (
             <Button size="compact-sm" variant="light" onClick={() => onFilter({ request_id })}>
-              All of this request
+              {auditMessages.sameRequest}
             </Button>
           )}
           {actor.user_id !== null && (
@@ -56,19 +57,19 @@ export function AuditDetails({ event, onFilter, onClose }: AuditDetailsProps) {
               variant="light"
               onClick={() => onFilter({ user_id: actor.user_id ?? undefined })}
             >
-              All by this person
+              {auditMessages.sameUser}
             </Button>
           )}
         </Group>
         {changes.length === 0 ? (
           <Text size="sm" c="dimmed">
-            Nothing more was written down of it.
+            {auditMessages.noChanges}
           </Text>
         ) : (
-          <Table layout="fixed" className={classes.changes} aria-label="What changed">
+          <Table layout="fixed" className={classes.changes} aria-label={auditMessages.changes}>
             <Table.Thead>
               <Table.Tr>
-                <Table.Th w="26%">What</Table.Th>
+                <Table.Th w="26%">Field</Table.Th>
                 {event.before !== null && <Table.Th>Before</Table.Th>}
                 {event.after !== null && <Table.Th>After</Table.Th>}
               </Table.Tr>

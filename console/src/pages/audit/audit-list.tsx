@@ -25,6 +25,7 @@ import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText } from './audit-event-text.ts';
 import { AUDIT_FILTERS } from './filters.ts';
 import type { AuditSearch, AuditSearchChange } from './search.ts';
+import { auditMessages } from './messages.ts';
 
 const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   {
@@ -62,8 +63,8 @@ const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
   { id: 'address', header: 'From', width: '140px', minTableWidth: 900, cell: ({ address }) => address },
 ];
 
-/** Who changed what, and when. */
-export function Audit() {
+/** The audit log; only for admins and staff. */
+export function AuditPage() {
   const address = useSearch({ from: '/audit' });
   const navigate = useNavigate({ from: '/audit' });
   const { data: who } = useQuery(currentUser);
@@ -77,9 +78,7 @@ export function Audit() {
   if (who.admin !== true)
     return (
       <PageLayout title="Audit">
-        <EmptyState title="The audit log is for admins">
-          Ask an admin of your organization what you want to know.
-        </EmptyState>
+        <EmptyState title={auditMessages.adminsOnly}>{auditMessages.adminsOnlyHint}</EmptyState>
       </PageLayout>
     );
   return (
@@ -90,7 +89,7 @@ export function Audit() {
       toolbar={<Toolbar search={address} onChange={go} />}
     >
       <Events
-        // Another filter begins at no row.
+        // Resets the current row when the filter changes.
         key={JSON.stringify(filter)}
         filter={filter}
         onOpen={setOpened}
@@ -113,7 +112,7 @@ function Events({ filter, onOpen, onReset }: EventsProps) {
   const list = useAuditEvents(filter);
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
-  useRowShortcuts(rows, { itemName: 'event', open: { label: 'Show what changed', run: onOpen } });
+  useRowShortcuts(rows, { itemName: 'event', open: { label: auditMessages.showChanges, run: onOpen } });
   return (
     <DataTable
       label="Events"
@@ -143,7 +142,7 @@ function Toolbar({ search: address, onChange }: ToolbarProps) {
       filters={AUDIT_FILTERS}
       values={values}
       onChange={(name, next) => {
-        // Of actions the API takes many, of all else one: the last that was chosen.
+        // Only `action` accepts several values; of others, the last one wins.
         const last = next.at(-1);
         if (name === 'action') onChange({ action: next.length === 0 ? undefined : [...next] });
         else if (name === 'user_id') onChange({ user_id: last === undefined ? undefined : Number(last) });
@@ -175,9 +174,8 @@ function Toolbar({ search: address, onChange }: ToolbarProps) {
 function ExportMenu({ filter }: { filter: AuditFilter }) {
   const saving = useMutation({
     mutationFn: (form: keyof typeof AUDIT_EXPORT_FORMATS) => exportAuditEvents(filter, form),
-    onSuccess: (_, form) =>
-      notify(`The events were saved as ${AUDIT_EXPORT_FORMATS[form].name}, the oldest first.`),
-    onError: (error) => notifyError('The events could not be saved', error),
+    onSuccess: (_, form) => notify(auditMessages.exported(AUDIT_EXPORT_FORMATS[form].name)),
+    onError: (error) => notifyError(auditMessages.exportFailed, error),
   });
   return (
     <Menu position="bottom-end">
@@ -194,7 +192,7 @@ function ExportMenu({ filter }: { filter: AuditFilter }) {
       <Menu.Dropdown>
         {(['CSV', 'NDJSON'] as const).map((form) => (
           <Menu.Item key={form} onClick={() => saving.mutate(form)}>
-            All that match, as {form}
+            {auditMessages.exportAll(form)}
           </Menu.Item>
         ))}
       </Menu.Dropdown>
@@ -202,7 +200,7 @@ function ExportMenu({ filter }: { filter: AuditFilter }) {
   );
 }
 
-/** @returns the filter of the API: a day begins and ends in the reader's zone */
+/** Converts search parameters to a filter; days begin and end in the browser's time zone. */
 function toFilter({ since, until, ...rest }: AuditSearch): AuditFilter {
   const midnight = (day: string, later: number) => {
     const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
@@ -215,7 +213,6 @@ function toFilter({ since, until, ...rest }: AuditSearch): AuditFilter {
   };
 }
 
-/** @returns the members that are there */
 function clearSearch(address: AuditSearchChange): AuditSearch {
   return Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined));
 }

@@ -5,8 +5,9 @@ import type { AuditEvent } from '../../queries/client.ts';
 import { auditObjectName } from '../../queries/audit-object-names.ts';
 import classes from './audit.module.css';
 import { type AuditObject, objectNameIn, auditObjectOf } from './audit-event-text.ts';
+import { auditMessages } from './messages.ts';
 
-/** Where the console has a page of an object. */
+/** Pages of the console by object type. */
 const PAGE_PATHS: Readonly<Record<string, (id: string) => string>> = {
   vulnerability: (id) => `/vulnerabilities/${id}`,
   assessment: (id) => `/assessments/${id}`,
@@ -16,17 +17,17 @@ const PAGE_PATHS: Readonly<Record<string, (id: string) => string>> = {
   import: (id) => `/imports/${id}`,
 };
 
-/** What an event was done to, by its name where that is known, and the way to it. */
+/** The object of an event, with its name if known, linked to its page. */
 export function AuditObjectLink({ event }: { event: AuditEvent }) {
   const object = auditObjectOf(event);
-  const told = objectNameIn(event);
+  const recordedName = objectNameIn(event);
   const { data } = useQuery({
     ...auditObjectName(object.type, object.id ?? ''),
-    ...(told === undefined && object.id !== null ? {} : { enabled: false }),
+    ...(recordedName === undefined && object.id !== null ? {} : { enabled: false }),
   });
   const { type, id, isGone } = object;
-  if (id === null) return type.replaceAll('-', ' ');
-  const name = told ?? data ?? id;
+  if (id === null) return typeText(type);
+  const name = recordedName ?? data ?? id;
   const page = isGone ? undefined : PAGE_PATHS[type]?.(id);
   return (
     <span className={classes.object} title={`${event.object_type} ${event.object_id ?? ''}`}>
@@ -42,5 +43,7 @@ export function AuditObjectLink({ event }: { event: AuditEvent }) {
   );
 }
 
+const typeText = (type: string) => type.replaceAll('-', ' ');
+
 const objectTypeText = ({ type, partType }: AuditObject) =>
-  `${partType === undefined ? '' : `${partType} of `}${type.replaceAll('-', ' ')}`;
+  partType === undefined ? typeText(type) : auditMessages.partOf(partType, typeText(type));

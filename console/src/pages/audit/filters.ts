@@ -1,6 +1,7 @@
 import { api } from '../../queries/client.ts';
 import type { FilterDefinition, Option } from '../../components/filter-definition.ts';
 import { AUDIT_ACTIONS } from './actions.ts';
+import { auditMessages } from './messages.ts';
 
 const MAX_OPTIONS = 30;
 
@@ -10,13 +11,12 @@ const searchOptions = (all: readonly string[], search: string): Option[] =>
     .slice(0, MAX_OPTIONS)
     .map((value) => ({ value, label: value }));
 
-/** What is pasted is what is looked for. */
+/** Accepts any text as a value. */
 const freeText = async (search: string): Promise<Option[]> =>
   search.trim() === '' ? [] : [{ value: search.trim(), label: search.trim() }];
 
 const OBJECT_TYPES = [...new Set(AUDIT_ACTIONS.map((action) => action.slice(0, action.indexOf('.'))))];
 
-/** The filters of the audit log. */
 export const AUDIT_FILTERS: readonly FilterDefinition[] = [
   {
     name: 'action',
@@ -28,7 +28,7 @@ export const AUDIT_FILTERS: readonly FilterDefinition[] = [
   },
   {
     name: 'object_type',
-    label: 'Kind of object',
+    label: auditMessages.objectType,
     options: async (search) => searchOptions(OBJECT_TYPES, search),
   },
   { name: 'object_id', label: 'Object', options: freeText },

@@ -22,5 +22,5 @@ export const auditMessages = {
     system: 'System',
     stranger: 'Not signed in',
   },
-  partOf: (part: string, whole: string) => `${part} of ${whole}`,
+  partOf: (part: string, object: string) => `${part} of ${object}`,
 } as const;

@@ -1,4 +1,4 @@
-/** Of the address of the audit log: its filters, as the API calls them, and its days in the reader's zone. */
+/** Search parameters of the audit log: filters as in the API, and days in the browser's time zone. */
 export interface AuditSearch {
   action?: string[];
   object_type?: string;
@@ -14,7 +14,7 @@ export interface AuditSearch {
 const TEXTS = ['object_type', 'object_id', 'request_id'] as const;
 const DAYS = ['since', 'until'] as const;
 
-/** Reads the address of the audit log; what is none of its parameters, or of the wrong kind, is left out. */
+/** Parses the search parameters of the audit log and ignores invalid ones. */
 export function parseAuditSearch(given: Record<string, unknown>): AuditSearch {
   const found: AuditSearch = {};
   const actions = [given.action ?? []].flat().filter((action) => typeof action === 'string');
@@ -32,5 +32,5 @@ export function parseAuditSearch(given: Record<string, unknown>): AuditSearch {
   return found;
 }
 
-/** What becomes of an address: what is `undefined` goes. */
+/** A change of search parameters; `undefined` removes one. */
 export type AuditSearchChange = { [Name in keyof AuditSearch]?: AuditSearch[Name] | undefined };

@@ -15,7 +15,7 @@ import { errorText, notify } from '../../components/notifications.tsx';
 import { type BatchItemResult, BatchResultDialog } from '../../components/batch-result-dialog.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { currentUser } from '../../session/current-user.ts';
-import { pluralize, pluralizePeople } from '../../components/pluralize.ts';
+import { groupMessages } from './messages.ts';
 
 interface AddMembersProps {
   id: number;
@@ -23,10 +23,11 @@ interface AddMembersProps {
   onClose: () => void;
 }
 
-/** Addresses that are looked up at the same time. */
 const LOOKUP_CONCURRENCY = 4;
 
-/** Makes many people members at once: found one by one, or pasted as a list of addresses; each has a result (operation 47). */
+const messages = groupMessages.add;
+
+/** Adds people to a group, selected one by one or pasted as a list of addresses, with a result for each (operation 47). */
 export function AddMembersDialog({ id, organization, onClose }: AddMembersProps) {
   const { data: who } = useQuery(currentUser);
   const [role, setRole] = useState<GroupRole>('assessment_member');
@@ -34,36 +35,36 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
   const [text, setText] = useState('');
   const { add } = useUpdateMembers(id);
   const addresses = parseAddresses(text);
-  // Staff reach several organizations, of which the group is in one; others have one.
-  const within = who?.staff === true ? organization : undefined;
+  // Only staff see several organizations.
+  const organizationUid = who?.staff === true ? organization : undefined;
   const run = useMutation({
     async mutationFn(): Promise<BatchItemResult[]> {
-      const looked = await findMembers(addresses, within);
-      const people = new Map([...found, ...looked.people].map((person) => [person.userUid, person]));
-      const outcomes = await add([...people.values()].map((person) => ({ ...person, role })));
-      return [...outcomes, ...looked.unknown];
+      const lookup = await findMembers(addresses, organizationUid);
+      const people = new Map([...found, ...lookup.people].map((person) => [person.userUid, person]));
+      const results = await add([...people.values()].map((person) => ({ ...person, role })));
+      return [...results, ...lookup.unknown];
     },
-    onSuccess(outcomes) {
-      const added = outcomes.filter(({ status }) => status === 'done').length;
-      notify(`${pluralizePeople(added)} added.`);
+    onSuccess(results) {
+      const added = results.filter(({ status }) => status === 'done').length;
+      notify(messages.added(added));
     },
   });
   if (run.data !== undefined)
     return (
       <BatchResultDialog
-        title="Add people"
+        title={groupMessages.members.add}
         onClose={onClose}
         itemLabel="Person"
         results={run.data}
         doneLabel="Added"
-        alreadyLabel="Already there"
+        alreadyLabel={messages.alreadyMember}
       />
     );
   const total = found.length + addresses.length;
   return (
     <FormDialog
-      title="Add people"
-      submitLabel={`Add ${pluralizePeople(total)}`}
+      title={groupMessages.members.add}
+      submitLabel={messages.submit(total)}
       size="lg"
       isPending={run.isPending}
       isDisabled={total === 0}
@@ -73,11 +74,11 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
     >
       <AsyncSelect
         autoFocus
-        label="Person"
-        placeholder="Name or address"
-        optionsKey={['people-uids', within ?? '']}
+        label={messages.person}
+        placeholder={messages.nameOrAddress}
+        optionsKey={['people-uids', organizationUid ?? '']}
         loadOptions={async (search, signal) =>
-          (await findPeople(search, signal, within)).map(({ uid, name, email }) => ({
+          (await findPeople(search, signal, organizationUid)).map(({ uid, name, email }) => ({
             value: uid,
             label: name === null || name === undefined ? email : `${name} (${email})`,
           }))
@@ -90,13 +91,13 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         }}
       />
       <SelectedPills
-        label="People to add"
+        label={messages.people}
         selected={found.map(({ userUid, name }) => ({ value: userUid, label: name }))}
         onRemove={(value) => setFound(found.filter(({ userUid }) => userUid !== value))}
       />
       <Textarea
-        label="Addresses"
-        description="Paste a list: one a line, or with commas, or from a mail program"
+        label={messages.addresses}
+        description={messages.addressesHint}
         autosize
         minRows={3}
         maxRows={10}
@@ -105,14 +106,17 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
       />
       {addresses.length > 0 && (
         <Text size="xs" c="dimmed" aria-live="polite">
-          {pluralize(addresses.length, 'address', 'addresses')} found in it.
+          {messages.addressesFound(addresses.length)}
         </Text>
       )}
       <Select
         label="Role"
         data={GROUP_ROLES.map(({ value, label }) => ({ value, label }))}
         allowDeselect={false}
-        description={`${groupRoleLabel(role)}: ${GROUP_ROLES.find(({ value }) => value === role)?.description ?? ''} Who has another role gets this one.`}
+        description={messages.roleHint(
+          groupRoleLabel(role),
+          GROUP_ROLES.find(({ value }) => value === role)?.description ?? '',
+        )}
         value={role}
         onChange={(value) => value !== null && setRole(value as GroupRole)}
       />
@@ -120,13 +124,13 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
   );
 }
 
-/** @returns the addresses in a text that was pasted, each once: of lines, lists with commas, `Name <address>` */
+/** Extracts the distinct addresses from lines, comma-separated lists and `Name <address>`. */
 function parseAddresses(text: string): string[] {
   const found = text.match(/[^\s<>,;"()]+@[^\s<>,;"()]+/g) ?? [];
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** Finds out who has these addresses. */
+/** Looks up the users with these addresses. */
 async function findMembers(addresses: readonly string[], organization: string | undefined) {
   const people: MemberRef[] = [];
   const unknown: BatchItemResult[] = [];
@@ -134,10 +138,9 @@ async function findMembers(addresses: readonly string[], organization: string | 
   for (let from = 0; from < addresses.length; from += LOOKUP_CONCURRENCY) {
     const some = addresses.slice(from, from + LOOKUP_CONCURRENCY);
     const found = await Promise.all(some.map((address) => findPersonByEmail(address, signal, organization)));
-    for (const [at, person] of found.entries()) {
-      const name = some[at] ?? '';
-      if (person === undefined)
-        unknown.push({ name, status: 'refused', reason: 'Nobody here has this address. Invite them first.' });
+    for (const [index, person] of found.entries()) {
+      const name = some[index] ?? '';
+      if (person === undefined) unknown.push({ name, status: 'refused', reason: messages.unknownAddress });
       else people.push({ userUid: person.uid, name });
     }
   }

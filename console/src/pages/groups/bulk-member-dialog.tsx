@@ -9,11 +9,11 @@ import {
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
 import { BatchResultDialog } from '../../components/batch-result-dialog.tsx';
-import { pluralizePeople } from '../../components/pluralize.ts';
+import { groupMessages } from './messages.ts';
+import { commonMessages } from '../../components/messages.ts';
 
 type Member = MemberRef & { role: GroupRole };
 
-/** What becomes of members who are chosen. */
 export type MemberUpdate =
   | { kind: 'remove'; people: readonly Member[] }
   | { kind: 'role'; role: GroupRole; people: readonly Member[] };
@@ -25,7 +25,9 @@ interface BulkMemberDialogProps {
   onClose: () => void;
 }
 
-/** Asks whether members are removed or get another role, and shows what became of each (operations 13 and 47). */
+const messages = groupMessages.bulk;
+
+/** Removes members or changes their role after a confirmation, with a result for each (operations 13 and 47). */
 export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDialogProps) {
   const { add, remove } = useUpdateMembers(id);
   const { kind, people } = update;
@@ -34,32 +36,32 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
       update.kind === 'remove'
         ? remove(people)
         : add(people.map((person) => ({ ...person, role: update.role }))),
-    onSuccess(outcomes) {
+    onSuccess(results) {
       onDone();
-      const changed = people.filter((_person, at) => outcomes[at]?.status === 'done');
+      const changed = people.filter((_person, index) => results[index]?.status === 'done');
       if (changed.length > 0)
-        notify(`${pluralizePeople(changed.length)} ${kind === 'remove' ? 'removed' : 'changed'}.`, {
+        notify((kind === 'remove' ? messages.removed : messages.changed)(changed.length), {
           undo: () => void undo(changed),
         });
     },
   });
-  /** Those who were removed, and those whose role changed, get the role that they had. */
+  /** Restores the previous role of removed and changed members. */
   const undo = async (changed: readonly Member[]) => {
     onClose();
     try {
-      const outcomes = await add(changed);
-      const refused = outcomes.filter(({ status }) => status === 'refused');
-      if (refused.length === 0) notify('Set back.');
+      const results = await add(changed);
+      const refused = results.filter(({ status }) => status === 'refused');
+      if (refused.length === 0) notify(commonMessages.undone);
       else
         notifyError(
-          `${pluralizePeople(refused.length)} could not be set back`,
+          messages.undoFailed(refused.length),
           new Error(refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ')),
         );
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
-  const title = kind === 'remove' ? 'Remove from the group' : `Make them ${groupRoleLabel(update.role)}`;
+  const title = kind === 'remove' ? messages.remove : messages.setRole(groupRoleLabel(update.role));
   if (run.data !== undefined)
     return (
       <BatchResultDialog
@@ -68,17 +70,13 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
         itemLabel="Person"
         results={run.data}
         doneLabel={kind === 'remove' ? 'Removed' : 'Changed'}
-        alreadyLabel={kind === 'remove' ? 'Not a member any more' : 'Had the role'}
+        alreadyLabel={kind === 'remove' ? messages.removedAlready : messages.hadRole}
       />
     );
   return (
     <FormDialog
       title={title}
-      submitLabel={
-        kind === 'remove'
-          ? `Remove ${pluralizePeople(people.length)}`
-          : `Change ${pluralizePeople(people.length)}`
-      }
+      submitLabel={(kind === 'remove' ? messages.submitRemove : messages.submitRole)(people.length)}
       isDestructive={kind === 'remove'}
       isPending={run.isPending}
       error={run.error === null ? undefined : errorText(run.error)}
@@ -90,11 +88,9 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
           .slice(0, 5)
           .map(({ name }) => name)
           .join(', ')}
-        {people.length > 5 && ` and ${(people.length - 5).toLocaleString()} more`}
-        {kind === 'remove'
-          ? ' lose what their role in the group lets them do. Access to assessments stays.'
-          : ` become ${groupRoleLabel(update.role)}.`}
+        {people.length > 5 && ` ${commonMessages.andMore(people.length - 5)}`}
       </Text>
+      {kind === 'remove' && <Text size="sm">{messages.removeWarning}</Text>}
     </FormDialog>
   );
 }

@@ -6,15 +6,18 @@ import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts'
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
+import { groupMessages } from './messages.ts';
 
 interface GroupFormProps {
-  /** The one that is changed; absent of a new one. */
+  /** The group to edit; undefined to create one. */
   group?: AssessmentGroup & { version: string };
   onClose: () => void;
   onSaved?: (saved: AssessmentGroup) => void;
 }
 
-/** Asks for the name of a group and what it is for (operations 44 and 45). */
+const messages = groupMessages.form;
+
+/** Creates or edits a group (operations 44 and 45). */
 export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
   const [name, setName] = useState(group?.name ?? '');
   const [description, setDescription] = useState(group?.description ?? '');
@@ -23,16 +26,16 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
   const { create, change } = useGroupMutations();
   const client = useQueryClient();
   const { error } = group === undefined ? create : change;
-  const isOld = error instanceof AssayError && error.status === 412;
-  const errors = parseFieldErrors(isOld ? null : error, ['name', 'description', 'organization_uid']);
-  const readNow = async (keep: 'mine' | 'theirs') => {
+  const isConflict = error instanceof AssayError && error.status === 412;
+  const errors = parseFieldErrors(isConflict ? null : error, ['name', 'description', 'organization_uid']);
+  const resolveConflict = async (use: 'mine' | 'theirs') => {
     if (group === undefined) return;
-    const now = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
-    if (keep === 'theirs') {
-      setName(now.name);
-      setDescription(now.description);
+    const current = await client.fetchQuery({ ...groupQuery(group.id), staleTime: 0 });
+    if (use === 'theirs') {
+      setName(current.name);
+      setDescription(current.description);
     }
-    setVersion(now.version);
+    setVersion(current.version);
     change.reset();
   };
   const save = () => {
@@ -50,20 +53,20 @@ export function GroupFormDialog({ group, onClose, onSaved }: GroupFormProps) {
   };
   return (
     <FormDialog
-      title={group === undefined ? 'New group' : 'Edit the group'}
+      title={group === undefined ? groupMessages.newGroup : messages.edit}
       submitLabel={group === undefined ? 'Create' : 'Save'}
       isPending={create.isPending || change.isPending}
       error={errors.rest}
       onSubmit={save}
       onClose={onClose}
     >
-      {isOld && (
-        <Alert color="yellow" role="alert" title="Somebody changed it meanwhile">
-          <Button size="compact-sm" variant="default" mr="xs" onClick={() => void readNow('theirs')}>
-            Show theirs, drop mine
+      {isConflict && (
+        <Alert color="yellow" role="alert" title={messages.conflict}>
+          <Button size="compact-sm" variant="default" mr="xs" onClick={() => void resolveConflict('theirs')}>
+            {messages.discardMine}
           </Button>
-          <Button size="compact-sm" variant="default" onClick={() => void readNow('mine')}>
-            Keep mine
+          <Button size="compact-sm" variant="default" onClick={() => void resolveConflict('mine')}>
+            {messages.keepMine}
           </Button>
         </Alert>
       )}

@@ -18,6 +18,7 @@ import { currentUser } from '../../session/current-user.ts';
 import { GroupFormDialog } from './group-form.tsx';
 import { parseGroupSearch } from './search.ts';
 import { RowLink } from '../../components/row-link.tsx';
+import { groupMessages } from './messages.ts';
 
 const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   {
@@ -66,17 +67,17 @@ const GROUP_COLUMNS: readonly Column<AssessmentGroup>[] = [
   },
 ];
 
-/** The assessment groups. */
+/** The list of assessment groups. */
 export function GroupList() {
   const search = useSearch({ from: '/groups' });
   const navigate = useNavigate({ from: '/groups' });
   const list = useGroups(search);
-  const kinds = useOrganizationFilter();
+  const filters = useOrganizationFilter();
   const { data: who } = useQuery(currentUser);
   const isAdmin = who?.admin === true;
   const rows = useCurrentRow(list);
   const { current, setCurrent } = rows;
-  const [creates, setCreates] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const filter = (change: Record<string, unknown>) => {
     setCurrent(undefined);
     void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true });
@@ -85,9 +86,9 @@ export function GroupList() {
   useRowShortcuts(rows, {
     itemName: 'group',
     open: { run: open },
-    shortcuts: isAdmin ? { n: { label: 'New group', run: () => setCreates(true) } } : {},
+    shortcuts: isAdmin ? { n: { label: groupMessages.newGroup, run: () => setCreating(true) } } : {},
   });
-  const create = isAdmin && <NewButton itemName="group" onClick={() => setCreates(true)} />;
+  const create = isAdmin && <NewButton itemName="group" onClick={() => setCreating(true)} />;
   return (
     <PageLayout
       title="Groups"
@@ -100,11 +101,11 @@ export function GroupList() {
       }
       toolbar={
         <FilterBar
-          filters={kinds}
+          filters={filters}
           values={{ organization_uid: search.organization_uid ?? [] }}
           onChange={(name, next) => filter({ [name]: next.length === 0 ? undefined : next })}
           search={search.search}
-          searchLabel="Search names"
+          searchLabel={groupMessages.search}
           onSearch={(words) => filter({ search: words })}
         />
       }
@@ -122,15 +123,13 @@ export function GroupList() {
           Object.keys(search).length > 0 ? (
             <NoResults onClear={() => void navigate({ search: {} })} />
           ) : (
-            <EmptyState title="No groups yet" action={create}>
-              {isAdmin
-                ? 'A group holds assessments that belong together, and the people who plan and run them. Create the first one.'
-                : 'You are a member of no group. An admin of your organization makes you one; until then there is nothing to do here.'}
+            <EmptyState title={groupMessages.noGroups} action={create}>
+              {isAdmin ? groupMessages.noGroupsForAdmins : groupMessages.noGroupsForMembers}
             </EmptyState>
           )
         }
       />
-      {creates && <GroupFormDialog onClose={() => setCreates(false)} onSaved={open} />}
+      {isCreating && <GroupFormDialog onClose={() => setCreating(false)} onSaved={open} />}
     </PageLayout>
   );
 }

@@ -13,7 +13,7 @@ import {
   useGroupMembers,
 } from '../../queries/group-members.ts';
 import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
-import { pluralize, pluralNoun } from '../../components/pluralize.ts';
+import { pluralize } from '../../components/pluralize.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -28,10 +28,14 @@ import { GroupFormDialog } from './group-form.tsx';
 import classes from './group-page.module.css';
 import { BulkMemberDialog, type MemberUpdate } from './bulk-member-dialog.tsx';
 import { parseGroupRole } from './search.ts';
+import { groupMessages } from './messages.ts';
+import { commonMessages } from '../../components/messages.ts';
 
 const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
 const memberName = ({ userName, userEmail, userUid }: GroupMember) => userName ?? userEmail ?? userUid;
+
+const messages = groupMessages.members;
 
 const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   {
@@ -47,7 +51,7 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   },
   {
     id: 'email',
-    header: 'Address',
+    header: 'E-mail',
     width: 'minmax(100px, 1fr)',
     minTableWidth: 560,
     cell: ({ userEmail }) => <span title={userEmail}>{userEmail}</span>,
@@ -71,7 +75,7 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
   },
 ];
 
-/** One group: its members by role, who comes and who goes. */
+/** The page of one group, with its members by role. */
 export function GroupPage() {
   const { id } = useParams({ from: '/groups/$id' });
   const { data, error } = useQuery(groupQuery(Number(id)));
@@ -81,7 +85,7 @@ export function GroupPage() {
         {error === null ? (
           <Loader size="sm" />
         ) : (
-          <EmptyState title="This could not be read">{errorText(error)}</EmptyState>
+          <EmptyState title={groupMessages.loadFailed}>{errorText(error)}</EmptyState>
         )}
       </PageLayout>
     );
@@ -136,7 +140,7 @@ function GroupDetails({ group }: { group: AssessmentGroup & { version: string } 
         >
           {pluralize(group.assessment_count, 'assessment')}
         </Anchor>{' '}
-        of {group.organization_uid}
+        {groupMessages.inOrganization(group.organization_uid)}
       </Text>
       <Members id={group.id} organization={group.organization_uid} />
       {dialog === 'edit' && <GroupFormDialog group={group} onClose={close} />}
@@ -150,7 +154,7 @@ function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose
   const navigate = useNavigate();
   return (
     <FormDialog
-      title="Delete the group"
+      title={groupMessages.remove.title(group.name)}
       submitLabel="Delete"
       isDestructive
       isPending={remove.isPending}
@@ -159,9 +163,7 @@ function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose
       onSubmit={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        <b>{group.name}</b> goes for good: {pluralize(group.member_count, 'membership')}{' '}
-        {pluralNoun(group.member_count, 'ends', 'end')}, and {pluralize(group.assessment_count, 'assessment')}{' '}
-        {pluralNoun(group.assessment_count, 'stays', 'stay')} without a group. This cannot be undone.
+        {groupMessages.remove.warning(group.member_count, group.assessment_count)}
       </Text>
     </FormDialog>
   );
@@ -173,9 +175,9 @@ function Members({ id, organization }: { id: number; organization: string }) {
   const list = useGroupMembers(id, role);
   const { data: counts } = useQuery(memberCounts(id));
   const [selected, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [adds, setAdds] = useState(false);
+  const [isAdding, setAdding] = useState(false);
   const [batch, setBatch] = useState<MemberUpdate>();
-  const mayChange = counts?.mayRemove === true;
+  const canEdit = counts?.mayRemove === true;
   const chosenPeople = () => {
     const found: GroupMember[] = [];
     for (let index = 0; index < list.loadedCount; index += 1) {
@@ -189,17 +191,17 @@ function Members({ id, organization }: { id: number; organization: string }) {
     void navigate({ search: parseGroupRole({ role: next }), params: { id: String(id) }, replace: true });
   };
   const add = counts?.mayAdd === true && (
-    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setAdds(true)}>
-      Add people
+    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
+      {messages.add}
     </Button>
   );
   return (
     <>
-      <Group justify="space-between" className={classes.chosen}>
+      <Group justify="space-between" className={classes.selection}>
         {selected.size > 0 ? (
           <Group gap="xs">
             <Text size="sm" fw={600}>
-              {selected.size.toLocaleString()} chosen
+              {commonMessages.list.selected(selected.size)}
             </Text>
             <Menu position="bottom-start">
               <Menu.Target>
@@ -226,19 +228,19 @@ function Members({ id, organization }: { id: number; organization: string }) {
               Remove
             </Button>
             <Button size="compact-sm" variant="subtle" onClick={() => setChosen(new Set())}>
-              Choose none
+              Clear
             </Button>
           </Group>
         ) : (
           <Chip.Group value={role ?? ''} onChange={(value) => show(value as GroupRole | '')}>
             <Group gap={6} role="radiogroup" aria-label="Role">
               <Chip size="xs" variant="outline" value="">
-                All ({(counts?.total ?? 0).toLocaleString()})
+                {messages.all(counts?.total ?? 0)}
               </Chip>
               {GROUP_ROLES.filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0).map(
                 ({ value, label, description: does }) => (
                   <Chip key={value} size="xs" variant="outline" value={value} title={does}>
-                    {label} ({(counts?.byRole.get(value) ?? 0).toLocaleString()})
+                    {messages.role(label, counts?.byRole.get(value) ?? 0)}
                   </Chip>
                 ),
               )}
@@ -254,17 +256,15 @@ function Members({ id, organization }: { id: number; organization: string }) {
           columns={MEMBER_COLUMNS}
           rowId={({ userUid }) => userUid}
           rowName={memberName}
-          {...(mayChange ? { selection: { selected, onChange: setChosen } } : {})}
+          {...(canEdit ? { selection: { selected, onChange: setChosen } } : {})}
           empty={
-            <EmptyState title={role === undefined ? 'No members yet' : 'Nobody has this role'} action={add}>
-              {counts?.mayAdd === true
-                ? 'Add people by searching them, or by pasting a list of addresses.'
-                : 'Who looks after the group can add people.'}
+            <EmptyState title={role === undefined ? messages.none : messages.noneWithRole} action={add}>
+              {counts?.mayAdd === true ? messages.noneHint : messages.noneHintForMembers}
             </EmptyState>
           }
         />
       </div>
-      {adds && <AddMembersDialog id={id} organization={organization} onClose={() => setAdds(false)} />}
+      {isAdding && <AddMembersDialog id={id} organization={organization} onClose={() => setAdding(false)} />}
       {batch !== undefined && (
         <BulkMemberDialog
           id={id}

@@ -15,7 +15,7 @@ export const groupMessages = {
   form: {
     edit: 'Edit group',
     conflict: 'Someone else changed this group',
-    useTheirs: 'Discard my changes',
+    discardMine: 'Discard my changes',
     keepMine: 'Keep my changes',
   },
 

@@ -10,18 +10,18 @@ const ROLE_NAMES: readonly string[] = [
   'assessment_read_only',
 ] satisfies GroupRole[];
 
-/** Reads the list's address; what is none of its parameters is left out. */
+/** Parses the search parameters of the list and ignores invalid ones. */
 export function parseGroupSearch({ search, organization_uid }: Record<string, unknown>): GroupSearch {
   const organizations = organization_uid === undefined ? [] : [organization_uid].flat().map(String);
   return {
     ...(typeof search === 'string' && search !== '' ? { search } : {}),
-    // An address has a number where one was searched for.
+    // The router parses digits as a number.
     ...(typeof search === 'number' ? { search: String(search) } : {}),
     ...(organizations.length === 0 ? {} : { organization_uid: organizations }),
   };
 }
 
-/** Reads the address of one group: the role whose members are shown. */
+/** Parses the search parameters of a group: the role to filter by. */
 export function parseGroupRole({ role }: Record<string, unknown>): { role?: GroupRole } {
   return ROLE_NAMES.includes(String(role)) ? { role: role as GroupRole } : {};
 }

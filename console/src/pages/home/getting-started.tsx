@@ -1,10 +1,10 @@
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useCanCreateAssessments } from '../../queries/groups.ts';
 import { currentUser } from '../../session/current-user.ts';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
+import { useCanCreateAssessments } from '../../session/permissions.ts';
 
 const STEPS = [
   { to: '/assessments', step: 'assessment', for: 'creators' },

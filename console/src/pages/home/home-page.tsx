@@ -42,7 +42,7 @@ function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
 const DUE_SOON_DAYS = 7;
 
 /** The home page: a card per number, with links to the matching lists. */
-export function Home() {
+export function HomePage() {
   const { data: all, error, refetch } = useQuery(summary({}));
   const isNew = all !== undefined && sum(all.by_severity) === 0;
   return (
@@ -113,7 +113,7 @@ function OpenCard() {
         title={messages.byAge}
         wide
         more={
-          <Anchor component={Link} to="/vulnerabilities" search={OLDEST as never} size="sm">
+          <Anchor size="sm" renderRoot={(props) => <Link to="/vulnerabilities" search={OLDEST} {...props} />}>
             {messages.oldestFirst}
           </Anchor>
         }
@@ -194,12 +194,14 @@ function ImportsCard() {
       {error !== null && <LoadError error={error} onRetry={refetch} />}
       {data === undefined && error === null && <Loader size="sm" />}
       {data?.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {messages.noImports}{' '}
+        <>
+          <Text size="sm" c="dimmed">
+            {messages.noImports}
+          </Text>
           <Anchor component={Link} to="/imports" size="sm">
             {messages.importReport}
           </Anchor>
-        </Text>
+        </>
       )}
       <Stack gap={6}>
         {data?.map(({ id, file, progress }) => (

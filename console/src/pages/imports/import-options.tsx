@@ -27,7 +27,7 @@ export const DEFAULT_SETTINGS: ImportSettings = {
 
 interface ImportOptionsProps {
   settings: ImportSettings;
-  onChange: (wishes: ImportSettings) => void;
+  onChange: (settings: ImportSettings) => void;
   assessmentError: string | undefined;
 }
 

@@ -74,9 +74,7 @@ export function ImportSummary({ job, isDryRun }: SummaryProps) {
             number.toLocaleString()
           ) : (
             <Anchor
-              component={Link}
-              to="/vulnerabilities"
-              search={search as never}
+              renderRoot={(props) => <Link to="/vulnerabilities" search={search} {...props} />}
               size="sm"
               fw={600}
               aria-label={`${number.toLocaleString()} ${label}`}

@@ -64,7 +64,7 @@ export const importMessages = {
   /** The progress and the result of one import. */
   result: {
     progressOf: (name: string) => `Progress of ${name}`,
-    waiting: 'Waiting to start',
+    waiting: 'Not started yet',
     processed: (percent: number) => `${percent}% processed`,
     secondsLeft: (seconds: number) => `${seconds} s left`,
     dryRunSummary: 'Preview',

@@ -1,14 +1,14 @@
 import { TAG_KINDS, type TagKind } from '../../queries/tags.ts';
 
-/** Of the address of the tags. */
+/** Search parameters of the tags page. */
 export interface TagsSearch {
   kind?: TagKind;
   search?: string;
-  /** For staff: the uid of the one whose tags are shown. */
+  /** Uid of the organization, set by staff. */
   organization?: string;
 }
 
-/** Reads the address of the tags; what is none of its parameters is left out. */
+/** Parses the search parameters of the page and ignores invalid ones. */
 export function parseTagsSearch({ kind, search, organization }: Record<string, unknown>): TagsSearch {
   const text = (value: unknown) => typeof value === 'string' || typeof value === 'number';
   return {

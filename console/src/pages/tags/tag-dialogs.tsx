@@ -8,34 +8,24 @@ import {
   deleteTag,
   renameTag,
   taggedCount,
-  type TagKind,
   type TagRow,
   type TagScope,
   useRefreshTags,
 } from '../../queries/tags.ts';
-import { pluralize } from '../../components/pluralize.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
 import { toSentence } from '../../components/field-errors.ts';
+import { tagMessages } from './messages.ts';
+import { commonMessages } from '../../components/messages.ts';
 
-/** What each kind is on: one, and many. */
-const TAGGED_NOUNS: Readonly<Record<TagKind, readonly [one: string, many: string]>> = {
-  vulnerability: ['vulnerability', 'vulnerabilities'],
-  assessment: ['assessment', 'assessments'],
-  asset: ['asset', 'assets'],
-};
-
-/** @returns how many things, in words: "3 assets" */
-export function pluralizeTagged(kind: TagKind, count: number): string {
-  return pluralize(count, ...TAGGED_NOUNS[kind]);
-}
+const messages = tagMessages;
 
 interface TagDialogProps {
   scope: TagScope;
   onClose: () => void;
 }
 
-/** Asks for the name of a new tag; for one of assessments, for the first of them as well. */
+/** Creates a tag; a tag of assessments needs a first assessment. */
 export function CreateTagDialog({
   scope,
   organizationId,
@@ -48,14 +38,14 @@ export function CreateTagDialog({
       createTag(scope, { name, assessment: assessment ?? undefined, organizationId }),
     onSuccess(_, name) {
       changed();
-      notify(`The tag "${name}" was made.`);
+      notify(messages.created(name));
       onClose();
     },
   });
   return (
     <NameDialog
-      title={`New tag for ${TAGGED_NOUNS[scope.kind][1]}`}
-      submitLabel="Make the tag"
+      title={messages.newTagFor(scope.kind)}
+      submitLabel={messages.create}
       isPending={creation.isPending}
       error={creation.error}
       isReady={scope.kind !== 'assessment' || assessment !== null}
@@ -74,33 +64,33 @@ export function CreateTagDialog({
   );
 }
 
-/** What notices about a tag are about. */
-const aboutTag = ({ kind }: TagScope, { key }: TagRow) => `tag ${kind} ${key}`;
+/** Notification topic of a tag. */
+const tagTopic = ({ kind }: TagScope, { key }: TagRow) => `tag ${kind} ${key}`;
 
-/** Asks for another name of a tag. */
+/** Renames a tag, with undo. */
 export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag: TagRow }) {
   const changed = useRefreshTags();
-  const topic = aboutTag(scope, tag);
+  const topic = tagTopic(scope, tag);
   const undo = async () => {
     try {
       await renameTag(scope, tag.key, tag.name);
       changed();
-      notify(`The tag is called "${tag.name}" again.`, { topic });
+      notify(messages.renameUndone(tag.name), { topic });
     } catch (error) {
-      notifyError('It could not be undone', error);
+      notifyError(commonMessages.undoFailed, error);
     }
   };
   const renaming = useMutation({
     mutationFn: (name: string) => renameTag(scope, tag.key, name),
     onSuccess(_, name) {
       changed();
-      notify(`"${tag.name}" is now called "${name}".`, { topic, undo: () => void undo() });
+      notify(messages.renamed(tag.name, name), { topic, undo: () => void undo() });
       onClose();
     },
   });
   return (
     <NameDialog
-      title="Rename the tag"
+      title={messages.renameTitle}
       submitLabel="Rename"
       name={tag.name}
       isPending={renaming.isPending}
@@ -109,13 +99,13 @@ export function RenameTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
       onClose={onClose}
     >
       <Text size="sm" c="dimmed">
-        The new name shows on all {TAGGED_NOUNS[scope.kind][1]} that have the tag.
+        {messages.renameHint(scope.kind)}
       </Text>
     </NameDialog>
   );
 }
 
-/** Asks whether a tag is to go, and says what it will touch. */
+/** Deletes a tag after showing how many objects have it. */
 export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag: TagRow }) {
   const changed = useRefreshTags();
   const { data: count, error } = useQuery(taggedCount(scope, tag.key));
@@ -123,13 +113,13 @@ export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
     mutationFn: () => deleteTag(scope, tag.key),
     onSuccess() {
       changed();
-      notify(`The tag "${tag.name}" was deleted.`, { topic: aboutTag(scope, tag) });
+      notify(messages.removed(tag.name), { topic: tagTopic(scope, tag) });
       onClose();
     },
   });
   return (
     <FormDialog
-      title="Delete the tag"
+      title={messages.removeTitle}
       submitLabel="Delete"
       isDestructive
       isDisabled={count === undefined}
@@ -138,18 +128,16 @@ export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
       onClose={onClose}
       onSubmit={deletion.mutate}
     >
-      <Text style={{ overflowWrap: 'anywhere' }}>
-        Delete <b>{tag.name}</b>?
-      </Text>
+      <Text style={{ overflowWrap: 'anywhere' }}>{messages.removeQuestion(tag.name)}</Text>
       <Text size="sm" aria-live="polite">
         {error !== null ? (
           errorText(error)
         ) : count === undefined ? (
           <Loader size="xs" />
         ) : count === 0 ? (
-          `None of the ${TAGGED_NOUNS[scope.kind][1]} that you reach has it; others may.`
+          messages.removeUnused(scope.kind)
         ) : (
-          `It comes off ${pluralizeTagged(scope.kind, count)}, and cannot be brought back.`
+          messages.removeWarning(scope.kind, count)
         )}
       </Text>
     </FormDialog>
@@ -158,7 +146,6 @@ export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
 
 interface NameDialogProps {
   title: string;
-  /** On the button. */
   submitLabel: string;
   name?: string;
   isReady?: boolean;
@@ -172,7 +159,7 @@ interface NameDialogProps {
 function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }: NameDialogProps) {
   const { isPending: isSending, error, onSubmit, onClose, children } = props;
   const [typed, setTyped] = useState(name);
-  const elsewhere = fieldErrorAt(error, 'assessment_id');
+  const assessmentError = fieldErrorAt(error, 'assessment_id');
   return (
     <FormDialog
       title={title}
@@ -188,7 +175,7 @@ function NameDialog({ title, submitLabel, name = '', isReady = true, ...props }:
         required
         maxLength={255}
         value={typed}
-        error={error !== null && elsewhere === undefined ? nameError(error) : undefined}
+        error={error !== null && assessmentError === undefined ? nameError(error) : undefined}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
       {children}
@@ -203,18 +190,17 @@ interface AssessmentFieldProps {
   onChange: (uid: string | null) => void;
 }
 
-/** One assessment, found by its name. */
 function AssessmentField({ organization, value, error, onChange }: AssessmentFieldProps) {
   const [search, setSearch] = useState('');
-  const [wanted] = useDebouncedValue(search, 120);
+  const [debouncedSearch] = useDebouncedValue(search, 120);
   const { data = [] } = useQuery({
-    queryKey: ['assessments', 'picked', organization, wanted],
+    queryKey: ['assessments', 'picked', organization, debouncedSearch],
     queryFn: async ({ signal }) =>
       (
         await api.GET('/v1/assessments', {
           params: {
             query: {
-              'filter[search]': wanted,
+              'filter[search]': debouncedSearch,
               'filter[organization_uid][]': [organization],
               sort: 'name',
               'page[size]': 20,
@@ -227,14 +213,14 @@ function AssessmentField({ organization, value, error, onChange }: AssessmentFie
   });
   return (
     <Select
-      label="First assessment with it"
-      description="More are tagged where they are listed."
-      placeholder="Type to search"
+      label={messages.firstAssessment}
+      description={messages.firstAssessmentHint}
+      placeholder={commonMessages.typeToSearch}
       searchable
       required
       value={value}
       error={error}
-      nothingFoundMessage="Nothing found."
+      nothingFoundMessage={commonMessages.list.noResults}
       data={data.map(({ uid, name }) => ({ value: uid, label: name }))}
       filter={({ options }) => options}
       onSearchChange={setSearch}
@@ -245,12 +231,12 @@ function AssessmentField({ organization, value, error, onChange }: AssessmentFie
 
 function fieldErrorAt(error: Error | null, name: string): string | undefined {
   if (!(error instanceof AssayError)) return undefined;
-  const fault = error.fieldErrors.find(({ property }) => property === name);
-  return fault && toSentence(fault.message);
+  const fieldError = error.fieldErrors.find(({ property }) => property === name);
+  return fieldError && toSentence(fieldError.message);
 }
 
-/** What is wrong with the name: told of it, or of the whole where it is taken. */
+/** The error of the name, or of the request if the name is taken. */
 function nameError(error: Error): string {
-  const [fault] = error instanceof AssayError ? error.fieldErrors : [];
-  return toSentence(fault?.message ?? errorText(error));
+  const [fieldError] = error instanceof AssayError ? error.fieldErrors : [];
+  return toSentence(fieldError?.message ?? errorText(error));
 }

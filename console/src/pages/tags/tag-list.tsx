@@ -23,41 +23,24 @@ import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { currentUser } from '../../session/current-user.ts';
-import { CreateTagDialog, DeleteTagDialog, RenameTagDialog, pluralizeTagged } from './tag-dialogs.tsx';
+import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
 import { type TagsSearch, parseTagsSearch } from './search.ts';
 import classes from './tag-list.module.css';
+import { tagMessages } from './messages.ts';
 
-const KIND_LABELS: { value: TagKind; label: string }[] = [
-  { value: 'vulnerability', label: 'Vulnerabilities' },
-  { value: 'assessment', label: 'Assessments' },
-  { value: 'asset', label: 'Assets' },
-];
+const messages = tagMessages;
 
-/** Why some cannot be changed by anybody. */
-const BUILT_IN_TEXT = 'it stays as it is for the whole organization, so nobody can rename or delete it.';
-
-/** Who changes those that one may not. */
-const OTHERS: Readonly<Partial<Record<TagKind, string>>> = {
-  assessment: 'Tags of assessments are made, renamed and deleted by admins.',
-  asset: 'Your account may not make, rename or delete tags of assets.',
-};
-
-/** What one who has no tag yet is told. */
-const EMPTY_TEXT: Readonly<Record<TagKind, string>> = {
-  vulnerability: 'A tag groups vulnerabilities across assessments: by team, by cause, by customer.',
-  assessment: 'A tag groups assessments: by quarter, by contract, by client.',
-  asset: 'A tag groups assets: what faces the internet, what handles payment data.',
-};
+const KIND_OPTIONS = Object.entries(messages.kinds).map(([value, label]) => ({ value, label }));
 
 type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
 
-/** The tags of vulnerabilities, assessments and assets. */
-export function Tags() {
-  const { kind = 'vulnerability', search = '', ...address } = useSearch({ from: '/tags' });
+/** The tags page: one list per kind of object. */
+export function TagsPage() {
+  const { kind = 'vulnerability', search = '', ...params } = useSearch({ from: '/tags' });
   const navigate = useNavigate({ from: '/tags' });
   const { data: who } = useQuery(currentUser);
-  const { data: reached = [] } = useQuery({ ...organizations, enabled: who?.staff === true });
-  const organization = who?.organization_uid ?? address.organization ?? reached[0]?.uid;
+  const { data: visibleOrganizations = [] } = useQuery({ ...organizations, enabled: who?.staff === true });
+  const organization = who?.organization_uid ?? params.organization ?? visibleOrganizations[0]?.uid;
   const go = (change: TagsSearch) =>
     void navigate({ search: (now) => parseTagsSearch({ ...now, ...change }), replace: true });
   return (
@@ -73,7 +56,7 @@ export function Tags() {
             limit={50}
             allowDeselect={false}
             value={organization ?? null}
-            data={reached.map(({ uid, name }) => ({ value: uid, label: name }))}
+            data={visibleOrganizations.map(({ uid, name }) => ({ value: uid, label: name }))}
             onChange={(uid) => uid !== null && go({ organization: uid })}
           />
         )
@@ -81,9 +64,9 @@ export function Tags() {
       toolbar={
         <SegmentedControl
           className={classes.kinds}
-          aria-label="Tags of"
+          aria-label={messages.kind}
           value={kind}
-          data={KIND_LABELS}
+          data={KIND_OPTIONS}
           onChange={(next) => go({ kind: next as TagKind })}
         />
       }
@@ -92,7 +75,7 @@ export function Tags() {
         <TagTable
           key={`${kind} ${organization}`}
           scope={{ kind, organization }}
-          organizationId={reached.find(({ uid }) => uid === organization)?.id}
+          organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
           onSearch={(words) => go({ search: words })}
           canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(who.scopes) : who.admin === true)}
@@ -102,27 +85,27 @@ export function Tags() {
   );
 }
 
-/** Whether any of the scopes writes tags of assets. */
+/** Whether a scope allows editing tags of assets. */
 const canTag = (scopes: readonly string[]) => scopes.some((scope) => /^tag_[gol]w$/.test(scope));
 
 interface TagTableProps {
   scope: TagScope;
-  /** For staff. */
+  /** Set by staff. */
   organizationId: number | undefined;
   search: string;
   onSearch: (search: string) => void;
   canEdit: boolean;
 }
 
-function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagTableProps) {
-  const { kind } = of;
-  const list = useTags(of, search);
+function TagTable({ scope, organizationId, search, onSearch, canEdit }: TagTableProps) {
+  const { kind } = scope;
+  const list = useTags(scope, search);
   const [current, setCurrent] = useState<number>();
-  const [asked, setAsked] = useState<OpenDialog>();
-  const close = () => setAsked(undefined);
-  const columns = useMemo(() => columnsOf(kind, canEdit, setAsked), [kind, canEdit]);
-  const create = () => canEdit && setAsked({ what: 'create' });
-  useShortcuts(canEdit ? { n: { label: 'New tag', run: create } } : {});
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const close = () => setDialog(undefined);
+  const columns = useMemo(() => columnsOf(kind, canEdit, setDialog), [kind, canEdit]);
+  const create = () => canEdit && setDialog({ what: 'create' });
+  useShortcuts(canEdit ? { n: { label: messages.newTag, run: create } } : {});
   const button = <NewButton itemName="tag" onClick={create} />;
   return (
     <>
@@ -132,7 +115,7 @@ function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagT
         onChange={() => undefined}
         search={search}
         onSearch={onSearch}
-        searchLabel="Search tags"
+        searchLabel={messages.search}
       >
         <Box ml="auto">
           <ResultCount list={list} />
@@ -141,11 +124,11 @@ function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagT
       </FilterBar>
       {!canEdit && (
         <Text size="sm" c="dimmed">
-          {OTHERS[kind]}
+          {messages.readOnly[kind]}
         </Text>
       )}
       <DataTable
-        label={`Tags of ${KIND_LABELS.find(({ value }) => value === kind)?.label.toLowerCase()}`}
+        label={messages.listOf(kind)}
         list={list}
         columns={columns}
         rowId={({ key }) => key}
@@ -154,35 +137,49 @@ function TagTable({ scope: of, organizationId, search, onSearch, canEdit }: TagT
         onCurrent={setCurrent}
         empty={
           search !== '' ? (
-            <NoResults onClear={() => onSearch('')} label="Show all tags" />
+            <NoResults onClear={() => onSearch('')} label={messages.showAll} />
           ) : (
-            <EmptyState title="No tags yet" action={canEdit && button}>
-              {EMPTY_TEXT[kind]}
+            <EmptyState title={messages.noTags} action={canEdit && button}>
+              {messages.noTagsHint[kind]}
             </EmptyState>
           )
         }
       />
-      {asked?.what === 'create' && (
-        <CreateTagDialog scope={of} organizationId={organizationId} onClose={close} />
+      {dialog?.what === 'create' && (
+        <CreateTagDialog scope={scope} organizationId={organizationId} onClose={close} />
       )}
-      {asked?.what === 'rename' && <RenameTagDialog scope={of} tag={asked.tag} onClose={close} />}
-      {asked?.what === 'delete' && <DeleteTagDialog scope={of} tag={asked.tag} onClose={close} />}
+      {dialog?.what === 'rename' && <RenameTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
+      {dialog?.what === 'delete' && <DeleteTagDialog scope={scope} tag={dialog.tag} onClose={close} />}
     </>
   );
 }
 
-const LIST_PATHS = {
-  vulnerability: '/vulnerabilities',
-  assessment: '/assessments',
-  asset: '/assets',
-} as const;
-
-/** @returns the address of the things with a tag, in their list */
-function taggedSearch(kind: TagKind, key: string): Record<string, unknown> {
-  return kind === 'asset' ? { tagUid: [key] } : { tag_id: [Number(key)] };
+/** Links to the list of the objects with a tag. */
+function TaggedLink({ kind, tag: { key, count } }: { kind: TagKind; tag: TagRow }) {
+  const search = { tag_id: [Number(key)] };
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(props) =>
+        kind === 'asset' ? (
+          <Link to="/assets" search={{ tagUid: [key] }} {...props} />
+        ) : kind === 'assessment' ? (
+          <Link to="/assessments" search={search} {...props} />
+        ) : (
+          <Link to="/vulnerabilities" search={search} {...props} />
+        )
+      }
+    >
+      {messages.tagged(kind, count)}
+    </Anchor>
+  );
 }
 
-function columnsOf(kind: TagKind, may: boolean, ask: (asked: OpenDialog) => void): Column<TagRow>[] {
+function columnsOf(
+  kind: TagKind,
+  canEdit: boolean,
+  openDialog: (dialog: OpenDialog) => void,
+): Column<TagRow>[] {
   return [
     {
       id: 'name',
@@ -196,24 +193,22 @@ function columnsOf(kind: TagKind, may: boolean, ask: (asked: OpenDialog) => void
     },
     {
       id: 'count',
-      header: 'On',
+      header: messages.usedOn,
       width: '132px',
-      cell: ({ key, count }) =>
-        count === 0 ? (
+      cell: (tag) =>
+        tag.count === 0 ? (
           <Text span size="sm" c="dimmed">
             Nothing
           </Text>
         ) : (
-          <Anchor component={Link} to={LIST_PATHS[kind]} search={taggedSearch(kind, key) as never} size="sm">
-            {pluralizeTagged(kind, count)}
-          </Anchor>
+          <TaggedLink kind={kind} tag={tag} />
         ),
     },
-    ...(may ? [actionsColumn(ask)] : []),
+    ...(canEdit ? [actionsColumn(openDialog)] : []),
   ];
 }
 
-function actionsColumn(ask: (asked: OpenDialog) => void): Column<TagRow> {
+function actionsColumn(openDialog: (dialog: OpenDialog) => void): Column<TagRow> {
   return {
     id: 'actions',
     header: 'Change',
@@ -224,23 +219,24 @@ function actionsColumn(ask: (asked: OpenDialog) => void): Column<TagRow> {
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Rename ${tag.name}`}
-            onClick={() => ask({ what: 'rename', tag })}
+            aria-label={messages.rename(tag.name)}
+            onClick={() => openDialog({ what: 'rename', tag })}
           >
             <IconPencil size={16} aria-hidden />
           </ActionIcon>
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label={`Delete ${tag.name}`}
-            onClick={() => ask({ what: 'delete', tag })}
+            aria-label={messages.remove(tag.name)}
+            onClick={() => openDialog({ what: 'delete', tag })}
           >
             <IconTrash size={16} aria-hidden />
           </ActionIcon>
         </Group>
       ) : (
-        <Text span size="sm" c="dimmed" ml={6} title={BUILT_IN_TEXT}>
-          Built in<VisuallyHidden>: {BUILT_IN_TEXT}</VisuallyHidden>
+        <Text span size="sm" c="dimmed" ml={6} title={messages.builtInHint}>
+          {messages.builtIn}
+          <VisuallyHidden>: {messages.builtInHint}</VisuallyHidden>
         </Text>
       ),
   };

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { commonMessages } from '../../console/src/components/messages.ts';
+import { groupMessages } from '../../console/src/pages/groups/messages.ts';
+import { importMessages } from '../../console/src/pages/imports/messages.ts';
+import { tagMessages } from '../../console/src/pages/tags/messages.ts';
+import { queryMessages } from '../../console/src/queries/messages.ts';
+
+describe('Messages of the console', () => {
+  it.each([
+    [commonMessages.overdue(1), 'Overdue by 1 day'],
+    [commonMessages.overdue(168), 'Overdue by 168 days'],
+    [commonMessages.list.selected(4), '4 selected'],
+    [importMessages.result.assetsCreated(1), 'asset added'],
+    [importMessages.result.skipped(2), 'records skipped'],
+    [tagMessages.tagged('vulnerability', 1), '1 vulnerability'],
+    [tagMessages.removeWarning('asset', 3), 'It is removed from 3 assets. You cannot undo this.'],
+    [groupMessages.bulk.submitRemove(1), 'Remove 1 person'],
+    [groupMessages.add.submit(4), 'Add 4 people'],
+    [
+      groupMessages.remove.warning(1, 1),
+      'This removes 1 membership. 1 assessment stays, without a group. You cannot undo this.',
+    ],
+    [queryMessages.session.timerStopped(2.5), 'Timer stopped after 2.5 hours'],
+    [
+      queryMessages.import.undoResult({ findings: 1, assets: 2, statuses: 1 }),
+      '1 vulnerability and 2 assets deleted, 1 status restored',
+    ],
+    [
+      queryMessages.vulnerability.countChanged(1, 12),
+      '1 vulnerability matches now, instead of 12. Nothing was changed. Check the list and try again.',
+    ],
+    [queryMessages.vulnerability.undone(2, 0), 'Change to 2 vulnerabilities undone'],
+  ])('use singular and plural: %s', (text, expected) => {
+    expect(text).toBe(expected);
+  });
+
+  it('say how many assets an update of the criticality skipped', () => {
+    expect(queryMessages.asset.criticality('high', 2, 0)).toBe('Criticality of 2 assets set to high');
+    expect(queryMessages.asset.criticality('high', 2, 1)).toBe(
+      'Criticality of 2 assets set to high. 1 asset skipped: no permission',
+    );
+  });
+});
