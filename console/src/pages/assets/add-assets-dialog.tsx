@@ -15,16 +15,10 @@ import { organizations } from '../../queries/organizations.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';
 import { errorText } from '../../components/notifications.tsx';
-<<<<<<< HEAD
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { assetDialogMessages as messages } from './messages.ts';
 import { PastedPreview } from './pasted-preview.tsx';
 import { type InvalidLine, parsePastedAssets } from './pasted-assets.ts';
-=======
-import { useAssetPermissions } from '../../session/permissions.ts';
-import { PastedPreview, type PreviewedLine } from './pasted-preview.tsx';
-import { parsePastedAssets } from './pasted-assets.ts';
->>>>>>> r7
 
 /** Adds assets from a pasted list, with a preview of new, known and invalid lines. */
 export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
@@ -92,17 +86,8 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
           )}
           <ListingPicker
             label="Listing"
-<<<<<<< HEAD
-            description={rights.whole ? messages.listingHintOptional : messages.listingHint}
-            required={!rights.whole}
-=======
-            description={
-              rights.organizationWide
-                ? 'The assessment that they are tested in; may be left out.'
-                : 'The assessment that they are tested in.'
-            }
+            description={rights.organizationWide ? messages.listingHintOptional : messages.listingHint}
             required={!rights.organizationWide}
->>>>>>> r7
             value={listing}
             onChange={setListing}
           />
@@ -156,11 +141,7 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
             <Button
               type="submit"
               loading={add.isPending}
-<<<<<<< HEAD
-              disabled={!isReady || isEmpty || (listing === null && !rights.whole)}
-=======
-              disabled={!isReady || nothing || (listing === null && !rights.organizationWide)}
->>>>>>> r7
+              disabled={!isReady || isEmpty || (listing === null && !rights.organizationWide)}
             >
               {messages.submit(newAssets.length, toList.length)}
             </Button>

@@ -5,14 +5,9 @@ import { useEditListing } from '../../queries/bulk-edit-assets.ts';
 import type { Asset } from '../../queries/client.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
-<<<<<<< HEAD
-import { useAssetPermissions } from '../../session/asset-permissions.ts';
+import { useAssetPermissions } from '../../session/permissions.ts';
 import { parseScopeRules } from './pasted-assets.ts';
 import { assetMessages as messages } from './messages.ts';
-=======
-import { useAssetPermissions } from '../../session/permissions.ts';
-import { parseScopeRules } from './scope-rules.ts';
->>>>>>> r7
 import classes from './asset-page.module.css';
 
 interface AssetListingsProps {
