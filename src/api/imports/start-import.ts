@@ -53,7 +53,7 @@ export const startImportOperation = (context: Context) => {
     versioned: true,
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, change, headers, raw } = request;
+      const { caller, write, headers, raw } = request;
       // A replay gets its stored response. Whether this is one is known once the body has been read.
       const mayBeRepeat = headers['idempotency-key'] !== undefined;
       const keys: string[] = [];
@@ -104,7 +104,7 @@ export const startImportOperation = (context: Context) => {
           throw missingFile();
         }
         const wanted = { ...upload, ...place };
-        const answer = await change(
+        const answer = await write(
           async (tx) => {
             const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
             return versionedResult(IMPORT_VERSION, toImportBody(view), { location: `/imports/${view.id}` });

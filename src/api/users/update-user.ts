@@ -60,14 +60,14 @@ const updateUserOperation = (context: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, query, body }) {
+    async handler({ caller, ifMatch, params: { id }, query, body, write }) {
       const act = { actor: caller, now: context.clock() };
       const change = {
         ...body,
         admin: resolveDuplicate('admin', query.admin, body.admin),
         reactivate: resolveDuplicate('reactivate', query.reactivate, body.reactivate),
       };
-      const [user] = await context.db.write(async (tx) => {
+      const [user] = await write(async (tx) => {
         await updateUser(tx, act, id, change, ifMatch);
         return usersById(tx, [id]);
       });
