@@ -51,55 +51,55 @@ export interface NormalizedFinding {
  * texts, and drops invalid CVE and CWE ids and web addresses.
  */
 export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
-  let wasCut = false;
-  const text = (value: string | undefined, most = MAX_TEXT): string => {
+  let isTruncated = false;
+  const text = (value: string | undefined, max = MAX_TEXT): string => {
     if (value === undefined) return '';
-    const short = value.length > most ? truncateText(value, most) : value;
-    if (short.length < value.length) wasCut = true;
+    const short = value.length > max ? truncateText(value, max) : value;
+    if (short.length < value.length) isTruncated = true;
     return sanitizeText(short);
   };
-  const some = <T>(values: readonly T[] | undefined, most: number): readonly T[] => {
+  const limited = <T>(values: readonly T[] | undefined, max: number): readonly T[] => {
     if (values === undefined) return [];
-    if (values.length > most) wasCut = true;
-    return values.length > most ? values.slice(0, most) : values;
+    if (values.length > max) isTruncated = true;
+    return values.length > max ? values.slice(0, max) : values;
   };
   const name = (value: string): string => text(value.trim(), MAX_NAME_LENGTH).trim();
   const { category } = finding;
   const [parent, display] = category === undefined ? [] : [name(category.parent), name(category.display)];
-  const named = parent && display ? ([parent, display] as const) : UNCATEGORIZED_PAIR;
+  const names = parent && display ? ([parent, display] as const) : UNCATEGORIZED_PAIR;
   const locations: readonly LocationInput[] =
     finding.locations ?? (finding.target === undefined ? [] : [locationOfTarget(finding.target)]);
   const { cvssVector } = finding;
-  const followed = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
+  const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
   const normalized = {
     title: name(finding.title.replaceAll(/\s+/g, ' ')) || name(finding.rule) || 'Untitled',
     severity: finding.severity,
     description: text(finding.description),
     impact: text(finding.impact),
     recommendedFix: text(finding.recommendedFix),
-    category: named,
-    cveIds: uniqueIds(some(finding.cveIds, MAX_IDS), cachedCve),
-    cweIds: uniqueIds(some(finding.cweIds, MAX_IDS), cachedCwe),
-    cvssScore: followed ?? validScore(finding.cvssScore),
-    cvssVector: followed === undefined ? null : (cvssVector as string),
-    referenceUrls: uniqueIds(some(finding.referenceUrls, MAX_IDS), cachedUrl),
-    evidence: some(finding.evidence, MAX_EVIDENCE).flatMap((piece) => text(piece) || []),
-    locations: some(locations, MAX_STORED_LOCATIONS).flatMap(toStoredLocation),
+    category: names,
+    cveIds: uniqueIds(limited(finding.cveIds, MAX_IDS), cachedCve),
+    cweIds: uniqueIds(limited(finding.cweIds, MAX_IDS), cachedCwe),
+    cvssScore: calculatedScore ?? validScore(finding.cvssScore),
+    cvssVector: calculatedScore === undefined ? null : (cvssVector as string),
+    referenceUrls: uniqueIds(limited(finding.referenceUrls, MAX_IDS), cachedUrl),
+    evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((piece) => text(piece) || []),
+    locations: limited(locations, MAX_STORED_LOCATIONS).flatMap(toStoredLocation),
     locationCount: locations.length,
   };
-  return { ...normalized, isTruncated: wasCut };
+  return { ...normalized, isTruncated: isTruncated };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
 
 /** @returns at most `most` UTF-16 units, never ending in half a surrogate pair */
-export function truncateText(text: string, most: number): string {
-  return text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '');
+export function truncateText(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 export function sanitizeText(text: string): string {
-  const whole = text.isWellFormed() ? text : text.toWellFormed();
-  return whole.includes('\0') ? whole.replaceAll('\0', '\uFFFD') : whole;
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
 function uniqueIds(values: readonly string[], idOf: (value: string) => string | undefined): string[] {
@@ -139,16 +139,16 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
     ...(port === undefined ? {} : { port }),
   };
   const faults: Parameters<typeof validateLocations>[1] = [];
-  const [settled] = validateLocations([short], faults);
-  if (settled !== undefined && faults.length === 0) return [settled];
+  const [valid] = validateLocations([short], faults);
+  if (valid !== undefined && faults.length === 0) return [valid];
   // An invalid address is still shown as a location.
-  const told = short.value?.trim() || short.address?.trim();
-  return told ? [{ type: 'other', value: told, address: null, port: null, protocol: null }] : [];
+  const text = short.value?.trim() || short.address?.trim();
+  return text ? [{ type: 'other', value: text, address: null, port: null, protocol: null }] : [];
 }
 
 /** Merges two instances of a finding: texts of the first, ids, references and evidence of both. */
 export function mergeFindings(first: NormalizedFinding, other: NormalizedFinding): NormalizedFinding {
-  const union = (one: string[], two: string[], most: number) => [...new Set([...one, ...two])].slice(0, most);
+  const union = (one: string[], two: string[], max: number) => [...new Set([...one, ...two])].slice(0, max);
   return {
     ...first,
     cveIds: union(first.cveIds, other.cveIds, MAX_IDS),

@@ -20,9 +20,9 @@ export class SkipCounter {
     const name = this.#skips.has(reason) || this.#skips.size < MAX_REASONS - 1 ? reason : OTHER_REASONS;
     const skip = this.#skips.get(name);
     if (skip === undefined) {
-      const place =
+      const position =
         at.line === undefined ? (at.offset === undefined ? {} : { offset: at.offset }) : { line: at.line };
-      this.#skips.set(name, { reason: name, count: 1, ...place });
+      this.#skips.set(name, { reason: name, count: 1, ...position });
     } else skip.count += 1;
   }
 

@@ -114,10 +114,10 @@ describe('assay import, on the data folder', () => {
     const whole = nuclei(['b', 'a'], '2026-10-08T10:00:00Z');
     const cut = await assay.run(['import', file('cut.jsonl', whole.slice(0, -30)), ...to]);
     expect(cut.code).toBe(1);
-    expect(cut.stderr).toContain('line 2: The report ends too early: its last line is no JSON.');
+    expect(cut.stderr).toContain('line 2: The report is truncated: its last line is not valid JSON.');
     const other = await assay.run(['import', 'nuclei', ZAP, ...to]);
     expect(other.code).toBe(1);
-    expect(other.stderr).toContain('line 1: None of its lines is JSON. Nothing was imported.');
+    expect(other.stderr).toContain('line 1: No line of the report is valid JSON. Nothing was imported.');
     const listed = await assay.json('vulnerability', 'list', '--assessment-id', uid, '--status-id', '5');
     expect(listed).toEqual([]);
   });

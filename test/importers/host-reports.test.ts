@@ -530,7 +530,7 @@ describe('a report', () => {
     const text = report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60);
     expect(await run(text)).toMatchObject({
       state: 'failed',
-      error: { message: expect.stringMatching(/^The report ends too early/), line: 6 },
+      error: { message: expect.stringMatching(/^The report is truncated/), line: 6 },
       result: { assets_created: 1, ports_opened: 1 },
     });
     expect((await assets()).map(({ location }) => location)).toEqual(['192.0.2.1']);

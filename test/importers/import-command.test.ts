@@ -66,7 +66,7 @@ describe('assay import nmap', () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       hosts: { created: 1 },
-      error: expect.stringMatching(/^line 6: The report ends too early/),
+      error: expect.stringMatching(/^line 6: The report is truncated/),
     });
     expect(stderr).toMatch(
       /cut\.xml: line 6: .* Part of the report was imported\. To undo it, run "assay import undo \d+"\.\n$/,

@@ -369,7 +369,7 @@ describe('a finding', () => {
       }),
       finding('fine'),
     ]);
-    expect(skips).toEqual([{ reason: 'cut', count: 1 }]);
+    expect(skips).toEqual([{ reason: 'truncated', count: 1 }]);
     const long = (await told()).find(({ title }) => title.startsWith('ttt'));
     expect(long.title).toBe('t'.repeat(255));
     expect(long.description).toHaveLength(65_536);
@@ -641,7 +641,7 @@ describe('what a whole report no longer has', () => {
     expect((await one('elsewhere')).status_id).toBe(1);
   });
 
-  it('is of the ranges of ports that a scan looked at, and of a host itself when it looked at all of them', async () => {
+  it('is of the port ranges that a scan looked at, and of a host itself when it looked at all of them', async () => {
     const host = { host: '192.0.2.7' };
     // More than a text of 40 characters.
     const many = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
@@ -795,7 +795,7 @@ describe('assets', () => {
     };
     const { result, skips } = await imported([host, finding('xss')], { writesAssets: false });
     expect(result).toMatchObject({ assets_created: 0, findings_created: 1 });
-    expect(skips).toEqual([{ reason: 'no right to change assets', count: 1 }]);
+    expect(skips).toEqual([{ reason: 'no permission to change assets', count: 1 }]);
     expect((await one('xss')).asset_uids).toEqual([]);
     await expectCounted();
   });

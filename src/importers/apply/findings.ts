@@ -49,22 +49,22 @@ const MAX_IN_ORDER = 10_000;
 /** Applies the spooled findings. */
 export async function applyFindings(run: ApplyContext): Promise<void> {
   const { job, clock, spool, skips, result, reportAt } = run;
-  const units = createWriter(run);
+  const writer = createWriter(run);
   const inOrder = job.options.dryRun || spool.findings.count <= MAX_IN_ORDER;
   let after: SpoolCursor = inOrder ? 0 : '';
   let applied = 0;
   for (;;) {
-    const read = spool.findings.read(after, units.batchSize, reportAt);
+    const read = spool.findings.read(after, writer.batchSize, reportAt);
     const last = read.at(-1);
     if (last === undefined) break;
     const sightings = read.map(({ sighting }) => sighting);
-    const done = await units.write(read.length, (tx) => upsertFindings(tx, job, sightings, clock()));
-    for (const { isTruncated } of read) if (isTruncated) skips.add('cut', {}, false);
-    for (const asset of done.assetsCreated) {
+    const upserted = await writer.write(read.length, (tx) => upsertFindings(tx, job, sightings, clock()));
+    for (const { isTruncated } of read) if (isTruncated) skips.add('truncated', {}, false);
+    for (const asset of upserted.assetsCreated) {
       // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset(asset)) result.assets_created += 1;
     }
-    countOutcomes(run, sightings, done.outcomes);
+    countOutcomes(run, sightings, upserted.outcomes);
     after = inOrder ? last.sequence : last.sighting.identity;
     applied += read.length;
     run.onApplied(applied / spool.findings.count);
@@ -80,19 +80,19 @@ const RESULT_COUNTS = {
 function countOutcomes(
   { job, result, preview, skips }: ApplyContext,
   sightings: readonly Sighting[],
-  fates: readonly SightingOutcome[],
+  outcomes: readonly SightingOutcome[],
 ): void {
-  for (const [index, fate] of fates.entries()) {
+  for (const [index, outcome] of outcomes.entries()) {
     const sighting = sightings[index] as Sighting;
-    if (fate === 'below') {
+    if (outcome === 'below') {
       skips.add('below minimum severity');
       continue;
     }
-    result[RESULT_COUNTS[fate]] += 1;
+    result[RESULT_COUNTS[outcome]] += 1;
     const { asset } = sighting;
     if (!job.options.dryRun) continue;
-    if (preview[fate].length < MAX_PREVIEWED)
-      preview[fate].push({
+    if (preview[outcome].length < MAX_PREVIEWED)
+      preview[outcome].push({
         title: sighting.columns().title,
         ...(asset === null ? {} : { asset: asset.location }),
       });
@@ -101,23 +101,27 @@ function countOutcomes(
 
 /** Marks findings as gone that a complete report covers and no longer contains. */
 export async function applyGone(run: ApplyContext): Promise<void> {
-  const units = createWriter(run);
+  const writer = createWriter(run);
   for (const covered of coverageOfRun(run)) {
-    await markMissing(run, units, covered);
-    await units.write(covered.keys.length, (tx) => recordCoverage(tx, run.job, covered, run.reportAt));
+    await markMissing(run, writer, covered);
+    await writer.write(covered.keys.length, (tx) => recordCoverage(tx, run.job, covered, run.reportAt));
   }
 }
 
-async function markMissing(run: ApplyContext, units: AdaptiveWriter, covered: ReportCoverage): Promise<void> {
+async function markMissing(
+  run: ApplyContext,
+  writer: AdaptiveWriter,
+  covered: ReportCoverage,
+): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
   for await (const found of findGoneCandidates(db.read, job, covered, reportAt)) {
     const missing = found.filter(({ identity }) => !spool.findings.has(identity));
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
-      const some = ids.slice(start, start + units.batchSize);
+      const some = ids.slice(start, start + writer.batchSize);
       start += some.length;
-      result.findings_gone += await units.write(some.length, (tx) =>
+      result.findings_gone += await writer.write(some.length, (tx) =>
         markGone(tx, job, some, reportAt, clock()),
       );
     }
@@ -135,13 +139,13 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
     const rows = spool.readCoverage(after, PAGE_SIZE);
     const last = rows.at(-1);
     if (last === undefined) break;
-    after = last.place;
+    after = last.cursor;
     let some: CoverageKey[] = [];
-    for (const [index, { source, cover }] of rows.entries()) {
-      some.push(cover);
+    for (const [index, { source, key }] of rows.entries()) {
+      some.push(key);
       const next = rows[index + 1];
-      if (next?.source === source && next.cover.ports === cover.ports) continue;
-      yield { source, keys: some, ports: cover.ports, withSites: false };
+      if (next?.source === source && next.key.ports === key.ports) continue;
+      yield { source, keys: some, ports: key.ports, withSites: false };
       some = [];
     }
   }

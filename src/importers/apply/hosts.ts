@@ -28,7 +28,7 @@ type TimedHost = ScannedHost & { seenAt: number };
 /** Applies the hosts of a report in batches, while it is read. */
 export class HostApplier {
   readonly #run: HostApplyContext;
-  readonly #units: AdaptiveWriter;
+  readonly #writer: AdaptiveWriter;
   #coverage = new PortCoverage([]);
   #batch = new Map<string, TimedHost>();
   #ports = 0;
@@ -36,7 +36,7 @@ export class HostApplier {
   constructor(run: HostApplyContext) {
     this.#run = run;
     const { dryRun } = run.job.options;
-    this.#units = new AdaptiveWriter(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
+    this.#writer = new AdaptiveWriter(run.db, run.signal, { dryRun, size: MAX_PORTS, most: MAX_PORTS });
   }
 
   /** Sets the ports that the scan covered, for the hosts that follow. */
@@ -52,7 +52,7 @@ export class HostApplier {
   add(host: ScannedHost, time: ReportTime): Promise<void> | undefined {
     const { job, skips } = this.#run;
     if (!job.canWriteAssets) {
-      skips.add('no right to change assets');
+      skips.add('no permission to change assets');
       return undefined;
     }
     const timed = { ...host, seenAt: time.hostTime(host.seenAt) };
@@ -65,7 +65,7 @@ export class HostApplier {
   #put(host: TimedHost, ports = host.ports.length): Promise<void> | undefined {
     this.#batch.set(host.address, host);
     this.#ports += ports + 1;
-    return this.#ports >= this.#units.batchSize || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
+    return this.#ports >= this.#writer.batchSize || this.#batch.size >= MAX_HOSTS ? this.flush() : undefined;
   }
 
   /** Writes the current batch. */
@@ -76,18 +76,19 @@ export class HostApplier {
     this.#ports = 0;
     if (hosts.length === 0) return;
     const { job, clock, skips, result, spool } = this.#run;
-    const done = await this.#units.write(ports, (tx) =>
+    const applied = await this.#writer.write(ports, (tx) =>
       applyReportedHosts(tx, job, this.#coverage, hosts, clock()),
     );
-    for (const location of done.created) {
+    for (const location of applied.created) {
       // Dry runs roll back, so every batch reports the same asset as created: count it once.
       if (!job.options.dryRun || spool.addCreatedAsset({ type: 'host', location }))
         result.assets_created += 1;
     }
-    result.assets_updated += done.updated;
-    result.ports_opened += done.portsOpened;
-    result.ports_closed += done.portsClosed;
-    for (let refused = 0; refused < done.denied; refused += 1) skips.add('host out of reach');
+    result.assets_updated += applied.updated;
+    result.ports_opened += applied.portsOpened;
+    result.ports_closed += applied.portsClosed;
+    for (let skipped = 0; skipped < applied.denied; skipped += 1)
+      skips.add('no permission to change the host');
   }
 }
 

@@ -3,7 +3,7 @@ import { ReportError } from '../report.ts';
 
 /** A row by column name, or an error; lines count from 1 and are those on which the row ends. */
 export type CsvRow =
-  { row: Readonly<Record<string, string>>; line: number } | { fault: string; line: number };
+  { row: Readonly<Record<string, string>>; line: number } | { error: string; line: number };
 
 const MAX_ROW = 4 * 1024 * 1024;
 const MAX_COLUMNS = 1_000;
@@ -18,25 +18,25 @@ const MAX_HEADER = 64 * 1024;
 export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CsvRow, void> {
   const decoder = new StreamingTextDecoder();
   let head = '';
-  let cells: CsvParser | undefined;
+  let parser: CsvParser | undefined;
   let names: string[] | undefined;
   const rows = function* (): Generator<CsvRow> {
-    for (const { fields, line } of cells?.takeRows() ?? []) {
+    for (const { fields, line } of parser?.takeRows() ?? []) {
       if (names === undefined) names = uniqueColumnNames(fields, line);
-      else if (fields.length > names.length) yield { fault: 'a row of more columns than the first', line };
+      else if (fields.length > names.length) yield { error: 'row with more columns than the header', line };
       else yield { row: Object.fromEntries(names.map((name, at) => [name, fields[at] ?? ''])), line };
     }
   };
   const read = function* (text: string, isEnd: boolean): Generator<CsvRow> {
-    if (cells === undefined) {
+    if (parser === undefined) {
       head += text;
       if (!isEnd && !head.includes('\n') && head.length < MAX_HEADER) return;
-      cells = new CsvParser(detectDelimiter(head));
+      parser = new CsvParser(detectDelimiter(head));
       text = head;
     }
     try {
-      cells.write(text);
-      if (isEnd) cells.end();
+      parser.write(text);
+      if (isEnd) parser.end();
     } catch (error) {
       yield* rows();
       throw error;
@@ -138,7 +138,7 @@ class CsvParser {
   /** @throws ReportError if the report ends inside quotes */
   end(): void {
     if (this.#state === 'quoted') {
-      throw new ReportError('The report ends too early: a quote is not closed.', { line: this.#line });
+      throw new ReportError('The report is truncated: a quote is not closed.', { line: this.#line });
     }
     if (this.#fields.length > 0 || this.#field !== '') this.#endRow();
   }

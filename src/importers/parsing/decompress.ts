@@ -45,8 +45,9 @@ async function* withSizeLimit(
   for await (const chunk of chunks) {
     total += chunk.length;
     const most = size === undefined ? Math.max(RATIO_EXEMPT_SIZE, taken() * MAX_RATIO) : size * MAX_RATIO;
-    if (total > most) throw new ReportError(`The file unpacks to more than ${MAX_RATIO} times its size.`);
-    if (total > MAX_UNPACKED) throw new ReportError('The file unpacks to more than 16 GiB.');
+    if (total > most)
+      throw new ReportError(`The file decompresses to more than ${MAX_RATIO} times its size.`);
+    if (total > MAX_UNPACKED) throw new ReportError('The file decompresses to more than 16 GiB.');
     yield chunk;
   }
 }
@@ -77,33 +78,35 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
     ended = true;
     wake();
   });
-  let fed = 0;
+  let bytesIn = 0;
   /** Input that the stream may not have needed. */
   let recent: Uint8Array[] = [];
-  let hungry = true;
+  let wantsInput = true;
   let finished = false;
   try {
     for (;;) {
       yield* out.splice(0);
       if (failure !== undefined) {
-        const early = (failure as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+        const isTruncated = (failure as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
         throw new ReportError(
-          early ? 'The packed file ends too early.' : `The packed file is damaged (${failure.message}).`,
+          isTruncated
+            ? 'The compressed file is truncated.'
+            : `The compressed file is damaged (${failure.message}).`,
         );
       }
       if (ended) break;
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      if (hungry && !finished) {
+      if (wantsInput && !finished) {
         const chunk = await bytes.next();
         finished = chunk === undefined;
         if (chunk === undefined) stream.end();
         else {
-          if (stream.bytesWritten >= fed) recent = [];
-          fed += chunk.length;
+          if (stream.bytesWritten >= bytesIn) recent = [];
+          bytesIn += chunk.length;
           recent.push(chunk);
-          hungry = false;
+          wantsInput = false;
           stream.write(chunk, () => {
-            hungry = true;
+            wantsInput = true;
             wake();
           });
         }
@@ -111,7 +114,7 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
       stream.resume();
       await woken;
     }
-    const unused = fed - stream.bytesWritten;
+    const unused = bytesIn - stream.bytesWritten;
     const given = Buffer.concat(recent);
     if (unused > 0) bytes.unread(given.subarray(given.length - unused));
   } finally {
@@ -122,28 +125,29 @@ async function* inflated(bytes: ByteReader, stream: Gunzip | InflateRaw): AsyncG
 async function* unzipped(bytes: ByteReader): AsyncGenerator<Uint8Array, void> {
   let found = false;
   for (;;) {
-    const mark = await bytes.peek(4);
-    if (!startsWith(mark, ZIP_MAGIC)) {
-      if (!found) throw new ReportError('The zip file holds no file.');
+    const signature = await bytes.peek(4);
+    if (!startsWith(signature, ZIP_MAGIC)) {
+      if (!found) throw new ReportError('The zip file contains no file.');
       return;
     }
     const header = await bytes.take(HEADER_SIZE);
     const flags = header.readUInt16LE(6);
     const method = header.readUInt16LE(8);
-    const packed = header.readUInt32LE(18);
+    const compressedSize = header.readUInt32LE(18);
     const name = (await bytes.take(header.readUInt16LE(26))).toString();
     await bytes.take(header.readUInt16LE(28));
-    const described = (flags & 8) !== 0;
-    if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted.');
-    if (method !== 8 && (method !== 0 || described || packed === 0xffffffff))
-      throw new ReportError('The zip file is packed in a way that is not read.');
+    const hasDescriptor = (flags & 8) !== 0;
+    if ((flags & 1) !== 0) throw new ReportError('The zip file is encrypted. Import the report itself.');
+    if (method !== 8 && (method !== 0 || hasDescriptor || compressedSize === 0xffffffff))
+      throw new ReportError('The zip file uses an unsupported compression method.');
     // Added by file managers.
-    const beside = name.endsWith('/') || name.startsWith('__MACOSX/');
-    if (!beside && found) throw new ReportError('The zip file holds more than one file.');
-    found ||= !beside;
-    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.exactly(packed);
-    for await (const chunk of contents) if (!beside) yield chunk;
-    if (described) await skipDescriptor(bytes);
+    const isIgnored = name.endsWith('/') || name.startsWith('__MACOSX/');
+    if (!isIgnored && found)
+      throw new ReportError('The zip file contains more than one file. Import each report on its own.');
+    found ||= !isIgnored;
+    const contents = method === 8 ? inflated(bytes, inflateRaw()) : bytes.exactly(compressedSize);
+    for await (const chunk of contents) if (!isIgnored) yield chunk;
+    if (hasDescriptor) await skipDescriptor(bytes);
   }
 }
 
@@ -153,11 +157,11 @@ async function skipDescriptor(bytes: ByteReader): Promise<void> {
     const next = after.subarray(length, length + 4);
     if (next[0] === 0x50 && next[1] === 0x4b) return void (await bytes.take(length));
   }
-  throw new ReportError('The zip file is damaged, or ends too early.');
+  throw new ReportError('The zip file is damaged or truncated.');
 }
 
-function startsWith(bytes: Uint8Array, mark: readonly number[]): boolean {
-  return mark.every((byte, index) => bytes[index] === byte);
+function startsWith(bytes: Uint8Array, signature: readonly number[]): boolean {
+  return signature.every((byte, index) => bytes[index] === byte);
 }
 
 /** Reads a byte stream in pieces of any length. */
@@ -215,7 +219,7 @@ class ByteReader {
   async *exactly(length: number): AsyncGenerator<Uint8Array, void> {
     for (let missing = length; missing > 0;) {
       const chunk = await this.next();
-      if (chunk === undefined) throw new ReportError('The packed file ends too early.');
+      if (chunk === undefined) throw new ReportError('The compressed file is truncated.');
       if (chunk.length > missing) this.unread(chunk.subarray(missing));
       yield chunk.subarray(0, missing);
       missing -= Math.min(missing, chunk.length);

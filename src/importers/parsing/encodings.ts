@@ -6,10 +6,10 @@ import { isAscii } from 'node:buffer';
  */
 export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let decoder: TextDecoder | undefined;
-  let begun = false;
+  let hasStarted = false;
   let first: Uint8Array = new Uint8Array(0);
   for await (const chunk of chunks) {
-    if (begun) {
+    if (hasStarted) {
       yield decoder === undefined ? chunk : Buffer.from(decoder.decode(chunk, { stream: true }));
       continue;
     }
@@ -18,11 +18,11 @@ export async function* toUtf8(chunks: AsyncIterable<Uint8Array>): AsyncGenerator
       first = first.slice();
       continue;
     }
-    begun = true;
+    hasStarted = true;
     decoder = decoderForBom(first);
     yield decoder === undefined ? stripBom(first) : Buffer.from(decoder.decode(first, { stream: true }));
   }
-  if (!begun && first.length > 0) yield Buffer.from(decoderForBom(first)?.decode(first) ?? first);
+  if (!hasStarted && first.length > 0) yield Buffer.from(decoderForBom(first)?.decode(first) ?? first);
   else if (decoder !== undefined) yield Buffer.from(decoder.decode());
 }
 
@@ -66,7 +66,7 @@ export class StreamingTextDecoder {
   /** Start of a character that ends in the next chunk. */
   #carried: Uint8Array = new Uint8Array(0);
   #decoder: TextDecoder | undefined;
-  #begun = false;
+  #hasStarted = false;
 
   /** @returns the text of the chunk, up to its last complete character */
   decode(chunk: Uint8Array): string {
@@ -74,27 +74,27 @@ export class StreamingTextDecoder {
       this.#carried.length === 0
         ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
         : Buffer.concat([this.#carried, chunk]);
-    if (!this.#begun) {
+    if (!this.#hasStarted) {
       this.#carried = Uint8Array.prototype.slice.call(bytes);
       const declares = bytes.length > 1 && bytes[0] === 0x3c && bytes[1] === 0x3f;
       if (bytes.length < 3 || (declares && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
         return '';
-      bytes = this.#begin(bytes);
+      bytes = this.#start(bytes);
     }
     if (this.#decoder !== undefined) return this.#decoder.decode(bytes, { stream: true });
-    const whole = isAscii(bytes) ? bytes.length : lengthOfWholeCharacters(bytes);
-    this.#carried = Uint8Array.prototype.slice.call(bytes, whole);
-    return bytes.toString('utf8', 0, whole);
+    const complete = isAscii(bytes) ? bytes.length : lengthOfWholeCharacters(bytes);
+    this.#carried = Uint8Array.prototype.slice.call(bytes, complete);
+    return bytes.toString('utf8', 0, complete);
   }
 
   /** @returns the rest, if the last chunk ended inside a character or a declaration */
   end(): string {
-    const rest = this.#begun ? Buffer.from(this.#carried) : this.#begin(this.#carried);
+    const rest = this.#hasStarted ? Buffer.from(this.#carried) : this.#start(this.#carried);
     return this.#decoder === undefined ? rest.toString() : this.#decoder.decode(rest);
   }
 
-  #begin(bytes: Uint8Array): Buffer {
-    this.#begun = true;
+  #start(bytes: Uint8Array): Buffer {
+    this.#hasStarted = true;
     this.#carried = new Uint8Array(0);
     this.#decoder = decoderForBom(bytes) ?? declaredDecoder(bytes);
     const rest = this.#decoder === undefined ? stripBom(bytes) : bytes;

@@ -2,9 +2,9 @@ import { ReportError } from '../report.ts';
 import { toUtf8, replaceLoneSurrogates } from './encodings.ts';
 
 /** A line's value or error; lines count from 1. */
-export type JsonLine = { value: unknown; line: number } | { fault: string; line: number };
+export type JsonLine = { value: unknown; line: number } | { error: string; line: number };
 
-const NOT_JSON = 'a line that is no JSON';
+const NOT_JSON = 'invalid JSON';
 const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 /** Arrays, objects and commas per line: a small file can need much memory. */
@@ -27,59 +27,61 @@ export async function* streamJsonLines(
 
 class LineSplitter {
   #line = 1;
-  #kept: Uint8Array[] = [];
+  #pending: Uint8Array[] = [];
   #size = 0;
   #isJson = false;
-  #firstFault: number | undefined;
+  #firstError: number | undefined;
 
   *linesIn(chunk: Uint8Array): Generator<JsonLine, void> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      const found = this.#take(bytes.subarray(start, end));
-      if (found !== undefined) yield found;
+      const parsed = this.#take(bytes.subarray(start, end));
+      if (parsed !== undefined) yield parsed;
       start = end + 1;
       this.#line += 1;
     }
     if (start === bytes.length) return;
     this.#size += bytes.length - start;
-    if (this.#size > MAX_LINE) this.#kept = [];
+    if (this.#size > MAX_LINE) this.#pending = [];
     // The producer may reuse the chunk.
-    else this.#kept.push(Uint8Array.prototype.slice.call(bytes, start));
+    else this.#pending.push(Uint8Array.prototype.slice.call(bytes, start));
   }
 
   *end(): Generator<JsonLine, void> {
     const last = this.#take(new Uint8Array(0));
-    const breaksOff = last !== undefined && 'fault' in last && last.fault === NOT_JSON;
-    if (last !== undefined && !breaksOff) yield last;
-    if (this.#firstFault !== undefined && !this.#isJson)
-      throw new ReportError('None of its lines is JSON.', { line: this.#firstFault });
-    if (breaksOff)
-      throw new ReportError('The report ends too early: its last line is no JSON.', { line: this.#line });
+    const isTruncated = last !== undefined && 'error' in last && last.error === NOT_JSON;
+    if (last !== undefined && !isTruncated) yield last;
+    if (this.#firstError !== undefined && !this.#isJson)
+      throw new ReportError('No line of the report is valid JSON.', { line: this.#firstError });
+    if (isTruncated)
+      throw new ReportError('The report is truncated: its last line is not valid JSON.', {
+        line: this.#line,
+      });
   }
 
   #take(end: Uint8Array): JsonLine | undefined {
     const length = this.#size + end.length;
-    const bytes = this.#kept.length === 0 ? end : Buffer.concat([...this.#kept, end]);
-    this.#kept = [];
+    const bytes = this.#pending.length === 0 ? end : Buffer.concat([...this.#pending, end]);
+    this.#pending = [];
     this.#size = 0;
     const line = this.#line;
-    const found = length > MAX_LINE ? { fault: 'a line of more than 16 MiB', line } : parseLine(bytes, line);
-    if (found !== undefined && 'value' in found) this.#isJson = true;
-    else if (found !== undefined) this.#firstFault ??= line;
-    return found;
+    const parsed = length > MAX_LINE ? { error: 'line of more than 16 MiB', line } : parseLine(bytes, line);
+    if (parsed !== undefined && 'value' in parsed) this.#isJson = true;
+    else if (parsed !== undefined) this.#firstError ??= line;
+    return parsed;
   }
 }
 
 function parseLine(bytes: Uint8Array, line: number): JsonLine | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().trim();
   if (text === '') return undefined;
-  const fault = exceededLimit(text);
-  if (fault !== undefined) return { fault, line };
+  const error = exceededLimit(text);
+  if (error !== undefined) return { error, line };
   try {
     return { value: replaceLoneSurrogates(JSON.parse(text), text), line };
   } catch {
-    return { fault: NOT_JSON, line };
+    return { error: NOT_JSON, line };
   }
 }
 
@@ -97,7 +99,7 @@ function exceededLimit(text: string): string | undefined {
       case 0x7b:
         depth += 1;
         parts += 1;
-        if (depth > MAX_DEPTH) return `a line that is nested more than ${MAX_DEPTH} deep`;
+        if (depth > MAX_DEPTH) return `line nested more than ${MAX_DEPTH} levels deep`;
         break;
       case 0x5d:
       case 0x7d:
@@ -105,7 +107,7 @@ function exceededLimit(text: string): string | undefined {
         break;
       case 0x2c:
         parts += 1;
-        if (parts > MAX_MEMBERS) return `a line of more than ${MAX_MEMBERS} members`;
+        if (parts > MAX_MEMBERS) return `line of more than ${MAX_MEMBERS} members`;
         break;
     }
   }

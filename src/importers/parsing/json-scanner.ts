@@ -18,40 +18,40 @@ type Expected = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'com
 interface Frame {
   isArray: boolean;
   key: string | number;
-  steps: readonly PathNode[];
+  nodes: readonly PathNode[];
 }
 
 /** Finds matches in JSON that arrives in chunks. */
 export class JsonScanner {
   readonly #options: JsonStreamOptions;
-  #pieces: JsonMatch[] = [];
+  #matches: JsonMatch[] = [];
   #frames: Frame[] = [];
   #expected: Expected = 'value';
   /** Path nodes of the next value. */
-  #steps: readonly PathNode[];
+  #nodes: readonly PathNode[];
   /** Bytes before the current chunk. */
   #base = 0;
   #inString = false;
   #escaped = false;
-  #inWord = false;
+  #inLiteral = false;
   /** The current key, literal or match. */
-  readonly #kept = new TextCapture();
+  readonly #capture = new TextCapture();
   /** Path of the current match. */
   #path: string | undefined;
   #offset = 0;
   /** Depth within the match; 0 if it is neither an array nor an object. */
   #depth = 0;
-  #parts = 0;
+  #members = 0;
 
   constructor(root: PathNode, options: JsonStreamOptions) {
-    this.#steps = [root];
+    this.#nodes = [root];
     this.#options = options;
   }
 
   takeMatches(): JsonMatch[] {
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    return pieces;
+    const matches = this.#matches;
+    this.#matches = [];
+    return matches;
   }
 
   write(bytes: Uint8Array): void {
@@ -62,21 +62,21 @@ export class JsonScanner {
         this.#inString = false;
         if (this.#depth === 0) this.#endString(bytes, at);
       } else if (this.#depth > 0) {
-        at = this.#scanPiece(bytes, at);
+        at = this.#scanMatch(bytes, at);
       } else {
         this.#take(bytes, at);
       }
     }
-    if (!this.#kept.carryOver(bytes)) this.#failLarge();
+    if (!this.#capture.carryOver(bytes)) this.#failTooLarge();
     this.#base += bytes.length;
   }
 
   /** @throws ReportError if the document is incomplete */
   end(): void {
-    if (this.#inWord) this.#endWord(new Uint8Array(0), 0);
+    if (this.#inLiteral) this.#endLiteral(new Uint8Array(0), 0);
     if (this.#expected === 'nothing') return;
     const nothing = this.#frames.length === 0 && !this.#inString && this.#path === undefined;
-    this.#fail(nothing ? 'The report is empty.' : 'The report ends too early: its JSON is not complete.', 0);
+    this.#fail(nothing ? 'The report is empty.' : 'The report is truncated: its JSON is incomplete.', 0);
   }
 
   /** @returns the index of the closing quote, or the length of the chunk */
@@ -94,7 +94,7 @@ export class JsonScanner {
   }
 
   /** Scans a match up to the next string, its end or the end of the chunk. @returns the index of the last byte read */
-  #scanPiece(bytes: Uint8Array, from: number): number {
+  #scanMatch(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at += 1) {
       switch (bytes[at]) {
         case QUOTE:
@@ -103,17 +103,17 @@ export class JsonScanner {
         case OPEN_BRACE:
         case OPEN_BRACKET:
           this.#depth += 1;
-          this.#countPart(at);
-          if (this.#depth + this.#frames.length > MAX_DEPTH) this.#failDepth(at);
+          this.#countMember(at);
+          if (this.#depth + this.#frames.length > MAX_DEPTH) this.#failTooDeep(at);
           break;
         case COMMA:
-          this.#countPart(at);
+          this.#countMember(at);
           break;
         case CLOSE_BRACE:
         case CLOSE_BRACKET:
           this.#depth -= 1;
           if (this.#depth === 0) {
-            this.#endPiece(bytes, at + 1);
+            this.#endMatch(bytes, at + 1);
             return at;
           }
           break;
@@ -125,9 +125,9 @@ export class JsonScanner {
   #take(bytes: Uint8Array, at: number): void {
     const byte = bytes[at] as number;
     const space = byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-    if (this.#inWord) {
+    if (this.#inLiteral) {
       if (!space && byte !== COMMA && byte !== CLOSE_BRACKET && byte !== CLOSE_BRACE) return;
-      this.#endWord(bytes, at);
+      this.#endLiteral(bytes, at);
     }
     if (space) return;
     switch (this.#expected) {
@@ -149,12 +149,12 @@ export class JsonScanner {
           this.#pop(byte, at);
         else if (byte === QUOTE) {
           // No path leads here: skip names like values.
-          if (this.#frames.at(-1)?.steps.length === 0) this.#inString = true;
+          if (this.#frames.at(-1)?.nodes.length === 0) this.#inString = true;
           else this.#beginText(at, MAX_KEY);
-        } else this.#fail('A name was expected here: this is no JSON.', at);
+        } else this.#fail('Invalid JSON: a name is expected here.', at);
         break;
       case 'colon':
-        if (byte !== COLON) this.#fail('A colon was expected here: this is no JSON.', at);
+        if (byte !== COLON) this.#fail('Invalid JSON: a colon is expected here.', at);
         this.#expected = 'value';
         break;
       case 'comma or end':
@@ -162,29 +162,29 @@ export class JsonScanner {
         else this.#pop(byte, at);
         break;
       case 'nothing':
-        this.#fail('The JSON has ended, and more follows.', at);
+        this.#fail('Invalid JSON: more text follows its end.', at);
     }
   }
 
   #beginValue(byte: number, at: number): void {
-    const path = this.#steps.find((step) => step.path !== undefined)?.path;
+    const path = this.#nodes.find((node) => node.path !== undefined)?.path;
     const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     if (path !== undefined) {
       this.#path = path;
       this.#offset = this.#base + at;
-      this.#parts = 0;
-      this.#kept.begin(at, MAX_MATCH);
+      this.#members = 0;
+      this.#capture.begin(at, MAX_MATCH);
       if (opens) {
         this.#depth = 1;
-        if (this.#frames.length + 1 > MAX_DEPTH) this.#failDepth(at);
+        if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
         return;
       }
     } else if (opens) {
-      if (this.#frames.length + 1 > MAX_DEPTH) this.#failDepth(at);
+      if (this.#frames.length + 1 > MAX_DEPTH) this.#failTooDeep(at);
       const isArray = byte === OPEN_BRACKET;
-      this.#frames.push({ isArray, key: isArray ? 0 : '', steps: this.#steps });
+      this.#frames.push({ isArray, key: isArray ? 0 : '', nodes: this.#nodes });
       this.#expected = isArray ? 'value or end' : 'key or end';
-      if (isArray) this.#stepTo(0);
+      if (isArray) this.#enter(0);
       return;
     }
     if (byte === QUOTE) {
@@ -193,39 +193,39 @@ export class JsonScanner {
     }
     // A number, `true`, `false` or `null`.
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39) && byte !== 0x74 && byte !== 0x66 && byte !== 0x6e) {
-      this.#fail('A value was expected here: this is no JSON.', at);
+      this.#fail('Invalid JSON: a value is expected here.', at);
     }
-    this.#inWord = true;
-    this.#kept.begin(at, MAX_LITERAL);
+    this.#inLiteral = true;
+    this.#capture.begin(at, MAX_LITERAL);
   }
 
-  #beginText(at: number, largest: number): void {
+  #beginText(at: number, maxBytes: number): void {
     this.#inString = true;
-    this.#kept.begin(at, largest);
+    this.#capture.begin(at, maxBytes);
   }
 
   #endString(bytes: Uint8Array, at: number): void {
-    if (this.#path !== undefined) this.#endPiece(bytes, at + 1);
-    else if (this.#kept.isActive) {
-      this.#stepTo(this.#parsed(this.#takeKept(bytes, at + 1), JSON.parse, at) as string);
+    if (this.#path !== undefined) this.#endMatch(bytes, at + 1);
+    else if (this.#capture.isActive) {
+      this.#enter(this.#parsed(this.#takeCapture(bytes, at + 1), JSON.parse, at) as string);
       this.#expected = 'colon';
     } else if (this.#expected === 'key' || this.#expected === 'key or end') this.#expected = 'colon';
     else this.#endValue();
   }
 
-  #endWord(bytes: Uint8Array, at: number): void {
-    this.#inWord = false;
-    if (this.#path !== undefined) return this.#endPiece(bytes, at);
-    this.#parsed(this.#takeKept(bytes, at), JSON.parse, at);
+  #endLiteral(bytes: Uint8Array, at: number): void {
+    this.#inLiteral = false;
+    if (this.#path !== undefined) return this.#endMatch(bytes, at);
+    this.#parsed(this.#takeCapture(bytes, at), JSON.parse, at);
     this.#endValue();
   }
 
-  #endPiece(bytes: Uint8Array, end: number): void {
-    const text = this.#takeKept(bytes, end);
+  #endMatch(bytes: Uint8Array, end: number): void {
+    const text = this.#takeCapture(bytes, end);
     const { parse = JSON.parse } = this.#options;
     const value = replaceLoneSurrogates(this.#parsed(text, parse, this.#offset - this.#base), text);
     const keys = this.#frames.map(({ key }) => key);
-    this.#pieces.push({ path: this.#path as string, keys, value, offset: this.#offset });
+    this.#matches.push({ path: this.#path as string, keys, value, offset: this.#offset });
     this.#path = undefined;
     this.#endValue();
   }
@@ -238,48 +238,48 @@ export class JsonScanner {
   #next(): void {
     const frame = this.#frames.at(-1) as Frame;
     this.#expected = frame.isArray ? 'value' : 'key';
-    if (frame.isArray) this.#stepTo((frame.key as number) + 1);
+    if (frame.isArray) this.#enter((frame.key as number) + 1);
   }
 
-  #stepTo(key: string | number): void {
+  #enter(key: string | number): void {
     const frame = this.#frames.at(-1) as Frame;
     frame.key = key;
-    if (frame.steps.length === 0) return void (this.#steps = frame.steps);
-    this.#steps = matchPaths(frame.steps, String(key));
+    if (frame.nodes.length === 0) return void (this.#nodes = frame.nodes);
+    this.#nodes = matchPaths(frame.nodes, String(key));
   }
 
   #pop(byte: number, at: number): void {
     const frame = this.#frames.pop();
     if (frame === undefined || byte !== (frame.isArray ? CLOSE_BRACKET : CLOSE_BRACE))
-      this.#fail('A comma or an end was expected here: this is no JSON.', at);
+      this.#fail('Invalid JSON: a comma or a closing bracket is expected here.', at);
     this.#endValue();
   }
 
-  #takeKept(bytes: Uint8Array, end: number): string {
-    return this.#kept.take(bytes, end) ?? this.#failLarge();
+  #takeCapture(bytes: Uint8Array, end: number): string {
+    return this.#capture.take(bytes, end) ?? this.#failTooLarge();
   }
 
-  #failLarge(): never {
-    const { maxBytes, start } = this.#kept;
+  #failTooLarge(): never {
+    const { maxBytes, start } = this.#capture;
     const size = maxBytes === MAX_MATCH ? '16 MiB' : `${maxBytes} bytes`;
-    this.#fail(`What begins here has more than ${size}.`, start);
+    this.#fail(`This value exceeds ${size}.`, start);
   }
 
   #parsed(text: string, parse: (text: string) => unknown, at: number): unknown {
     try {
       return parse(text);
     } catch {
-      this.#fail('What begins here is no JSON.', at);
+      this.#fail('Invalid JSON: this value cannot be parsed.', at);
     }
   }
 
-  #countPart(at: number): void {
-    this.#parts += 1;
-    if (this.#parts > MAX_MEMBERS) this.#fail(`What begins here has more than ${MAX_MEMBERS} members.`, at);
+  #countMember(at: number): void {
+    this.#members += 1;
+    if (this.#members > MAX_MEMBERS) this.#fail(`This value has more than ${MAX_MEMBERS} members.`, at);
   }
 
-  #failDepth(at: number): never {
-    this.#fail(`The JSON is nested more than ${MAX_DEPTH} deep.`, at);
+  #failTooDeep(at: number): never {
+    this.#fail(`The JSON is nested more than ${MAX_DEPTH} levels deep.`, at);
   }
 
   #fail(message: string, at: number): never {
@@ -317,22 +317,22 @@ export interface PathNode {
 export function compilePaths(paths: readonly string[]): PathNode {
   const root: PathNode = { names: new Map() };
   for (const path of paths) {
-    let step = root;
+    let node = root;
     for (const name of path === '' ? [] : path.split('.')) {
-      const next: PathNode = (name === '*' ? step.any : step.names.get(name)) ?? { names: new Map() };
-      if (name === '*') step.any = next;
-      else step.names.set(name, next);
-      step = next;
+      const next: PathNode = (name === '*' ? node.any : node.names.get(name)) ?? { names: new Map() };
+      if (name === '*') node.any = next;
+      else node.names.set(name, next);
+      node = next;
     }
-    step.path = path;
+    node.path = path;
   }
   return root;
 }
 
 /** @returns the nodes below these for a name or an index */
-export function matchPaths(steps: readonly PathNode[], name: string): PathNode[] {
+export function matchPaths(nodes: readonly PathNode[], name: string): PathNode[] {
   const next: PathNode[] = [];
-  for (const { names, any } of steps) {
+  for (const { names, any } of nodes) {
     const named = names.get(name);
     if (named !== undefined) next.push(named);
     if (any !== undefined) next.push(any);

@@ -40,10 +40,10 @@ export async function* streamJsonMatches(
 export async function collectMatches(
   chunks: AsyncIterable<Uint8Array>,
   paths: readonly string[],
-  take: (piece: JsonMatch) => void,
+  take: (match: JsonMatch) => void,
 ): Promise<ReportError | undefined> {
   try {
-    for await (const piece of streamJsonMatches(chunks, paths)) take(piece);
+    for await (const match of streamJsonMatches(chunks, paths)) take(match);
   } catch (error) {
     if (error instanceof ReportError) return error;
     throw error;

@@ -53,14 +53,14 @@ export class LimitedXmlParser {
     this.#hint = hint;
     const parser = this.#parser;
     parser.on('xmldecl', ({ version }) => {
-      if (version !== '1.0') this.fail(`The report is XML ${version}, and only XML 1.0 is read.`);
+      if (version !== '1.0') this.fail(`The report is XML ${version}, but only XML 1.0 is supported.`);
     });
     parser.on('doctype', (doctype) => {
       const name = /^[^\s[]*/.exec(doctype.trim())?.[0] ?? '';
       if (!roots.includes(name) || doctype.includes('<!ENTITY'))
-        this.fail(`The document type is not that of ${roots.join(' or ')}, or defines entities.`);
+        this.fail(`The document type is not ${roots.join(' or ')}, or it defines entities.`);
     });
-    parser.on('error', ({ message }) => this.#note(message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
+    parser.on('error', ({ message }) => this.#onError(message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
     parser.on('attribute', () => {
       this.#attributes += 1;
       if (this.#attributes > MAX_ATTRIBUTES)
@@ -68,7 +68,7 @@ export class LimitedXmlParser {
     });
     parser.on('opentag', ({ name, attributes }) => {
       this.#depth += 1;
-      if (this.#depth > MAX_DEPTH) this.fail(`Elements are nested more than ${MAX_DEPTH} deep.`);
+      if (this.#depth > MAX_DEPTH) this.fail(`Elements are nested more than ${MAX_DEPTH} levels deep.`);
       this.#tagEnd = parser.position;
       this.#attributes = 0;
       this.#sawRoot = true;
@@ -129,7 +129,7 @@ export class LimitedXmlParser {
     throw new ReportError(this.#sawRoot ? message : `${message} ${this.#hint}`, { line: this.#parser.line });
   }
 
-  #note(message: string): void {
+  #onError(message: string): void {
     if (
       this.#sawRoot &&
       !this.#ending &&
@@ -137,11 +137,13 @@ export class LimitedXmlParser {
     ) {
       this.#forbidden += 1;
       if (this.#forbidden > MAX_FORBIDDEN)
-        this.fail('The report holds too many characters that XML forbids.');
+        this.fail('The report contains too many characters that XML forbids.');
       return;
     }
     this.fail(
-      this.#ending ? `The report ends too early (${message}).` : `The report is no XML here (${message}).`,
+      this.#ending
+        ? `The report is truncated (${message}).`
+        : `The report is not valid XML here (${message}).`,
     );
   }
 }

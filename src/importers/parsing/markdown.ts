@@ -22,8 +22,8 @@ export function htmlToMarkdown(html: string): string {
   MARKUP.lastIndex = 0;
   for (let found = MARKUP.exec(text); found !== null; found = MARKUP.exec(text)) {
     writer.text(text.slice(at, found.index));
-    const [whole, slash, name = '', attributes = ''] = found;
-    at = found.index + whole.length;
+    const [match, slash, name = '', attributes = ''] = found;
+    at = found.index + match.length;
     if (slash === undefined) continue;
     writer.tag(name.toLowerCase(), slash !== '', attributes);
   }
@@ -158,7 +158,7 @@ class MarkdownWriter {
 
 /** Does not escape markers at the start of a line, which read as well as text. */
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<]/g, (mark) => (mark === '<' ? '&lt;' : `\\${mark}`));
+  return text.replace(/[\\`*_[\]<]/g, (character) => (character === '<' ? '&lt;' : `\\${character}`));
 }
 
 /** Escapes a plain text so that Markdown shows it unchanged. */
@@ -166,9 +166,11 @@ export function textToMarkdown(text: string): string {
   return text
     .trim()
     .replace(/\r\n?/g, '\n')
-    .replace(/[\\`*_[\]<]/g, (mark) => (mark === '<' ? '&lt;' : `\\${mark}`))
-    .replace(/^([ \t]{0,3})([#>+-]|\d{1,9}[.)])(?=\s|$)/gm, (_all, space: string, mark: string) =>
-      mark.length > 1 ? `${space}${mark.slice(0, -1)}\\${mark.slice(-1)}` : `${space}\\${mark}`,
+    .replace(/[\\`*_[\]<]/g, (character) => (character === '<' ? '&lt;' : `\\${character}`))
+    .replace(/^([ \t]{0,3})([#>+-]|\d{1,9}[.)])(?=\s|$)/gm, (_all, space: string, character: string) =>
+      character.length > 1
+        ? `${space}${character.slice(0, -1)}\\${character.slice(-1)}`
+        : `${space}\\${character}`,
     );
 }
 
@@ -183,8 +185,8 @@ export function codeBlock(text: string): string {
 /** Decodes HTML character references; unknown ones stay. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (whole, name: string) => {
-    if (!name.startsWith('#')) return HTML_ENTITIES.get(name) ?? whole;
+  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi, (match, name: string) => {
+    if (!name.startsWith('#')) return HTML_ENTITIES.get(name) ?? match;
     const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
     const usable = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
     return usable ? String.fromCodePoint(code) : '�';

@@ -52,11 +52,11 @@ export interface CvssEntry {
  * Picks the best of several CVSS values: 4.0 before 3.1, 3.0 and 2.0, with a vector before without, then the higher
  * score. CVSS 2.0 keeps only the score. Ignores invalid values.
  */
-export function bestCvss(claims: readonly CvssEntry[]): { cvssScore?: number; cvssVector?: string } {
+export function bestCvss(entries: readonly CvssEntry[]): { cvssScore?: number; cvssVector?: string } {
   let best: { version: number; score: number; vector?: string } | undefined;
-  for (const claim of claims) {
-    const found = parseRating(claim);
-    if (found !== undefined && (best === undefined || isBetter(found, best))) best = found;
+  for (const entry of entries) {
+    const rating = parseRating(entry);
+    if (rating !== undefined && (best === undefined || isBetter(rating, best))) best = rating;
   }
   if (best === undefined) return {};
   return { cvssScore: best.score, ...(best.vector === undefined ? {} : { cvssVector: best.vector }) };
@@ -72,13 +72,17 @@ function isBetter(one: ParsedRating, other: ParsedRating): boolean {
 
 function parseRating({ score, vector, version }: CvssEntry): ParsedRating | undefined {
   const text = typeof vector === 'string' ? vector.trim() : '';
-  const ofVector = calculateCvssScore(text);
-  if (ofVector !== undefined) return { version: Number(text.slice(5, 8)), score: ofVector, vector: text };
+  const vectorScore = calculateCvssScore(text);
+  if (vectorScore !== undefined)
+    return { version: Number(text.slice(5, 8)), score: vectorScore, vector: text };
   const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
   if (typeof number !== 'number' || !(number >= 0 && number <= 10)) return undefined;
-  const ofTwo = /^(?:\(|CVSS:?2)?.{0,8}\bAV:[LAN]\/AC:[LMH]\/Au:/.test(text.slice(0, 100));
-  const told = Number.parseFloat(
+  const isVersion2 = /^(?:\(|CVSS:?2)?.{0,8}\bAV:[LAN]\/AC:[LMH]\/Au:/.test(text.slice(0, 100));
+  const stated = Number.parseFloat(
     typeof version === 'string' ? version.replace(/^\D+/, '') : String(version as number),
   );
-  return { version: ofTwo ? 2 : told >= 2 && told <= 4 ? told : 3, score: Math.round(number * 10) / 10 };
+  return {
+    version: isVersion2 ? 2 : stated >= 2 && stated <= 4 ? stated : 3,
+    score: Math.round(number * 10) / 10,
+  };
 }

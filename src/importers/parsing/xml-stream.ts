@@ -54,9 +54,9 @@ export async function* streamXmlMatches(
   options: XmlStreamOptions,
 ): AsyncGenerator<XmlMatch, void> {
   const collector = new Collector(options);
-  const xml = new LimitedXmlParser(collector, options.roots, 'This is not the XML of such a report.');
+  const xml = new LimitedXmlParser(collector, options.roots, 'The file is not a report of this format.');
   collector.xml = xml;
-  const step = function* (read: () => void): Generator<XmlMatch> {
+  const takeAfter = function* (read: () => void): Generator<XmlMatch> {
     try {
       read();
     } catch (error) {
@@ -66,8 +66,8 @@ export async function* streamXmlMatches(
     }
     yield* collector.takeMatches();
   };
-  for await (const chunk of chunks) yield* step(() => xml.write(chunk));
-  yield* step(() => xml.end());
+  for await (const chunk of chunks) yield* takeAfter(() => xml.write(chunk));
+  yield* takeAfter(() => xml.end());
 }
 
 interface OpenElement {
@@ -90,65 +90,66 @@ class Collector implements ElementHandler {
   readonly #begins: readonly CompiledPath[];
   readonly #ends: readonly CompiledPath[];
   readonly #ancestors: XmlAncestor[] = [];
-  #pieces: XmlMatch[] = [];
+  #matches: XmlMatch[] = [];
   #lastEnd = -1;
   #path = '';
-  #draft: OpenElement | undefined;
+  #current: OpenElement | undefined;
   #characters = 0;
   #elements = 0;
 
   constructor({ roots, paths, begins = [], ends = [] }: XmlStreamOptions) {
-    const known = (list: readonly string[]) => list.map((path) => ({ path, names: path.split('.') }));
+    const compile = (list: readonly string[]) => list.map((path) => ({ path, names: path.split('.') }));
     this.#roots = roots;
-    this.#paths = known(paths);
-    this.#begins = known(begins);
-    this.#ends = known(ends);
+    this.#paths = compile(paths);
+    this.#begins = compile(begins);
+    this.#ends = compile(ends);
   }
 
   takeMatches(failedAt?: number): XmlMatch[] {
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    if (this.#lastEnd === failedAt) pieces.pop();
-    return pieces;
+    const matches = this.#matches;
+    this.#matches = [];
+    if (this.#lastEnd === failedAt) matches.pop();
+    return matches;
   }
 
   open(prefixed: string, attributes: Attributes, depth: number): void {
     const name = prefixed.slice(prefixed.indexOf(':') + 1);
     if (depth === 1 && !this.#roots.includes(name)) {
       const roots = this.#roots.map((root) => `<${root}>`).join(' or ');
-      this.xml.fail(`The report begins with <${name.slice(0, 50)}> and not with ${roots}.`);
+      this.xml.fail(`The report begins with <${name.slice(0, 50)}> instead of ${roots}.`);
     }
-    const path = this.#draft === undefined ? this.#pathAt(this.#paths, name, depth) : undefined;
+    const path = this.#current === undefined ? this.#pathAt(this.#paths, name, depth) : undefined;
     if (path !== undefined) {
       this.#path = path;
       this.#characters = 0;
       this.#elements = 0;
       this.xml.captureText();
     }
-    if (path === undefined && this.#draft === undefined) {
-      this.#note(this.#begins, { name, attributes }, depth);
+    if (path === undefined && this.#current === undefined) {
+      this.#addEmptyMatch(this.#begins, { name, attributes }, depth);
       this.#ancestors.push({ name, attributes });
       return;
     }
-    this.#draft = { name, attributes, children: [], text: '', parent: this.#draft };
+    this.#current = { name, attributes, children: [], text: '', parent: this.#current };
     this.#elements += 1;
     for (const key in attributes) this.#count(key.length + (attributes[key]?.length ?? 0));
     this.#count(name.length);
-    if (this.#elements > MAX_ELEMENTS) this.xml.fail(`An element holds more than ${MAX_ELEMENTS} others.`);
+    if (this.#elements > MAX_ELEMENTS) this.xml.fail(`An element contains more than ${MAX_ELEMENTS} others.`);
   }
 
   close(_name: string, depth: number): void {
-    const draft = this.#draft;
-    if (draft === undefined) {
+    const current = this.#current;
+    if (current === undefined) {
       const ended = this.#ancestors.pop();
-      if (ended !== undefined && this.#note(this.#ends, ended, depth)) this.#lastEnd = this.xml.position;
+      if (ended !== undefined && this.#addEmptyMatch(this.#ends, ended, depth))
+        this.#lastEnd = this.xml.position;
       return;
     }
-    const { parent, ...element } = draft;
-    this.#draft = parent;
+    const { parent, ...element } = current;
+    this.#current = parent;
     if (parent === undefined) {
       const ancestors = this.#ancestors.slice(0, depth - 1);
-      this.#pieces.push({ path: this.#path, element, ancestors, line: this.xml.line });
+      this.#matches.push({ path: this.#path, element, ancestors, line: this.xml.line });
       this.#lastEnd = this.xml.position;
       return;
     }
@@ -157,16 +158,16 @@ class Collector implements ElementHandler {
   }
 
   text(text: string): void {
-    if (this.#draft === undefined) return;
+    if (this.#current === undefined) return;
     this.#count(text.length);
-    this.#draft.text += text;
+    this.#current.text += text;
   }
 
-  #note(paths: readonly CompiledPath[], { name, attributes }: XmlAncestor, depth: number): boolean {
+  #addEmptyMatch(paths: readonly CompiledPath[], { name, attributes }: XmlAncestor, depth: number): boolean {
     const path = this.#pathAt(paths, name, depth);
     if (path === undefined) return false;
     const element = { name, attributes, children: [], text: '' };
-    this.#pieces.push({ path, element, ancestors: [...this.#ancestors], line: this.xml.line });
+    this.#matches.push({ path, element, ancestors: [...this.#ancestors], line: this.xml.line });
     return true;
   }
 
@@ -174,16 +175,16 @@ class Collector implements ElementHandler {
     return paths.find(
       ({ names }) =>
         names.length === depth &&
-        names.every((wanted, index) => {
+        names.every((expected, index) => {
           const found = index === depth - 1 ? name : this.#ancestors[index]?.name;
-          return wanted === '*' || wanted === found;
+          return expected === '*' || expected === found;
         }),
     )?.path;
   }
 
   #count(characters: number): void {
     this.#characters += characters;
-    if (this.#characters > MAX_CHARACTERS) this.xml.fail('An element holds more than 8 Mi characters.');
+    if (this.#characters > MAX_CHARACTERS) this.xml.fail('An element contains more than 8 Mi characters.');
   }
 }
 

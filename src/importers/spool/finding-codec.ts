@@ -111,19 +111,19 @@ const MAX_SURELY_WITHIN_LIMIT = MAX_VULNERABILITY_BYTES / 3;
  */
 export function truncateToLimit(rank: number, body: string): string {
   if (body.length <= MAX_SURELY_WITHIN_LIMIT) return body;
-  const settled = decodeFinding(rank, body);
-  return truncateToSize(settled) ? encodeFinding({ ...settled, isTruncated: true }) : body;
+  const finding = decodeFinding(rank, body);
+  return truncateToSize(finding) ? encodeFinding({ ...finding, isTruncated: true }) : body;
 }
 
 /** Hashes everything that the scanner reports, except for evidence. */
-export function hashContent(rank: number, body: string, located: number): string {
+export function hashContent(rank: number, body: string, locationCount: number): string {
   const begin = body.indexOf(';');
-  const said = body.slice(begin, body.length - Number(body.slice(body.indexOf(',') + 1, begin)));
-  return hash('sha256', `${rank} ${located}${said}`, 'base64url').slice(0, 22);
+  const reported = body.slice(begin, body.length - Number(body.slice(body.indexOf(',') + 1, begin)));
+  return hash('sha256', `${rank} ${locationCount}${reported}`, 'base64url').slice(0, 22);
 }
 
 /** @param located number of reported locations */
-export function toColumns(rank: number, body: string, located: number): ScannerColumns {
+export function toColumns(rank: number, body: string, locationCount: number): ScannerColumns {
   const [score, vector, title, description, impact, fix, parent, display, ...lists] = decodeTexts(body);
   const [cves, cwes, urls, locations, evidence] = lists;
   return {
@@ -139,7 +139,7 @@ export function toColumns(rank: number, body: string, located: number): ScannerC
     cve_ids: cves,
     cwe_ids: cwes,
     exploitable_locations: locations,
-    location_count: located,
+    location_count: locationCount,
     reference_urls: urls,
     http_requests: evidence,
   };

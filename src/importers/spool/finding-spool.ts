@@ -152,7 +152,7 @@ export class FindingSpool {
       size += row[11];
       // A batch never exceeds the limit in total.
       if (size > MAX_READ_CHARACTERS && read.length > 0) break;
-      read.push(this.#spooledOf(row, reportAt, bodyOf));
+      read.push(this.#toSpooledFinding(row, reportAt, bodyOf));
     }
     return read;
   }
@@ -181,14 +181,18 @@ export class FindingSpool {
     return new Map(this.#bodies.all<[number, string]>(JSON.stringify(numbers)));
   }
 
-  #spooledOf(row: SpooledGroupRow, reportAt: number, bodyOf: (number: number) => string): SpooledFinding {
+  #toSpooledFinding(
+    row: SpooledGroupRow,
+    reportAt: number,
+    bodyOf: (number: number) => string,
+  ): SpooledFinding {
     const [sequence, identity, instances, , rank, first, last, untimed] = row;
-    const said = instances === 1 ? singleInstance(row, bodyOf) : this.#saidOften(row);
-    const [source, type, location, key, host, ports] = JSON.parse(said.header) as HeaderTuple;
-    const { locationCount, contentHash, body } = said;
+    const merged = instances === 1 ? singleInstance(row, bodyOf) : this.#mergeInstances(row);
+    const [source, type, location, key, host, ports] = JSON.parse(merged.header) as HeaderTuple;
+    const { locationCount, contentHash, body } = merged;
     return {
       sequence,
-      isTruncated: said.isTruncated,
+      isTruncated: merged.isTruncated,
       sighting: {
         identity,
         source,
@@ -204,7 +208,7 @@ export class FindingSpool {
   }
 
   /** Merges all instances of a finding. */
-  #saidOften([number, identity, instances, , rank]: SpooledGroupRow): MergedFinding {
+  #mergeInstances([number, identity, instances, , rank]: SpooledGroupRow): MergedFinding {
     let merged: NormalizedFinding | undefined;
     let header = '';
     let locationCount = 0;
@@ -212,16 +216,16 @@ export class FindingSpool {
     this.#file.prepare('delete from located').run();
     for (let after = number - 1, index = 0; index < instances;) {
       const rows = this.#instancesOf.all<[seq: number, head: string, body: string]>(identity, after);
-      for (const [seq, headOfIt, body] of rows) {
-        const settled = decodeFinding(rank, body);
-        for (const location of settled.locations) {
+      for (const [seq, instanceHeader, body] of rows) {
+        const instance = decodeFinding(rank, body);
+        for (const location of instance.locations) {
           const digest = hash('sha1', JSON.stringify(location), 'base64').slice(0, 16);
           if (this.#locate.run(digest) === 0) continue;
           locationCount += 1;
           if (locationCount <= MAX_STORED_LOCATIONS) locations.push(location);
         }
-        if (merged === undefined) [merged, header] = [settled, headOfIt];
-        else if (index < MAX_MERGED_INSTANCES) merged = mergeFindings(merged, settled);
+        if (merged === undefined) [merged, header] = [instance, instanceHeader];
+        else if (index < MAX_MERGED_INSTANCES) merged = mergeFindings(merged, instance);
         after = seq;
         index += 1;
       }

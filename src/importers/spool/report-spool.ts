@@ -59,7 +59,7 @@ export class ReportSpool {
   readCoverage(
     after: readonly [source: string, ports: string, key: string],
     limit: number,
-  ): { place: [string, string, string]; source: string; cover: CoverageKey }[] {
+  ): { cursor: [string, string, string]; source: string; key: CoverageKey }[] {
     return this.#file
       .prepare(
         `select source, ports, key, host from covered where (source, ports, key) > (?, ?, ?)
@@ -67,9 +67,9 @@ export class ReportSpool {
       )
       .all<[string, string, string, string | null]>(...after, limit)
       .map(([source, name, key, host]) => ({
-        place: [source, name, key],
+        cursor: [source, name, key],
         source,
-        cover: { key, host, ports: this.#ports.get(name) ?? name },
+        key: { key, host, ports: this.#ports.get(name) ?? name },
       }));
   }
 

@@ -16,8 +16,8 @@ it('reads the columns that a mapping names, and no others', async () => {
 it.each([
   [{ title: 'X' }, /no column "X"/],
   [{ titel: 'A' }, /names "titel", which is none of title, severity/],
-  [{ severity: 'A' }, /No column is the title/],
-  [undefined, /No column is the title/],
+  [{ severity: 'A' }, /No column contains the titles/],
+  [undefined, /No column contains the titles/],
 ])('refuses the mapping %j', async (mapping, message) => {
   const { records, error } = await readRecords(csv, 'A,B\n1,2\n', mapping === undefined ? {} : { mapping });
   expect(records).toEqual([]);

@@ -59,7 +59,7 @@ describe('a report of Nikto in JSON', () => {
     const text = `{${HEAD},"vulnerabilities":[${ITEM},{"id":"2","msg`;
     const { records, error } = await readRecords(nikto, text);
     expect(records).toHaveLength(1);
-    expect(error).toMatchObject({ message: 'The report ends too early.', location: { offset: text.length } });
+    expect(error).toMatchObject({ message: 'The report is truncated.', location: { offset: text.length } });
   });
 });
 

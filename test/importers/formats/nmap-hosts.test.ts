@@ -289,20 +289,20 @@ describe('a report that cannot be used', () => {
 
   it.each<[string, () => string | Uint8Array, RegExp, number]>([
     ['is empty', () => '', /^The report is empty\.$/, 0],
-    ['holds spaces alone', () => ' \n', /^line 2: The report ends too early .* "nmap -oX" writes\.$/, 0],
+    ['holds spaces alone', () => ' \n', /^line 2: The report is truncated .* output of "nmap -oX"\.$/, 0],
     [
       'is no XML',
       () => 'Nmap scan report for example.com\n',
-      /^line 2: .*text data .* "nmap -oX" writes\.$/,
+      /^line 2: .*text data .* output of "nmap -oX"\.$/,
       0,
     ],
     ['is other XML', () => '<html><host/></html>', /^line 1: The report begins with <html>/, 0],
-    ['is compressed', () => gzipSync(FIRST), /^line 1: .* "nmap -oX" writes\.$/, 0],
+    ['is compressed', () => gzipSync(FIRST), /^line 1: .* output of "nmap -oX"\.$/, 0],
     ['has an entity bomb', () => bomb, /^line 1: The document type .* defines entities/, 0],
     ['has another document type', () => '<!DOCTYPE html>\n<nmaprun/>', /^line 1: The document type/, 0],
     ['uses an entity that is not XML’s own', () => `${head}&x;</nmaprun>`, /^line 6: .*undefined entity/, 1],
-    ['is XML 1.1', () => '<?xml version="1.1"?><nmaprun/>', /XML 1\.1, and only XML 1\.0/, 0],
-    ['is nested too deep', () => `${head}${nested(64)}</nmaprun>`, /^line 6: .* more than 64 deep/, 1],
+    ['is XML 1.1', () => '<?xml version="1.1"?><nmaprun/>', /XML 1\.1, but only XML 1\.0/, 0],
+    ['is nested too deep', () => `${head}${nested(64)}</nmaprun>`, /^line 6: .* more than 64 levels deep/, 1],
     [
       'has too many attributes',
       () => `${head}<a ${Array.from({ length: 129 }, (_, index) => `a${index}=""`).join(' ')}/></nmaprun>`,
@@ -330,16 +330,16 @@ describe('a report that cannot be used', () => {
     [
       'covers too many ranges',
       () => report(whole + `<scaninfo protocol="tcp" services="${'1,'.repeat(60_000)}"/>`.repeat(2)),
-      /^line 6: The scan covers more than 100000 ranges of ports\.$/,
+      /^line 6: The scan covers more than 100000 port ranges\.$/,
       1,
     ],
     [
       'is cut off',
       () => FIRST.slice(0, -200),
-      /^line 45: The report ends too early \(unclosed tag: runstats\)/,
+      /^line 45: The report is truncated \(unclosed tag: runstats\)/,
       1,
     ],
-    ['is cut off within a host', () => report(whole).slice(0, -40), /ends too early/, 0],
+    ['is cut off within a host', () => report(whole).slice(0, -40), /is truncated/, 0],
     [
       'closes a host wrongly',
       () => report(`${whole}${whole.replace('</host>', '</hosts>')}`),
@@ -361,13 +361,13 @@ describe('a report that cannot be used', () => {
     [
       'has a port that is none',
       () => report(whole + host('192.0.2.2', port(65_536))),
-      /"65536" is not the number of a port/,
+      /"65536" is not a port number/,
       1,
     ],
     [
       'has a state that is none',
       () => report(whole + host('192.0.2.2', port(1, 'ajar'))),
-      /"ajar" is not the state of a port/,
+      /"ajar" is not a port state/,
       1,
     ],
   ])('when it %s', async (_name, bytes, message, hosts) => {

@@ -37,8 +37,8 @@ describe('a result of Greenbone', () => {
   it.each([
     ['<severity>-1.0</severity>', 'false positive'],
     ['<threat>False Positive</threat>', 'false positive'],
-    ['<severity>-3.0</severity><threat>Error</threat>', 'error of the scanner'],
-    ['<threat>Debug</threat>', 'error of the scanner'],
+    ['<severity>-3.0</severity><threat>Error</threat>', 'scanner error'],
+    ['<threat>Debug</threat>', 'scanner error'],
     ['<severity>0</severity><compliance>yes</compliance>', 'passed'],
   ])('with %s is skipped as %s', async (inner, reason) => {
     const { records } = await readRecords(openvas, report('', result(inner)));

@@ -65,36 +65,36 @@ describe('pieces of JSON', () => {
   it.each<[string, string | Uint8Array, number, RegExp, number]>([
     ['nothing', '', 0, /empty/, 0],
     ['spaces', ' \n ', 0, /empty/, 3],
-    ['no JSON', '[1,x]', 1, /no JSON/, 3],
-    ['a cut', '[{"a":1},{"b"', 1, /ends too early/, 13],
-    ['a cut in a word', '[1,tru', 1, /no JSON|too early/, 3],
-    ['a cut outside of pieces', '[1,2', 1, /too early/, 4],
-    ['a wrong end', '[1}', 1, /end was expected/, 2],
-    ['a comma too many', '[1,]', 1, /value was expected/, 3],
-    ['two documents', '[1] [2]', 1, /more follows/, 4],
-    ['a broken piece', '[{"a":1},{"a" 1}]', 1, /no JSON/, 9],
-    ['an unquoted name', '[{"a":1},{b:1}]', 1, /no JSON/, 9],
-    ['half a pair of brackets', '[{"a":[}]}]', 0, /no JSON/, 1],
-    ['a report that is packed', Buffer.from([0x1f, 0x8b, 8, 0]), 0, /no JSON/, 0],
+    ['no JSON', '[1,x]', 1, /Invalid JSON/, 3],
+    ['a cut', '[{"a":1},{"b"', 1, /is truncated/, 13],
+    ['a cut in a word', '[1,tru', 1, /Invalid JSON|truncated/, 3],
+    ['a cut outside of pieces', '[1,2', 1, /truncated/, 4],
+    ['a wrong end', '[1}', 1, /closing bracket is expected/, 2],
+    ['a comma too many', '[1,]', 1, /value is expected/, 3],
+    ['two documents', '[1] [2]', 1, /more text follows/, 4],
+    ['a broken piece', '[{"a":1},{"a" 1}]', 1, /Invalid JSON/, 9],
+    ['an unquoted name', '[{"a":1},{b:1}]', 1, /Invalid JSON/, 9],
+    ['half a pair of brackets', '[{"a":[}]}]', 0, /Invalid JSON/, 1],
+    ['a report that is packed', Buffer.from([0x1f, 0x8b, 8, 0]), 0, /Invalid JSON/, 0],
   ])('end with an error at %s', async (_what, bytes, count, message, offset) => {
     for (const size of [1, 65_536]) {
       const { found, error } = await pieces(bytes, ['*'], { size });
       expect(error?.message).toMatch(message);
       expect(found).toHaveLength(count);
-      if (!/too early/.test(error?.message ?? '')) expect(error?.location).toEqual({ offset });
+      if (!/truncated/.test(error?.message ?? '')) expect(error?.location).toEqual({ offset });
     }
   });
 
   it('are bounded in size, depth and members, and what is passed over only in depth', async () => {
     const long = 'x'.repeat(17 * 1024 * 1024);
-    expect((await pieces(`["${long}"]`, ['*'])).error?.message).toMatch(/more than 16 MiB/);
+    expect((await pieces(`["${long}"]`, ['*'])).error?.message).toMatch(/exceeds 16 MiB/);
     expect(await pieces(`{"a":"${long}","b":1}`, ['b'])).toMatchObject({ found: [{ value: 1 }] });
-    expect((await pieces(`{"${long}":1}`, ['b'])).error?.message).toMatch(/more than 65536 bytes/);
-    expect((await pieces(`[${'1'.repeat(5_000)}]`, ['b'])).error?.message).toMatch(/more than 1024 bytes/);
+    expect((await pieces(`{"${long}":1}`, ['b'])).error?.message).toMatch(/exceeds 65536 bytes/);
+    expect((await pieces(`[${'1'.repeat(5_000)}]`, ['b'])).error?.message).toMatch(/exceeds 1024 bytes/);
     expect((await pieces(`[[${'1,'.repeat(1_000_001)}1]]`, ['*'])).error?.message).toMatch(/members/);
     for (const path of ['*', 'b']) {
       expect((await pieces('['.repeat(199) + ']'.repeat(199), [path])).error).toBeUndefined();
-      expect((await pieces('['.repeat(10_000), [path])).error?.message).toMatch(/200 deep/);
+      expect((await pieces('['.repeat(10_000), [path])).error?.message).toMatch(/200 levels deep/);
     }
   });
 
@@ -104,7 +104,7 @@ describe('pieces of JSON', () => {
     expect(found).toHaveLength(2);
     expect((await pieces('{"a":1,}', ['a'], { trailingCommas: true })).error).toBeUndefined();
     expect((await pieces('[,1]', ['*'], { trailingCommas: true })).error?.message).toMatch(
-      /value was expected/,
+      /value is expected/,
     );
   });
 
@@ -156,7 +156,7 @@ describe('lines of JSON', () => {
     for (const size of [1, 5, 65_536]) {
       expect(await lines('\uFEFF{"a":1}\r\n\n{"a":\n"é"\n[1]', size)).toEqual([
         { value: { a: 1 }, line: 1 },
-        { fault: 'a line that is no JSON', line: 3 },
+        { error: 'invalid JSON', line: 3 },
         { value: 'é', line: 4 },
         { value: [1], line: 5 },
       ]);
@@ -170,9 +170,9 @@ describe('lines of JSON', () => {
     const wide = `[${'1,'.repeat(1_000_001)}1]`;
     const quoted = JSON.stringify({ text: '[[["\\'.repeat(100_000) });
     expect(await lines(`${long}\n${deep}\n${wide}\n${quoted}\n1`)).toEqual([
-      { fault: 'a line of more than 16 MiB', line: 1 },
-      { fault: 'a line that is nested more than 200 deep', line: 2 },
-      { fault: 'a line of more than 1000000 members', line: 3 },
+      { error: 'line of more than 16 MiB', line: 1 },
+      { error: 'line nested more than 200 levels deep', line: 2 },
+      { error: 'line of more than 1000000 members', line: 3 },
       { value: JSON.parse(quoted), line: 4 },
       { value: 1, line: 5 },
     ]);

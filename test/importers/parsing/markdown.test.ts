@@ -162,7 +162,7 @@ describe('rows of CSV', () => {
         found: [
           { row: { name: 'a "b", c', note: 'two\r\nlines', 'name 2': 'x' }, line: 3 },
           { row: { name: 'short', note: '', 'name 2': '' }, line: 5 },
-          { fault: 'a row of more columns than the first', line: 6 },
+          { error: 'row with more columns than the header', line: 6 },
           { row: { name: '', note: 'd"e', 'name 2': 'é' }, line: 7 },
         ],
         error: undefined,

@@ -96,8 +96,8 @@ describe('pieces of XML', () => {
     ['nothing', '', /empty/],
     ['an entity of its own', '<!DOCTYPE report [<!ENTITY a "b">]><report/>', /defines entities/],
     ['an entity that is none', '<report><host/>&nbsp;</report>', /undefined entity/],
-    ['a cut', '<report><host/><host>', /ends too early/],
-    ['a cut within a tag', '<report><host/><ho', /ends too early/],
+    ['a cut', '<report><host/><host>', /is truncated/],
+    ['a cut within a tag', '<report><host/><ho', /is truncated/],
     ['a wrong end', '<report><host/><host></hosts></report>', /unexpected close tag/],
     [
       'much in one element',
@@ -109,7 +109,7 @@ describe('pieces of XML', () => {
       `<report><host/><host>${'x'.repeat(9_000_000)}</host></report>`,
       /No tag ends within|more than/,
     ],
-    ['depth', `<report><host/>${'<a>'.repeat(10_000)}`, /64 deep/],
+    ['depth', `<report><host/>${'<a>'.repeat(10_000)}`, /64 levels deep/],
   ])('end with an error at %s', async (_what, text, message) => {
     const { found, error } = await pieces(text, ['report.host']);
     expect(error?.message).toMatch(message);

@@ -41,14 +41,14 @@ export const burp: ReportFormat = {
     root?.name === 'issues' && ('burpVersion' in root.attributes || /<issue>\s*<serialNumber>/.test(text)),
   async *read(source) {
     // An issue can have many messages of several megabytes, so they are read one by one.
-    const pieces = streamXmlMatches(source(), {
+    const matches = streamXmlMatches(source(), {
       roots: ['issues'],
       begins: ['issues'],
       ends: ['issues.issue'],
       paths: [...TEXTS.split(' '), ...MESSAGES].map((name) => `issues.issue.${name}`),
     });
     let issue = new Issue();
-    for await (const { path, element, ancestors, line } of pieces) {
+    for await (const { path, element, ancestors, line } of matches) {
       if (path === 'issues') {
         const scannedAt = timeOfExport(element.attributes.exportTime);
         if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
@@ -141,8 +141,8 @@ function timeOfExport(text: string | undefined): number | undefined {
 function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
   const location = textAt(issue, 'location');
   const where = location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
-  const told = [...where, ...details.map(htmlToMarkdown)].join('\n\n');
-  return told === '' ? [] : [told];
+  const text = [...where, ...details.map(htmlToMarkdown)].join('\n\n');
+  return text === '' ? [] : [text];
 }
 
 function locationsOf(

@@ -18,7 +18,7 @@ import { CSV_FIELDS, type CsvField, isCsvField, defaultMapping } from './columns
 /** CSV of findings. The mapping, or else common names, says which column is which. */
 export const csv: ReportFormat = {
   name: 'csv',
-  title: 'CSV with a column for each of our members',
+  title: 'CSV with a column per field',
   hasFindings: true,
   detect({ text }) {
     const [header = ''] = text.split('\n', 1);
@@ -33,8 +33,8 @@ export const csv: ReportFormat = {
     let columns: ColumnMapping | undefined;
     for await (const found of streamCsvRows(source())) {
       const at = { line: found.line };
-      if ('fault' in found) {
-        yield { kind: 'skipped', reason: found.fault, at };
+      if ('error' in found) {
+        yield { kind: 'skipped', reason: found.error, at };
         continue;
       }
       columns ??= columnsOf(Object.keys(found.row), mapping);
@@ -49,13 +49,15 @@ function columnsOf(names: readonly string[], mapping: ColumnMapping | undefined)
   for (const [member, column] of Object.entries(columns)) {
     if (!isCsvField(member)) {
       const known = Object.keys(CSV_FIELDS).join(', ');
-      throw new ReportError(`The mapping names "${member.slice(0, 50)}", which is none of ${known}.`);
+      throw new ReportError(
+        `The mapping names "${member.slice(0, 50)}", which is not a field. Use one of ${known}.`,
+      );
     }
     if (!names.includes(column))
       throw new ReportError(`The report has no column "${column.slice(0, 100)}".`, { line: 1 });
   }
   if (columns.title === undefined) {
-    throw new ReportError('No column is the title of a finding; a mapping can name one.', { line: 1 });
+    throw new ReportError('No column contains the titles of findings. Map a column to `title`.', { line: 1 });
   }
   return columns;
 }
@@ -71,7 +73,7 @@ function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping,
   const severity =
     parseSeverity(cell('severity')) ??
     (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
-  if (severity === undefined) return { kind: 'skipped', reason: 'no severity that is known', at: { line } };
+  if (severity === undefined) return { kind: 'skipped', reason: 'unknown severity', at: { line } };
   const text = (member: CsvField): string | undefined => {
     const plain = cell(member);
     return plain === undefined ? undefined : textToMarkdown(plain);

@@ -166,15 +166,15 @@ function claimOf(rating: JsonObject): { vector?: string; score?: number; version
   const version = /^CVSSv(2|3|31|4)$/i.exec(textOf(rating.method) ?? '')?.[1];
   const vector = textOf(rating.vector);
   const score = numberOf(rating.score);
-  const told = vector?.startsWith('CVSS:') === true;
-  if (version === undefined && !told) return undefined;
+  const hasPrefix = vector?.startsWith('CVSS:') === true;
+  if (version === undefined && !hasPrefix) return undefined;
   const number = { '2': '2.0', '3': '3.0', '31': '3.1', '4': '4.0' }[version ?? ''];
-  const whole =
-    vector === undefined || told || version === '2' || number === undefined
+  const completeVector =
+    vector === undefined || hasPrefix || version === '2' || number === undefined
       ? vector
       : `CVSS:${number}/${vector}`;
   return {
-    ...(whole === undefined ? {} : { vector: whole }),
+    ...(completeVector === undefined ? {} : { vector: completeVector }),
     ...(score === undefined ? {} : { score }),
     ...(number === undefined ? {} : { version: number }),
   };
@@ -182,11 +182,11 @@ function claimOf(rating: JsonObject): { vector?: string; score?: number; version
 
 /** @returns the highest severity of the ratings, by word or by CVSS score */
 function severityFrom(ratings: readonly JsonObject[]): Severity {
-  const told = ratings.flatMap((rating) => {
+  const severities = ratings.flatMap((rating) => {
     const { cvssScore } = bestCvss([claimOf(rating) ?? {}]);
     return parseSeverity(rating.severity) ?? (cvssScore === undefined ? [] : severityOfScore(cvssScore));
   });
-  return told.sort((one, other) => severityRank(other) - severityRank(one))[0] ?? 'Informational';
+  return severities.sort((one, other) => severityRank(other) - severityRank(one))[0] ?? 'Informational';
 }
 
 function textPartsOf(values: readonly unknown[]): string | undefined {

@@ -29,10 +29,10 @@ export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportReco
     if (!(error instanceof ReportError)) throw error;
     failure = error;
   }
-  const pieces = streamXmlMatches(source(), { roots: ['bom'], paths: VULNERABILITIES });
-  for await (const { element, ancestors, line } of pieces) {
-    const within = ancestors.findLast(({ name }) => name === 'component')?.attributes['bom-ref'];
-    const vulnerability = vulnerabilityOf(element, within);
+  const matches = streamXmlMatches(source(), { roots: ['bom'], paths: VULNERABILITIES });
+  for await (const { element, ancestors, line } of matches) {
+    const componentRef = ancestors.findLast(({ name }) => name === 'component')?.attributes['bom-ref'];
+    const vulnerability = vulnerabilityOf(element, componentRef);
     if (failure !== undefined && vulnerability.affects.some(({ ref }) => !components.has(ref))) throw failure;
     yield* recordsOf(vulnerability, components, subject, { line });
   }
@@ -58,10 +58,10 @@ function componentOf(element: XmlElement, depth: number): JsonObject {
 
 function vulnerabilityOf(
   element: XmlElement,
-  within: string | undefined,
+  componentRef: string | undefined,
 ): JsonObject & { affects: { ref: string | undefined }[] } {
   const targets = childrenOf(element, 'affects', 'target').map((target) => ({ ref: textIn(target, 'ref') }));
-  const ref = element.attributes.ref ?? within;
+  const ref = element.attributes.ref ?? componentRef;
   const analysis = childOf(element, 'analysis');
   const source = childOf(element, 'source');
   return {

@@ -58,14 +58,15 @@ function isFinding(value: unknown): boolean {
 
 function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecord> {
   const title = textOf(item.title);
-  const settled = Object.entries(CLOSED_REASONS).find(([name]) => item[name] === true);
-  if (settled !== undefined || item.active === false) {
-    yield { kind: 'skipped', reason: settled?.[1] ?? 'inactive', at };
+  const closed = Object.entries(CLOSED_REASONS).find(([name]) => item[name] === true);
+  if (closed !== undefined || item.active === false) {
+    yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', at };
   } else if (title === undefined) {
     yield { kind: 'skipped', reason: 'no title', at };
   } else {
     const finding = findingOf(item, title);
-    for (const place of placementsOf(item)) yield { kind: 'finding', finding: { ...finding, ...place }, at };
+    for (const placement of placementsOf(item))
+      yield { kind: 'finding', finding: { ...finding, ...placement }, at };
   }
 }
 
@@ -110,8 +111,8 @@ function sections(item: JsonObject): string | undefined {
   if (steps !== undefined) parts.push(`**Steps to reproduce**\n\n${steps}`);
   const reasons = textOf(item.severity_justification);
   if (reasons !== undefined) parts.push(`**Why this severity**\n\n${reasons}`);
-  const told = parts.filter((part) => part !== undefined);
-  return told.length === 0 ? undefined : told.join('\n\n');
+  const texts = parts.filter((part) => part !== undefined);
+  return texts.length === 0 ? undefined : texts.join('\n\n');
 }
 
 /** A list of texts, or of objects in DefectDojo's API. */
@@ -125,18 +126,18 @@ type FindingPlacement = Pick<ReportedFinding, 'target' | 'locations'>;
 
 /** @returns a target per asset with its locations; an empty one if the finding names no target */
 function placementsOf(item: JsonObject): FindingPlacement[] {
-  const places = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
+  const placements = new Map<string, { target: ScanTarget; locations: ReportedLocation[] }>();
   for (const endpoint of arrayOf(item.endpoints)) {
     const found = endpointOf(endpoint);
     if (found === undefined) continue;
     const asset = assetOfTarget(found.target);
     const port = 'host' in found.target ? (found.target.port ?? '') : '';
     const key = `${asset?.location ?? ''} ${port}`;
-    const place = places.get(key);
-    if (place === undefined) places.set(key, { target: found.target, locations: [found.location] });
-    else place.locations.push(found.location);
+    const placement = placements.get(key);
+    if (placement === undefined) placements.set(key, { target: found.target, locations: [found.location] });
+    else placement.locations.push(found.location);
   }
-  if (places.size > 0) return [...places.values()];
+  if (placements.size > 0) return [...placements.values()];
   const path = textOf(item.file_path);
   const component = textOf(item.component_name);
   const artifact = textOf(item.service) ?? path ?? component;

@@ -27,7 +27,7 @@ export const httpx: ReportFormat = {
     for await (const lines of streamJsonLines(source())) {
       for (const found of lines) {
         const at = { line: found.line };
-        if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
+        if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
@@ -35,7 +35,7 @@ export const httpx: ReportFormat = {
 };
 
 function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
-  if (line.failed === true) return { kind: 'skipped', reason: 'no answer', at };
+  if (line.failed === true) return { kind: 'skipped', reason: 'no response', at };
   const text = textOf(line.url) ?? '';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
@@ -43,8 +43,8 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
     .find((found) => found !== undefined);
   if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
   const scheme = textOf(line.scheme) ?? url?.protocol.slice(0, -1);
-  const usual = scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined;
-  const number = portNumberOf(line.port) ?? portNumberOf(url?.port) ?? usual;
+  const defaultPort = scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined;
+  const number = portNumberOf(line.port) ?? portNumberOf(url?.port) ?? defaultPort;
   if (number === undefined) return { kind: 'skipped', reason: 'no port', at };
   const server = textOf(line.webserver) ?? textOf(line.server);
   const [, product = server, version] = /^([^/()]{1,200})\/(\S{1,200})/.exec(server ?? '') ?? [];

@@ -80,8 +80,8 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Rep
   for await (const lines of streamJsonLines(chunks)) {
     for (const found of lines) {
       const at = { line: found.line };
-      if ('fault' in found) {
-        yield { kind: 'skipped', reason: found.fault, at };
+      if ('error' in found) {
+        yield { kind: 'skipped', reason: found.error, at };
         continue;
       }
       const { ip, timestamp, port, proto, data } = asJsonObject(found.value);
@@ -108,8 +108,8 @@ function portOf(
   const known = textOf(state) ?? 'open';
   if (!STATES.includes(known)) return undefined;
   // A page title is not a service.
-  const told = textOf(service) === 'title' ? 'http' : textOf(service);
-  return buildObservedPort(name, port, { state: known, service: told, banner: textOf(banner) });
+  const serviceName = textOf(service) === 'title' ? 'http' : textOf(service);
+  return buildObservedPort(name, port, { state: known, service: serviceName, banner: textOf(banner) });
 }
 
 function recordOf(

@@ -31,7 +31,7 @@ export const naabu: ReportFormat = {
     for await (const lines of streamJsonLines(source())) {
       for (const found of lines) {
         const at = { line: found.line };
-        if ('fault' in found) yield { kind: 'skipped', reason: found.fault, at };
+        if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
@@ -41,8 +41,8 @@ export const naabu: ReportFormat = {
 function portOf(line: JsonObject) {
   const { Port, Protocol } = asJsonObject(line.port);
   const number = portNumberOf(Port ?? line.port);
-  const told = typeof Protocol === 'number' ? PROTOCOLS[Protocol] : (Protocol ?? line.protocol);
-  const protocol = protocolOf(told);
+  const name = typeof Protocol === 'number' ? PROTOCOLS[Protocol] : (Protocol ?? line.protocol);
+  const protocol = protocolOf(name);
   return number === undefined || protocol === undefined ? undefined : buildObservedPort(protocol, number);
 }
 

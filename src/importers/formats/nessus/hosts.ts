@@ -19,7 +19,7 @@ export interface NessusHost {
   names: string[];
   system: string | undefined;
   /** Whether its scan was completed. A report without times counts as complete. */
-  whole: boolean;
+  isComplete: boolean;
   endedAt: number | undefined;
   ports: Map<string, ObservedPort>;
 }
@@ -31,7 +31,7 @@ export function newNessusHost(name: string): NessusHost {
     fqdn: undefined,
     names: [],
     system: undefined,
-    whole: true,
+    isComplete: true,
     endedAt: undefined,
     ports: new Map(),
   };
@@ -49,7 +49,7 @@ export function addHostProperties(host: NessusHost, properties: XmlElement): voi
   host.system = tags.get('operating-system')?.split('\n')[0];
   // `HOST_END` is local time without a zone.
   host.endedAt = parseTime(tags.get('HOST_END_TIMESTAMP')) ?? parseTime(tags.get('HOST_END'));
-  host.whole = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
+  host.isComplete = tags.has('HOST_END') || tags.has('HOST_END_TIMESTAMP') || !tags.has('HOST_START');
 }
 
 /** @returns the site if the name is a URL, else the address or name */

@@ -15,10 +15,10 @@ export function recordOfReportItem(item: XmlElement, host: NessusHost): ReportRe
   const rule = attributes.pluginID ?? textAt(item, 'plugin_id');
   if (rule === undefined) return { kind: 'skipped', reason: 'no plug-in' };
   const isCheck = textAt(item, 'compliance') === 'true' || textAt(item, 'compliance-result') !== undefined;
-  const about = { severity: severityOfItem(item), target: targetAt(host, item) };
+  const severityAndTarget = { severity: severityOfItem(item), target: targetAt(host, item) };
   return isCheck
-    ? recordOfCheck(item, rule, about)
-    : { kind: 'finding', finding: { ...findingOf(item, rule), ...about } };
+    ? recordOfCheck(item, rule, severityAndTarget)
+    : { kind: 'finding', finding: { ...findingOf(item, rule), ...severityAndTarget } };
 }
 
 function severityOfItem(item: XmlElement): ReportedFinding['severity'] {
@@ -40,9 +40,9 @@ function targetAt(host: NessusHost, { attributes }: XmlElement): ScanTarget {
   return 'host' in target && isPort ? { ...target, port, protocol } : target;
 }
 
-type Said = Omit<ReportedFinding, 'severity' | 'target'>;
+type ItemFinding = Omit<ReportedFinding, 'severity' | 'target'>;
 
-function findingOf(item: XmlElement, rule: string): Said {
+function findingOf(item: XmlElement, rule: string): ItemFinding {
   const texts = new Set([plainTextAt(item, 'synopsis'), plainTextAt(item, 'description')]);
   const solution = plainTextAt(item, 'solution');
   const url = /\bon URL '(https?:\/\/[^'\s]+)'/.exec(textAt(item, 'plugin_output') ?? '')?.[1];
@@ -77,30 +77,30 @@ function findingOf(item: XmlElement, rule: string): Said {
 function recordOfCheck(
   item: XmlElement,
   plugin: string,
-  about: Pick<ReportedFinding, 'severity' | 'target'>,
+  severityAndTarget: Pick<ReportedFinding, 'severity' | 'target'>,
 ): ReportRecord {
   const [, oldName, oldResult] = OLD_RESULT.exec(textAt(item, 'description') ?? '') ?? [];
   const result = (textAt(item, 'compliance-result') ?? oldResult ?? '').toUpperCase();
   if (result === 'PASSED') return { kind: 'skipped', reason: 'passed' };
-  if (result === 'ERROR' || result === 'SKIPPED') return { kind: 'skipped', reason: 'check not done' };
+  if (result === 'ERROR' || result === 'SKIPPED') return { kind: 'skipped', reason: 'check not run' };
   const name = textAt(item, 'compliance-check-name') ?? oldName;
   const id = textAt(item, 'compliance-check-id') ?? name;
   const values = [
     ['Policy value', textAt(item, 'compliance-policy-value')],
     ['Actual value', textAt(item, 'compliance-actual-value')],
   ].flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
-  const said = findingOf(item, id === undefined ? plugin : `${plugin}/${id}`);
+  const finding = findingOf(item, id === undefined ? plugin : `${plugin}/${id}`);
   const info = textAt(item, 'compliance-info');
   return {
     kind: 'finding',
     finding: {
-      ...said,
-      title: name ?? said.title,
-      description: info === undefined ? said.description : textToMarkdown(info),
-      recommendedFix: plainTextAt(item, 'compliance-solution') ?? said.recommendedFix,
-      referenceUrls: [...extractUrls(textAt(item, 'compliance-see-also')), ...(said.referenceUrls ?? [])],
-      evidence: values.length === 0 ? said.evidence : [values.join('\n')],
-      ...about,
+      ...finding,
+      title: name ?? finding.title,
+      description: info === undefined ? finding.description : textToMarkdown(info),
+      recommendedFix: plainTextAt(item, 'compliance-solution') ?? finding.recommendedFix,
+      referenceUrls: [...extractUrls(textAt(item, 'compliance-see-also')), ...(finding.referenceUrls ?? [])],
+      evidence: values.length === 0 ? finding.evidence : [values.join('\n')],
+      ...severityAndTarget,
     },
   };
 }

@@ -24,12 +24,12 @@ export const nessus: ReportFormat = {
   async *read(source) {
     let latest: number | undefined;
     let host: NessusHost | undefined;
-    const pieces = streamXmlMatches(source(), {
+    const matches = streamXmlMatches(source(), {
       roots: ['NessusClientData_v2'],
       begins: [HOST],
       paths: [`${HOST}.HostProperties`, `${HOST}.ReportItem`],
     });
-    for await (const { path, element, line } of pieces) {
+    for await (const { path, element, line } of matches) {
       if (path === HOST) {
         if (host !== undefined) yield* recordsOfHost(host);
         host = newNessusHost(element.attributes.name ?? '');
@@ -53,6 +53,6 @@ export const nessus: ReportFormat = {
 function* recordsOfHost(host: NessusHost): Generator<ReportRecord> {
   const scan = toScannedHost(host);
   if (scan !== undefined) yield { kind: 'host', host: scan };
-  if (host.whole && (host.name !== '' || host.address !== undefined))
+  if (host.isComplete && (host.name !== '' || host.address !== undefined))
     yield { kind: 'covered', target: targetOfHost(host) };
 }

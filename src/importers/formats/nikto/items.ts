@@ -27,17 +27,17 @@ export function recordOfNiktoItem(
   if (message === undefined) return { kind: 'skipped', reason: 'no message', at };
   // Nikto reports a missing web server this way.
   if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
-  const said = messageOf(message, uri);
+  const text = messageOf(message, uri);
   const url =
     parseWebUrl(link) ?? parseWebUrl(uri) ?? parseWebUrl(`${origin}${uri.startsWith('/') ? uri : `/${uri}`}`);
   const osvdbId = /^0*$/.test(osvdb) ? [] : [`OSVDB-${osvdb}`];
   return {
     kind: 'finding',
     finding: {
-      rule: id === undefined || /^0*$/.test(id) ? said.toLowerCase() : id,
-      title: said,
+      rule: id === undefined || /^0*$/.test(id) ? text.toLowerCase() : id,
+      title: text,
       severity: SEVERITY,
-      description: textToMarkdown([said, ...osvdbId].join('\n\n')),
+      description: textToMarkdown([text, ...osvdbId].join('\n\n')),
       cveIds: extractCveIds([message, references].join(' ')),
       referenceUrls: [...extractUrls(references), ...extractUrls(/\sSee: (.*)$/.exec(message)?.[1])],
       target: { url: origin },

@@ -43,12 +43,12 @@ class LenientJsonParser {
   #text: string | undefined;
   #escaped: string | undefined;
   /** A quote, with the white space after it, that ends the text if a separator follows. */
-  #quote: string | undefined;
+  #pendingQuote: string | undefined;
   #word = '';
 
   *read(text: string): Generator<LenientObject> {
     for (const character of text) {
-      const ended = this.#text === undefined ? this.#takeMark(character) : this.#takeText(character);
+      const ended = this.#text === undefined ? this.#takeToken(character) : this.#takeText(character);
       if (ended !== undefined) yield ended;
       this.#offset += Buffer.byteLength(character);
     }
@@ -56,26 +56,27 @@ class LenientJsonParser {
 
   end(): void {
     if (!this.#began) throw new ReportError('The report is empty.');
-    if (this.#open !== undefined || this.#text !== undefined) this.#refuse('The report ends too early.');
+    if (this.#open !== undefined || this.#text !== undefined) this.#fail('The report is truncated.');
   }
 
-  #refuse(message: string): never {
+  #fail(message: string): never {
     throw new ReportError(message, { offset: this.#offset });
   }
 
-  #takeMark(character: string): LenientObject | undefined {
+  #takeToken(character: string): LenientObject | undefined {
     if (/[^\s,:{}[\]"]/.test(character)) {
       this.#word += character;
-      if (this.#word.length > MAX_TEXT) this.#refuse('The report holds too long a word.');
+      if (this.#word.length > MAX_TEXT)
+        this.#fail('The report contains a word of more than 4 Mi characters.');
       return undefined;
     }
     if (this.#word !== '') {
-      this.#put(this.#word);
+      this.#add(this.#word);
       this.#word = '';
     }
     if (character === '"') this.#text = '';
     else if (character === ':') this.#isNamed = true;
-    else if (character === ',' || character === '[') this.#forget();
+    else if (character === ',' || character === '[') this.#clearName();
     else if (character === '{') this.#begin();
     else if (character === '}') return this.#finish();
     return undefined;
@@ -84,9 +85,9 @@ class LenientJsonParser {
   #begin(): void {
     this.#began = true;
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) this.#refuse(`Objects are nested more than ${MAX_DEPTH} deep.`);
+    if (this.#depth > MAX_DEPTH) this.#fail(`Objects are nested more than ${MAX_DEPTH} levels deep.`);
     this.#open = { members: new Map(), parent: this.#open, offset: this.#offset };
-    this.#forget();
+    this.#clearName();
   }
 
   #finish(): LenientObject | undefined {
@@ -94,42 +95,42 @@ class LenientJsonParser {
     if (ended === undefined) return undefined;
     this.#open = ended.parent;
     this.#depth -= 1;
-    this.#forget();
+    this.#clearName();
     return ended;
   }
 
-  #forget(): void {
+  #clearName(): void {
     this.#name = undefined;
     this.#isNamed = false;
   }
 
-  #put(value: string): void {
+  #add(value: string): void {
     if (!this.#isNamed) this.#name = value;
     else if (this.#name !== undefined) {
       const members = this.#open?.members;
       if (members !== undefined && members.size < MAX_MEMBERS) members.set(this.#name, value.toWellFormed());
-      this.#forget();
+      this.#clearName();
     }
   }
 
   #takeText(character: string): LenientObject | undefined {
-    if (this.#quote !== undefined) {
+    if (this.#pendingQuote !== undefined) {
       if (/\s/.test(character)) {
-        this.#quote += character;
+        this.#pendingQuote += character;
         return undefined;
       }
       if (/[,:{}[\]]/.test(character)) {
-        this.#put(this.#text ?? '');
+        this.#add(this.#text ?? '');
         this.#text = undefined;
-        this.#quote = undefined;
-        return this.#takeMark(character);
+        this.#pendingQuote = undefined;
+        return this.#takeToken(character);
       }
-      this.#append(this.#quote);
-      this.#quote = undefined;
+      this.#append(this.#pendingQuote);
+      this.#pendingQuote = undefined;
     }
     if (this.#escaped !== undefined) this.#takeEscape(character);
     else if (character === '\\') this.#escaped = '';
-    else if (character === '"') this.#quote = '"';
+    else if (character === '"') this.#pendingQuote = '"';
     else this.#append(character);
     return undefined;
   }
@@ -152,6 +153,6 @@ class LenientJsonParser {
   #append(text: string): void {
     this.#text += text;
     if ((this.#text?.length ?? 0) > MAX_TEXT)
-      this.#refuse('The report holds a text of more than 4 Mi characters.');
+      this.#fail('The report contains a text of more than 4 Mi characters.');
   }
 }

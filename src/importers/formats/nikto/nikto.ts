@@ -38,12 +38,12 @@ function isJson(text: string): boolean {
 }
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
-  const pieces = streamXmlMatches(chunks, {
+  const matches = streamXmlMatches(chunks, {
     roots: ['niktoscan', 'niktoscans'],
     begins: DETAILS,
     paths: DETAILS.flatMap((details) => [`${details}.item`, `${details}.statistics`]),
   });
-  for await (const { element, ancestors, line } of pieces) {
+  for await (const { element, ancestors, line } of matches) {
     if (element.name === 'scandetails') {
       const scan = ancestors.at(-1)?.attributes ?? {};
       yield* recordsOfTime(element.attributes.starttime ?? scan.scanstart);
@@ -82,17 +82,18 @@ function itemOfElement(item: XmlElement): NiktoItem {
 }
 
 async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
-  let held: LenientObject[] = [];
+  let buffered: LenientObject[] = [];
   for await (const object of streamLenientObjects(chunks)) {
     const { members, parent, offset } = object;
     if (members.has('msg') || members.has('id')) {
       const origin = parent === undefined ? undefined : originOfJson(parent);
-      if (origin === undefined && parent !== undefined && held.length < MAX_BUFFERED) held.push(object);
+      if (origin === undefined && parent !== undefined && buffered.length < MAX_BUFFERED)
+        buffered.push(object);
       else yield recordOfNiktoItem(itemOfJson(object), origin, { offset });
     } else if (members.has('host') || members.has('ip')) {
       const origin = originOfJson(object);
-      for (const item of held) yield recordOfNiktoItem(itemOfJson(item), origin, { offset: item.offset });
-      held = [];
+      for (const item of buffered) yield recordOfNiktoItem(itemOfJson(item), origin, { offset: item.offset });
+      buffered = [];
       if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
     } else {
       yield { kind: 'skipped', reason: 'not an item', at: { offset } };

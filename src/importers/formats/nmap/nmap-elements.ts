@@ -96,7 +96,7 @@ export class NmapElements implements ElementHandler {
 
   #openRoot(name: string, attributes: XmlAttributes): void {
     if (name !== 'nmaprun') {
-      this.xml.fail(`The report begins with <${name.slice(0, 50)}> and not with <nmaprun>.`);
+      this.xml.fail(`The report begins with <${name.slice(0, 50)}> instead of <nmaprun>.`);
     }
     this.#startedAt = toMilliseconds(attributes.start);
     this.#looksForVulnerabilities = /\s--script[= ]\S*(?:vuln|vulscan|cve)/.test(attributes.args ?? '');
@@ -180,13 +180,13 @@ export class NmapElements implements ElementHandler {
     host.absent += absent;
     for (const finding of findings) host.findings.push(port === undefined ? finding : { ...finding, port });
     if (host.findings.length > MAX_FINDINGS)
-      this.xml.fail(`The scripts found more than ${MAX_FINDINGS} things on a host.`);
+      this.xml.fail(`The scripts report more than ${MAX_FINDINGS} findings on a host.`);
   }
 
   #newPort({ protocol, portid }: XmlAttributes): ObservedPort {
     const number = portid === undefined || portid === '' ? Number.NaN : Number(portid);
     if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-      this.xml.fail(`"${portid?.slice(0, 20) ?? ''}" is not the number of a port.`);
+      this.xml.fail(`"${portid?.slice(0, 20) ?? ''}" is not a port number.`);
     }
     return unknownPort(protocol as ObservedPort['protocol'], number);
   }
@@ -267,7 +267,7 @@ export class NmapElements implements ElementHandler {
     for (const range of parseServiceRanges(protocol, services)) {
       this.#ranges.push(range);
       if (this.#ranges.length > MAX_RANGES)
-        this.xml.fail(`The scan covers more than ${MAX_RANGES} ranges of ports.`);
+        this.xml.fail(`The scan covers more than ${MAX_RANGES} port ranges.`);
     }
   }
 
@@ -293,7 +293,7 @@ export class NmapElements implements ElementHandler {
 
   #stateOf(text = ''): string {
     const state = STATES.find((known) => known === text);
-    if (state === undefined) this.xml.fail(`"${text.slice(0, 50)}" is not the state of a port.`);
+    if (state === undefined) this.xml.fail(`"${text.slice(0, 50)}" is not a port state.`);
     return state;
   }
 }

@@ -33,7 +33,7 @@ export function readScript(id: string, output: string): ScriptFindings {
   if (id === 'vulners') return { findings: listedByVulners(text), absent: 0 };
   if (id === 'vulscan') return { findings: listedByVulscan(text), absent: 0 };
   const blocks = blocksOf(text);
-  if (blocks.length > 0) return told(id, blocks);
+  if (blocks.length > 0) return parseBlocks(id, blocks);
   if (/\bnot vulnerable\b/i.test(text)) return { findings: [], absent: 1 };
   const findings = extractCveIds(text).map((cve) => ({
     rule: cve,
@@ -56,10 +56,10 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
       of = heading[1] ?? '';
       continue;
     }
-    const [name = '', score = '', address = '', mark = ''] = line.trim().split(/\s+/);
+    const [name = '', score = '', address = '', exploitMark = ''] = line.trim().split(/\s+/);
     const [cve] = extractCveIds(name);
     if (cve !== undefined && cve.length === name.length) {
-      found.set(cve, { score: Number(score), address, exploited: mark.includes('EXPLOIT'), of });
+      found.set(cve, { score: Number(score), address, exploited: exploitMark.includes('EXPLOIT'), of });
     } else if (/^https?:\/\//.test(address)) others.push(address);
   }
   return Array.from(found, ([cve, { score, address, exploited, of: product }]) => {
@@ -71,8 +71,8 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
       ...(rated ? { cvssScore: score } : {}),
       cveIds: [cve],
       description: textToMarkdown(
-        `The version of the service (${product}) is one that ${cve} is known for.` +
-          (exploited ? ' An exploit is known.' : ''),
+        `${cve} affects this version of the service (${product}).` +
+          (exploited ? ' A public exploit exists.' : ''),
       ),
       referenceUrls: [...(/^https?:\/\//.test(address) ? [address] : []), ...others.slice(0, MAX_REFERENCES)],
     };
@@ -116,7 +116,7 @@ function blocksOf(text: string): Block[] {
   }));
 }
 
-function told(id: string, blocks: readonly Block[]): ScriptFindings {
+function parseBlocks(id: string, blocks: readonly Block[]): ScriptFindings {
   const findings: ScriptFindings['findings'] = [];
   let absent = 0;
   for (const { title, state, text } of blocks) {

@@ -15,14 +15,14 @@ export const nmap: ReportFormat = {
 };
 
 async function* readNmap(source: ByteSource): AsyncGenerator<ReportRecord, void> {
-  let told: unknown;
-  for await (const piece of streamNmapReport(source())) {
-    if (piece.hosts.length > 0 && piece.coverage !== told) {
-      told = piece.coverage;
-      yield { kind: 'ports', ranges: piece.coverage };
+  let lastCoverage: unknown;
+  for await (const batch of streamNmapReport(source())) {
+    if (batch.hosts.length > 0 && batch.coverage !== lastCoverage) {
+      lastCoverage = batch.coverage;
+      yield { kind: 'ports', ranges: batch.coverage };
     }
-    for (const host of piece.hosts) yield { kind: 'host', host };
-    yield* piece.records;
+    for (const host of batch.hosts) yield { kind: 'host', host };
+    yield* batch.records;
   }
 }
 
@@ -50,10 +50,10 @@ export interface NmapBatch {
  */
 export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NmapBatch, void> {
   const elements = new NmapElements();
-  const xml = new LimitedXmlParser(elements, ['nmaprun'], 'This is not the XML that "nmap -oX" writes.');
+  const xml = new LimitedXmlParser(elements, ['nmaprun'], 'The file is not the output of "nmap -oX".');
   elements.xml = xml;
   let bytes = 0;
-  const piece = (): NmapBatch => ({
+  const batch = (): NmapBatch => ({
     hosts: elements.takeHosts(),
     records: elements.takeRecords(),
     coverage: elements.coverage(),
@@ -64,14 +64,14 @@ export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): Asyn
     for await (const chunk of chunks) {
       xml.write(chunk);
       bytes += chunk.length;
-      yield piece();
+      yield batch();
     }
     xml.end();
   } catch (error) {
     // The host is incomplete if its end tag is the error.
     elements.dropHostAt(xml.position);
-    yield piece();
+    yield batch();
     throw error;
   }
-  yield piece();
+  yield batch();
 }

@@ -91,7 +91,7 @@ function* recordsOfPackage(entry: JsonObject, at: SourceLocation): Generator<Rep
   const nodes = textsOf(entry.nodes);
   for (const value of arrayOf(entry.via)) {
     if (isJsonObject(value)) yield recordOf(viaOf(value, entry, nodes), at);
-    else yield { kind: 'skipped', reason: 'told of another package', at };
+    else yield { kind: 'skipped', reason: 'reported for another package', at };
   }
 }
 

@@ -38,9 +38,9 @@ export const nuclei: ReportFormat = {
     // There is no header: the report's time is that of its earliest result.
     let scannedAt: number | undefined;
     for await (const results of resultsOf(source())) {
-      for (const { value, fault, at } of results) {
+      for (const { value, error, at } of results) {
         const record: ReportRecord =
-          fault === undefined ? recordOf(value, at) : { kind: 'skipped', reason: fault, at };
+          error === undefined ? recordOf(value, at) : { kind: 'skipped', reason: error, at };
         if (record.kind === 'finding') {
           const { seenAt } = record.finding;
           if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
@@ -56,7 +56,7 @@ export const nuclei: ReportFormat = {
 
 interface Result {
   value?: unknown;
-  fault?: string;
+  error?: string;
   at: SourceLocation;
 }
 
@@ -131,23 +131,23 @@ function evidenceOf(result: JsonObject): string[] {
 function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?: ReportedLocation } {
   const matched = textOf(result['matched-at'] ?? result.matched);
   const host = textOf(result.host) ?? textOf(result.url);
-  const where = matched ?? host;
-  if (where === undefined) return {};
-  const url = webAddressOf(where);
-  if (url !== undefined) return { target: { url }, location: { type: 'url', value: where } };
+  const matchedAt = matched ?? host;
+  if (matchedAt === undefined) return {};
+  const url = webAddressOf(matchedAt);
+  if (url !== undefined) return { target: { url }, location: { type: 'url', value: matchedAt } };
   if (result.type === 'file')
-    return { target: { artifact: where, path: where }, location: { type: 'file', value: where } };
-  const ends = parseHostPort(where);
-  if (ends === undefined) return {};
-  const port = ends.port ?? portOf(result.port);
+    return { target: { artifact: matchedAt, path: matchedAt }, location: { type: 'file', value: matchedAt } };
+  const hostPort = parseHostPort(matchedAt);
+  if (hostPort === undefined) return {};
+  const port = hostPort.port ?? portOf(result.port);
   const address = textOf(result.ip);
   // DNS and whois results are about a name, not an address.
   const named = result.type === 'dns' || result.type === 'whois' || address === undefined;
   return {
-    target: { host: named ? ends.host : address, port, protocol: port === undefined ? undefined : 'tcp' },
+    target: { host: named ? hostPort.host : address, port, protocol: port === undefined ? undefined : 'tcp' },
     location: {
       type: 'other',
-      value: where,
+      value: matchedAt,
       ...(address === undefined ? {} : { address }),
       ...(port === undefined ? {} : { port, protocol: 'tcp' }),
     },

@@ -36,10 +36,10 @@ export const openvas: ReportFormat = {
       roots: ROOTS,
       paths: PATHS,
     })) {
-      const around = ancestors.findLast(({ name }) => name === 'report');
-      if (report === undefined || report.around !== around) {
+      const reportElement = ancestors.findLast(({ name }) => name === 'report');
+      if (report === undefined || report.element !== reportElement) {
         if (report !== undefined) yield* report.end();
-        report = new OpenvasReport(around);
+        report = new OpenvasReport(reportElement);
       }
       if (path.endsWith('.result')) {
         report.results += 1;

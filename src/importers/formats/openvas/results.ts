@@ -55,7 +55,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
 /** Overrides and scanner errors have a score below 0 (GMP, section `severity`) and a word of their own. */
 function reasonToSkip(threat: string, severity: number, compliance: string | undefined): string | undefined {
   if (severity === -1 || /^false positive$/i.test(threat)) return 'false positive';
-  if (severity <= -2 || /^(debug|error)$/i.test(threat)) return 'error of the scanner';
+  if (severity <= -2 || /^(debug|error)$/i.test(threat)) return 'scanner error';
   return compliance === 'yes' ? 'passed' : undefined;
 }
 
@@ -111,6 +111,6 @@ function tagsOf(text: string): Map<string, string> {
 
 function targetOf(host: XmlElement | undefined, port: string): ScanTarget | undefined {
   if (host === undefined) return undefined;
-  const told = ownText(host) || textAt(host, 'hostname');
-  return told === undefined ? undefined : { host: normalizeAddress(told) ?? told, ...parsePort(port) };
+  const name = ownText(host) || textAt(host, 'hostname');
+  return name === undefined ? undefined : { host: normalizeAddress(name) ?? name, ...parsePort(port) };
 }

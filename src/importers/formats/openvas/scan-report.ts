@@ -12,38 +12,38 @@ const TIMES = ['timestamp', 'scan_start', 'scan_end'];
 
 /** Collects the time, hosts, ports and completeness of a report. */
 export class OpenvasReport {
-  readonly around: XmlAncestor | undefined;
+  readonly element: XmlAncestor | undefined;
   /** Results read so far. */
   results = 0;
   scannedAt: number | undefined;
   #timeRank = -1;
-  #isWhole = true;
+  #isComplete = true;
   readonly #ports = new Map<string, Map<string, ObservedPort>>();
-  #held = 0;
+  #buffered = 0;
   readonly #covered: string[] = [];
 
   /** @param around the report element */
-  constructor(around: XmlAncestor | undefined) {
-    this.around = around;
+  constructor(element: XmlAncestor | undefined) {
+    this.element = element;
   }
 
   *take(element: XmlElement, ancestors: readonly XmlAncestor[]): Generator<ReportRecord> {
     switch (element.name) {
       case 'scan_run_status':
-        if (element.text.trim() !== '' && element.text.trim() !== 'Done') this.#isWhole = false;
+        if (element.text.trim() !== '' && element.text.trim() !== 'Done') this.#isComplete = false;
         break;
       case 'filters':
-        if (hidesFindings(textAt(element, 'term') ?? '')) this.#isWhole = false;
+        if (hidesFindings(textAt(element, 'term') ?? '')) this.#isComplete = false;
         break;
       case 'result_count':
-        if (Number(textAt(element, 'filtered') ?? 0) > this.results) this.#isWhole = false;
+        if (Number(textAt(element, 'filtered') ?? 0) > this.results) this.#isComplete = false;
         break;
       case 'port':
         // Port lists name the host of each port; older reports do so next to it.
         yield* this.#takePort(element);
         break;
       case 'host':
-        if (ancestors.at(-1) === this.around) yield* this.#takeHost(element);
+        if (ancestors.at(-1) === this.element) yield* this.#takeHost(element);
         break;
       default:
         this.#takeTime(element);
@@ -53,7 +53,7 @@ export class OpenvasReport {
   /** An unfinished or filtered report covers nothing. */
   *end(): Generator<ReportRecord> {
     yield* this.#releasePorts();
-    if (!this.#isWhole) return;
+    if (!this.#isComplete) return;
     for (const host of this.#covered) yield { kind: 'covered', target: { host } };
   }
 
@@ -71,7 +71,7 @@ export class OpenvasReport {
     if (address === undefined || port === undefined) return;
     const ports = this.#ports.get(address) ?? new Map<string, ObservedPort>();
     const key = `${port.protocol}/${port.port}`;
-    if (!ports.has(key)) this.#held += 1;
+    if (!ports.has(key)) this.#buffered += 1;
     ports.set(key, {
       protocol: port.protocol,
       number: port.port,
@@ -84,7 +84,7 @@ export class OpenvasReport {
       cpe: null,
     });
     this.#ports.set(address, ports);
-    if (this.#held >= MAX_BUFFERED_PORTS) yield* this.#releasePorts();
+    if (this.#buffered >= MAX_BUFFERED_PORTS) yield* this.#releasePorts();
   }
 
   *#takeHost(element: XmlElement): Generator<ReportRecord> {
@@ -104,7 +104,7 @@ export class OpenvasReport {
     const [name] = names;
     const ports = [...(this.#ports.get(address)?.values() ?? [])];
     this.#ports.delete(address);
-    this.#held -= ports.length;
+    this.#buffered -= ports.length;
     return {
       address,
       ...(name === undefined ? {} : { name }),

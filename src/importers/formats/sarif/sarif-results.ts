@@ -43,11 +43,11 @@ function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
   const rule = run.ruleOf(result);
   const message = messageOf(asJsonObject(result.message), rule);
   const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
-  const title = rule?.title ?? firstLineOf(message) ?? id ?? 'A result without a message';
+  const title = rule?.title ?? firstLineOf(message) ?? id ?? 'Result without a message';
   const locations = arrayOf(result.locations).map((value) => locationFrom(asJsonObject(value), run));
   const first = locations[0];
   const properties = asJsonObject(result.properties);
-  const marks = [
+  const identifiers = [
     id,
     rule?.identifiers,
     identifierText(properties, arrayOf(result.taxa).map(asJsonObject)),
@@ -60,8 +60,8 @@ function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
     title,
     severity: severityOf(result, rule),
     description: descriptionOf(message, rule),
-    cveIds: extractCveIds(marks),
-    cweIds: extractCweIds(marks),
+    cveIds: extractCveIds(identifiers),
+    cweIds: extractCweIds(identifiers),
     ...bestCvss([{ score: rule?.cvss }]),
     referenceUrls: rule?.links,
     evidence: locations.map(({ snippet }) => snippet).filter((snippet) => snippet !== undefined),
@@ -176,7 +176,7 @@ function messageOf(message: JsonObject, rule: SarifRule | undefined): string | u
   const values = arrayOf(message.arguments).map((value) => textOf(value) ?? '');
   return (
     text
-      ?.replace(/\{(\d{1,3})\}/g, (whole, index: string) => values[Number(index)] ?? whole)
+      ?.replace(/\{(\d{1,3})\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder)
       // Links to related locations (section 3.11.6).
       .replace(/\[([^\]]{1,500})\]\(\d+\)/g, '$1')
   );

@@ -60,7 +60,7 @@ export class SarifRun {
   #failed = false;
   #toolOffset: number | undefined;
   #automation: string | undefined;
-  #kept = 0;
+  #buffered = 0;
   readonly #roots: string[] = [];
   readonly #artifacts = new Map<number, string>();
   /** By component and index, and by component and id. */
@@ -79,7 +79,7 @@ export class SarifRun {
     } else if (member === 'tool.extensions.*.rules.*') {
       this.#addRule(String(keys.at(-3)), keys.at(-1) as number, value);
     } else if (member === 'tool.extensions.*.name') {
-      if (text !== undefined && this.#keep(text.length)) this.#extensions.set(text, String(keys.at(-2)));
+      if (text !== undefined && this.#reserve(text.length)) this.#extensions.set(text, String(keys.at(-2)));
     } else if (member === 'automationDetails.id') this.#automation = text?.slice(0, 1_000);
     else if (member === 'invocations.*.executionSuccessful') this.#failed ||= value === false;
     else if (member.endsWith('TimeUtc')) {
@@ -87,7 +87,7 @@ export class SarifRun {
       if (time !== undefined) this.scannedAt = Math.max(this.scannedAt ?? 0, time);
     } else if (text === undefined) return;
     else if (member === 'artifacts.*.location.uri') {
-      if (this.#artifacts.size < MAX_ARTIFACTS && this.#keep(text.length)) {
+      if (this.#artifacts.size < MAX_ARTIFACTS && this.#reserve(text.length)) {
         this.#artifacts.set(keys[3] as number, text);
       }
     } else if (this.#roots.length < 100) this.#roots.push(text.endsWith('/') ? text : `${text}/`);
@@ -99,7 +99,7 @@ export class SarifRun {
   }
 
   /** Whether every invocation succeeded, so that missing findings are gone. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return !this.#failed;
   }
 
@@ -153,7 +153,7 @@ export class SarifRun {
     const rule = ruleFrom(value);
     const { id = '', title = '', description = '', help = '', identifiers } = rule;
     const size = id.length + title.length + description.length + help.length + identifiers.length;
-    if (!this.#keep(500 + size + JSON.stringify(rule.messages).length)) return;
+    if (!this.#reserve(500 + size + JSON.stringify(rule.messages).length)) return;
     this.#rules.set(`${component}#${index}`, rule);
     // For results that do not name the rule's component.
     for (const name of id === '' ? [] : [`${component}:${id}`, `*:${id}`]) {
@@ -161,9 +161,9 @@ export class SarifRun {
     }
   }
 
-  #keep(size: number): boolean {
-    if (this.#kept + size > MAX_BUFFERED) return false;
-    this.#kept += size;
+  #reserve(size: number): boolean {
+    if (this.#buffered + size > MAX_BUFFERED) return false;
+    this.#buffered += size;
     return true;
   }
 }

@@ -21,8 +21,8 @@ export const sarif: ReportFormat = {
       if (runs.size < MAX_RUNS) runs.set(index, run);
       return run;
     };
-    const failure: ReportError | undefined = await collectMatches(source(), RUN_PATHS, (piece) =>
-      runAt(piece.keys[1] as number).take(piece),
+    const failure: ReportError | undefined = await collectMatches(source(), RUN_PATHS, (match) =>
+      runAt(match.keys[1] as number).take(match),
     );
     for await (const { keys, value, offset } of streamJsonMatches(source(), ['runs.*.results.*'])) {
       const run = runAt(keys[1] as number);
@@ -41,14 +41,14 @@ const MAX_RUNS = 10_000;
 function* reportOf(runs: readonly SarifRun[]): Generator<ReportRecord> {
   const times = runs.map((run) => run.scannedAt).filter((time) => time !== undefined);
   if (times.length > 0) yield { kind: 'report', scannedAt: Math.max(...times) };
-  const whole = runs.filter((run) => run.isWhole);
+  const complete = runs.filter((run) => run.isComplete);
   const keyOf = (run: SarifRun): string => JSON.stringify([run.source, run.artifact]);
-  const broken = new Set(runs.filter((run) => !run.isWhole).map(keyOf));
-  const told = new Set<string>();
-  for (const run of whole) {
+  const broken = new Set(runs.filter((run) => !run.isComplete).map(keyOf));
+  const covered = new Set<string>();
+  for (const run of complete) {
     const key = keyOf(run);
-    if (broken.has(key) || told.has(key)) continue;
-    told.add(key);
+    if (broken.has(key) || covered.has(key)) continue;
+    covered.add(key);
     yield { kind: 'covered', target: { artifact: run.artifact }, source: run.source };
   }
 }

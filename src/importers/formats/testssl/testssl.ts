@@ -122,13 +122,13 @@ function recordOf(
     case 'WARN':
       return skipped('not tested');
     case 'DEBUG':
-      return skipped('of the scan itself');
+      return skipped('scan metadata');
   }
-  if (id === 'scanTime') return skipped('of the scan itself');
+  if (id === 'scanTime') return skipped('scan metadata');
   if (target === undefined) return skipped('no host');
   coverage.add(target);
-  const told = textOf(entry.finding);
-  const found = told === '--' ? undefined : told;
+  const text = textOf(entry.finding);
+  const found = text === '--' ? undefined : text;
   const short = found !== undefined && found.length <= 80 && !found.includes('\n');
   return {
     kind: 'finding',

@@ -124,7 +124,7 @@ function secretOf(found: JsonObject, result: TrivyResult): ReportedFinding | str
     ...common(found),
     rule: id,
     title: textOf(found.Title) ?? id,
-    description: `A secret (${textToMarkdown(textOf(found.Category) ?? id)}) stands in a file.`,
+    description: `The file contains a secret (${textToMarkdown(textOf(found.Category) ?? id)}).`,
     recommendedFix: 'Revoke the secret, and take it out of the file and its history.',
     category: { parent: 'Secrets', display: 'Secret in a file' },
     cweIds: ['CWE-798'],
@@ -143,7 +143,7 @@ function licenceOf(found: JsonObject, result: TrivyResult): ReportedFinding | st
     rule: `license:${name}`,
     title: `Licence ${name}${component === undefined ? '' : ` of ${component}`}`,
     description: textToMarkdown(
-      `The licence ${name} is of the category ${textOf(found.Category) ?? 'unknown'}.`,
+      `The licence ${name} belongs to the category ${textOf(found.Category) ?? 'unknown'}.`,
     ),
     category: { parent: 'Licences', display: 'Licence' },
     referenceUrls: textsOf(found.Link),

@@ -22,13 +22,13 @@ export const trivy: ReportFormat = {
     );
   },
   async *read(source) {
-    const head = await readHeader(source);
+    const header = await readHeader(source);
     const lists = RESULTS.flatMap((result) => LISTS.map((list) => `${result}.${list}.*`));
     for await (const { keys, value, offset } of streamJsonMatches(source(), lists)) {
       const at = { offset };
-      const result = head.resultAt(keys.slice(0, -2));
+      const result = header.resultAt(keys.slice(0, -2));
       if (result === undefined) {
-        if (head.failure !== undefined) throw head.failure;
+        if (header.failure !== undefined) throw header.failure;
         yield { kind: 'skipped', reason: 'no target', at };
         continue;
       }
@@ -37,7 +37,7 @@ export const trivy: ReportFormat = {
         ? { kind: 'skipped', reason: found, at }
         : { kind: 'finding', finding: found, at };
     }
-    yield* head.records();
+    yield* header.records();
   },
 };
 
@@ -83,11 +83,11 @@ class TrivyHeader {
     else if (path === 'ArtifactName' || path === 'ClusterName') this.#artifact = nameOf(textOf(value) ?? '');
     else {
       const name = keys.at(-1) as string;
-      const things = OF_RESULT.includes(name) ? this.#results : this.#resources;
+      const entries = OF_RESULT.includes(name) ? this.#results : this.#resources;
       const key = keys.slice(0, -1).join('.');
-      const thing = things.get(key);
-      if (thing !== undefined || things.size < MAX_RESULTS)
-        things.set(key, { ...thing, [name]: textOf(value) });
+      const entry = entries.get(key);
+      if (entry !== undefined || entries.size < MAX_RESULTS)
+        entries.set(key, { ...entry, [name]: textOf(value) });
     }
   }
 
@@ -119,7 +119,7 @@ class TrivyHeader {
 }
 
 async function readHeader(source: ByteSource): Promise<TrivyHeader> {
-  const head = new TrivyHeader();
+  const header = new TrivyHeader();
   const resources = RESULTS.filter((path) => path.endsWith('.Results.*')).map((path) => path.split('.')[0]);
   const paths = [
     'ArtifactName',
@@ -128,8 +128,8 @@ async function readHeader(source: ByteSource): Promise<TrivyHeader> {
     ...RESULTS.flatMap((result) => OF_RESULT.map((name) => `${result}.${name}`)),
     ...resources.flatMap((list) => OF_RESOURCE.map((name) => `${list}.*.${name}`)),
   ];
-  head.failure = await collectMatches(source(), paths, (piece) => head.take(piece));
-  return head;
+  header.failure = await collectMatches(source(), paths, (match) => header.take(match));
+  return header;
 }
 
 /** @returns the image name without its digest, which changes with every build */

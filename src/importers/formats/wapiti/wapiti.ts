@@ -66,8 +66,8 @@ const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', '
 /** A scan of one page or folder does not cover its site. */
 function* coverageRecords(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
   if (base === undefined || !URL.canParse(base)) return;
-  const whole = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
-  if (whole || (scope === 'folder' && new URL(base).pathname === '/'))
+  const isComplete = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
+  if (isComplete || (scope === 'folder' && new URL(base).pathname === '/'))
     yield { kind: 'covered', target: { url: base } };
 }
 
@@ -85,18 +85,18 @@ function findingOf(
   category: string,
   found: JsonObject,
   url: string,
-  about: JsonObject | undefined,
+  description: JsonObject | undefined,
 ): ReportedFinding {
   const info = textOf(found.info);
-  const links = linksOf(about);
+  const links = linksOf(description);
   const names = [info ?? '', ...links.map(([name]) => name)].join(' ');
   const parameter = textOf(found.parameter);
   return {
     rule: category,
     title: category,
     severity: levelOf(found.level),
-    description: markdownTextOf(about?.desc),
-    recommendedFix: markdownTextOf(about?.sol),
+    description: markdownTextOf(description?.desc),
+    recommendedFix: markdownTextOf(description?.sol),
     category: { parent: 'Web application', display: category },
     cveIds: extractCveIds(info ?? ''),
     cweIds: extractCweIds(names),
@@ -109,8 +109,8 @@ function findingOf(
   };
 }
 
-function linksOf(about: JsonObject | undefined): [string, string][] {
-  return Object.entries(asJsonObject(about?.ref)).flatMap(([name, link]) =>
+function linksOf(description: JsonObject | undefined): [string, string][] {
+  return Object.entries(asJsonObject(description?.ref)).flatMap(([name, link]) =>
     arrayOf(link).flatMap((one): [string, string][] => {
       const text = textOf(one);
       return text === undefined ? [] : [[name, text]];

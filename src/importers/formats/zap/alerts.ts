@@ -32,7 +32,7 @@ export class ZapAlert {
   /** URL of the enclosing site. */
   readonly site: string | undefined;
   /** Fields by name. */
-  readonly said = new Map<string, string>();
+  readonly fields = new Map<string, string>();
   /** Names and links. */
   readonly tags: string[] = [];
   readonly instances: ZapInstance[] = [];
@@ -68,33 +68,33 @@ const FALSE_POSITIVE = '0';
 
 /** Yields a finding per site of the alert's instances, nearly always one. */
 export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<ReportRecord> {
-  const { said } = alert;
-  const name = said.get('name') ?? said.get('alert');
-  const riskWords = said.get('riskdesc') ?? '';
-  if (said.get('confidence') === FALSE_POSITIVE || /\(false positive\)/i.test(riskWords)) {
+  const { fields } = alert;
+  const name = fields.get('name') ?? fields.get('alert');
+  const riskWords = fields.get('riskdesc') ?? '';
+  if (fields.get('confidence') === FALSE_POSITIVE || /\(false positive\)/i.test(riskWords)) {
     yield { kind: 'skipped', reason: 'false positive', at };
     return;
   }
   // Alerts added by hand have -1 or no id; only the name distinguishes them.
-  const ids = [said.get('alertRef'), said.get('pluginid')];
+  const ids = [fields.get('alertRef'), fields.get('pluginid')];
   const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
   const rule = id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
   if (rule === undefined) {
     yield { kind: 'skipped', reason: 'no name', at };
     return;
   }
-  const [description, solution] = [said.get('desc'), said.get('solution')];
-  const weakness = Number(said.get('cweid'));
+  const [description, solution] = [fields.get('desc'), fields.get('solution')];
+  const weakness = Number(fields.get('cweid'));
   const common: ReportedFinding = {
     rule,
     title: name ?? rule,
     severity:
-      RISKS[Number(said.get('riskcode'))] ?? parseSeverity(riskWords.split('(')[0]) ?? 'Informational',
+      RISKS[Number(fields.get('riskcode'))] ?? parseSeverity(riskWords.split('(')[0]) ?? 'Informational',
     description: description === undefined ? undefined : htmlToMarkdown(description),
     recommendedFix: solution === undefined ? undefined : htmlToMarkdown(solution),
     cweIds: weakness > 0 ? [`CWE-${weakness}`] : [],
     cveIds: extractCveIds([name, ...alert.tags].join(' ')),
-    referenceUrls: [...new Set([said.get('reference'), ...alert.tags].flatMap(extractUrls))],
+    referenceUrls: [...new Set([fields.get('reference'), ...alert.tags].flatMap(extractUrls))],
   };
   for (const [url, instances] of bySite(alert)) {
     yield {
@@ -117,23 +117,23 @@ function bySite({ site, instances }: ZapAlert): Map<string | undefined, ZapInsta
   const sites = new Map<string | undefined, ZapInstance[]>();
   for (const instance of instances) {
     const origin = parseWebUrl(instance.uri)?.origin ?? home;
-    const there = sites.get(origin);
-    if (there === undefined) sites.set(origin, [instance]);
-    else there.push(instance);
+    const existing = sites.get(origin);
+    if (existing === undefined) sites.set(origin, [instance]);
+    else existing.push(instance);
   }
   return sites.size === 0 ? new Map([[home, []]]) : sites;
 }
 
-function evidenceOf({ said }: ZapAlert, instance: ZapInstance): string {
+function evidenceOf({ fields }: ZapAlert, instance: ZapInstance): string {
   const { uri, method = 'GET', param, attack, evidence, otherInfo, request, response } = instance;
   const facts = [
     // Before 2.11 alerts of different kinds share a rule; the evidence keeps their names.
-    said.has('alertRef') ? undefined : (said.get('name') ?? said.get('alert')),
+    fields.has('alertRef') ? undefined : (fields.get('name') ?? fields.get('alert')),
     `${method} ${uri}`,
     param === undefined ? undefined : `Parameter: ${param}`,
     attack === undefined ? undefined : `Attack: ${attack}`,
     evidence === undefined ? undefined : `Evidence: ${evidence}`,
-    otherInfo ?? said.get('otherinfo'),
+    otherInfo ?? fields.get('otherinfo'),
     request,
     response,
   ];

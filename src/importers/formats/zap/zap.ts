@@ -39,7 +39,7 @@ function isReport(json: unknown): boolean {
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
   const item = 'OWASPZAPReport.site.alerts.alertitem';
-  const pieces = streamXmlMatches(chunks, {
+  const matches = streamXmlMatches(chunks, {
     roots: ['OWASPZAPReport'],
     begins: ['OWASPZAPReport', 'OWASPZAPReport.site', item],
     ends: [item],
@@ -50,7 +50,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
   let alert: ZapAlert | undefined;
   // Before 2.7 an alert was a single instance.
   let own: XmlElement[] = [];
-  for await (const { path, element, ancestors, line } of pieces) {
+  for await (const { path, element, ancestors, line } of matches) {
     const { name, attributes, text } = element;
     if (path === 'OWASPZAPReport') {
       const scannedAt = parseTime(attributes.created) ?? parseTime(attributes.generated);
@@ -61,7 +61,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       if (name === 'instance') alert?.add(instanceOfElement(element));
       else if (name === 'tags')
         alert?.tags.push(...textsAt(element, 'tag', 'tag'), ...textsAt(element, 'tag', 'link'));
-      else if (text.trim() !== '') alert?.said.set(name, text.trim());
+      else if (text.trim() !== '') alert?.fields.set(name, text.trim());
       if (name !== 'instance') own.push(element);
     } else if (alert === undefined) {
       alert = new ZapAlert(ancestors[1]?.attributes.name);
@@ -105,8 +105,8 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
   let site: { key: string; name: string | undefined } | undefined;
   let open: { key: string; number: number; alert: ZapAlert; offset: number } | undefined;
   let created: number | undefined;
-  const pieces = streamJsonMatches(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
-  for await (const { path, keys, value, offset } of pieces) {
+  const matches = streamJsonMatches(chunks, ['@generated', 'created', ...names, ...ALERT_PATHS]);
+  for await (const { path, keys, value, offset } of matches) {
     const depth = keys.indexOf('alerts') + 2;
     const key = keys.slice(0, depth).join('.');
     let follows = -1;
@@ -144,7 +144,7 @@ function addToAlert(alert: ZapAlert, [name]: readonly (string | number)[], value
   else if (name === 'tags') {
     for (const { tag, link } of arrayOf(value).map(asJsonObject))
       alert.tags.push(...textsOf(tag), ...textsOf(link));
-  } else if (text !== undefined) alert.said.set(String(name), text);
+  } else if (text !== undefined) alert.fields.set(String(name), text);
 }
 
 function instanceOfJson(instance: JsonObject): ZapInstance {
