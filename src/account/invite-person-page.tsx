@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { invitationUrl } from '../auth/account-links.ts';
 import { inviteUser } from '../domain/users/invite-user.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { describeFieldProblem, DomainError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
@@ -149,6 +149,6 @@ function errorOf(failure: DomainError | undefined, property: string, what: strin
   // The page has no other field that can be taken.
   if (failure.kind === 'conflict') return property === 'email' ? failure.message : undefined;
   const fault = failure.fieldErrors.find((candidate) => candidate.property === property);
-  if (fault !== undefined) return `${what} ${fault.message}.`;
+  if (fault !== undefined) return `${what} ${describeFieldProblem(fault)}.`;
   return property === 'email' && failure.fieldErrors.length === 0 ? failure.message : undefined;
 }

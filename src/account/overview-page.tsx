@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { describeFieldProblem } from '../domain/shared/errors.ts';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
@@ -118,7 +119,9 @@ export const registerOverview: RouteRegistrar = (app, context) => {
       const { name } = request.body;
       const fault = validateUserName('The name', name);
       if (fault !== undefined)
-        return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
+        return show(request, reply, {
+          rejected: { name, error: `${fault.property} ${describeFieldProblem(fault)}.` },
+        });
       await db.write((tx) => renameUser(tx, attributionOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);
     },

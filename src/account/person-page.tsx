@@ -77,11 +77,10 @@ export const registerPerson: RouteRegistrar = (app, context) => {
     requireAdministrator(session);
     const person = await managedUserByUid(db.read, session, request.params.uid);
     try {
-      if (person.id === session.userId)
-        throw new DomainError('forbidden', 'This is your own account. Change its password under Security.');
+      if (person.id === session.userId) throw new DomainError('forbidden', { code: 'own-account' });
       return await action(person);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.kind === 'missing') throw error;
+      if (!(error instanceof DomainError) || error.kind === 'not-found') throw error;
       return show(request, reply, person, { refused: error.message });
     }
   };

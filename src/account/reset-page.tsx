@@ -107,7 +107,8 @@ export const registerReset: RouteRegistrar = (app, context) => {
         );
       } catch (failure) {
         // Another one was faster, or the user was banned.
-        if (failure instanceof DomainError && failure.kind === 'missing') return refuse(request, reply, 410);
+        if (failure instanceof DomainError && failure.kind === 'not-found')
+          return refuse(request, reply, 410);
         throw failure;
       }
       return continueSignIn(

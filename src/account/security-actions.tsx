@@ -28,12 +28,12 @@ import { isRecentlyConfirmed, sendSecurityPage } from './security-page.tsx';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
 const STATUS = {
-  missing: 404,
+  'not-found': 404,
   forbidden: 403,
   invalid: 422,
   conflict: 409,
-  changed: 412,
-  oversized: 413,
+  'version-mismatch': 412,
+  'too-many': 413,
 } as const;
 const TOO_LATE = 'You signed in more than ten minutes ago. Confirm that it is you, then do this again.';
 
@@ -164,11 +164,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const session = signedInSession(request);
         const act = attributionOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
-        if (passkey === undefined)
-          throw new DomainError(
-            'conflict',
-            'This passkey could not be added, or you took too long. Try again.',
-          );
+        if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
         const codes = generateRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
           await addPasskey(tx, act, session, passkey);

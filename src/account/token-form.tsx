@@ -1,5 +1,5 @@
 import { type Scope, SCOPES } from '../auth/scopes.ts';
-import type { FieldError } from '../domain/shared/errors.ts';
+import { describeFieldProblem, type FieldError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Checkbox, Field, Form, Select } from '../pages/forms.tsx';
 
@@ -44,8 +44,8 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
     if (fault === undefined) return undefined;
     // Of several, the one that is wrong.
     return fault.property !== property && typeof fault.value === 'string'
-      ? `“${fault.value}” ${fault.message}.`
-      : `${what} ${fault.message}.`;
+      ? `“${fault.value}” ${describeFieldProblem(fault)}.`
+      : `${what} ${describeFieldProblem(fault)}.`;
   };
   const scopesError =
     fields.scopes.length === 0 && faults.some(({ property }) => property === 'scopes')

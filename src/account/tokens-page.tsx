@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { DomainError, invalidInput } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import {
   issueToken,
@@ -130,9 +130,11 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
       try {
         if (allowedAddresses.length > MAX_ADDRESSES)
-          throw new DomainError('invalid', 'Too many addresses', [
-            { property: 'allowedAddresses', message: `are more than ${MAX_ADDRESSES}` },
-          ]);
+          throw invalidInput({
+            property: 'allowedAddresses',
+            code: 'too-many',
+            params: { max: MAX_ADDRESSES },
+          });
         const wanted = {
           userId,
           kind: 'personal',

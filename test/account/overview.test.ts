@@ -96,7 +96,7 @@ describe('The account page', () => {
     ['   ', 'The name must not be empty.'],
     ['x'.repeat(256), 'at most 255 characters'],
     ['\u202e\u2066', 'The name must not be empty.'],
-    ['\u200b\u3164\u2800', 'The name must have a character that can be seen.'],
+    ['\u200b\u3164\u2800', 'The name must contain a visible character.'],
   ])('does not take the name "%s"', async (name, words) => {
     const visitor = await visitorFor(await world.account({ name: 'Ada' }));
     const answer = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');

@@ -296,7 +296,7 @@ describe('Platform staff', () => {
     const email = `hired-${organization}@people.example`;
     const refused = await staff.submit(page, { email, organization: 'nothing' }, `${PATH}/invite`);
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain('is not the uid of an organization that you look after');
+    expect(refused.text).toContain('is not the uid of an organization that you manage');
     linkIn((await staff.submit(page, { email, organization }, `${PATH}/invite`)).text);
   });
 

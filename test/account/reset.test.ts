@@ -297,7 +297,7 @@ describe('A link for a new password', () => {
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
     await write((tx) => applyBan(tx, cliAttribution(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
-    await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   it('is not for accounts of an organization that signs in through its provider alone', async () => {

@@ -156,7 +156,7 @@ describe('An operator', () => {
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliAttribution(now), 0))).rejects.toMatchObject({
-      kind: 'missing',
+      kind: 'not-found',
     });
   });
 });

@@ -435,9 +435,9 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
 });
 
 it('What the rules find wrong is one sentence as well, which says how much more there is', () => {
-  const fault = (property: string) => ({ property, message: 'is unknown' });
-  expect(invalidInput(fault('name')).message).toBe('name is unknown.');
+  const fault = (property: string) => ({ property, code: 'taken' }) as const;
+  expect(invalidInput(fault('name')).message).toBe('name is already taken.');
   expect(invalidInput(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
-    'a is unknown; b is unknown; c is unknown; and 2 more.',
+    'a is already taken; b is already taken; c is already taken; and 2 more.',
   );
 });

@@ -186,7 +186,7 @@ describe('A client', () => {
       after: '{"tokens":1}',
     });
     await expect(db.write((tx) => deleteClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
-      kind: 'missing',
+      kind: 'not-found',
     });
   });
 

@@ -223,7 +223,7 @@ function parseTimeField(property: string, text: string | undefined): number | un
   if (time === undefined)
     throw invalidInput({
       property,
-      message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
+      code: 'not-a-timestamp',
       value: text,
     });
   return time;

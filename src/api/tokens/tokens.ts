@@ -158,7 +158,7 @@ function parseExpiry(text: string): number {
   if (moment !== undefined) return moment;
   throw invalidInput({
     property: 'expiresAt',
-    message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
+    code: 'not-a-timestamp',
     value: text,
   });
 }

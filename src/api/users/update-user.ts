@@ -83,7 +83,7 @@ function resolveDuplicate(
   body: boolean | undefined,
 ): boolean | undefined {
   if (query !== undefined && body !== undefined && query !== body)
-    throw invalidInput({ property, message: 'differs from the value in the query', value: body });
+    throw invalidInput({ property, code: 'differs-from-query', value: body });
   return query ?? body;
 }
 

@@ -174,7 +174,7 @@ function tooManyFiles(): Problem {
 }
 
 function missingFile(): Error {
-  return invalidInput({ property: 'file', message: 'is required' });
+  return invalidInput({ property: 'file', code: 'required' });
 }
 
 const downloadAttachmentOperation = (context: Context) => {

@@ -127,7 +127,7 @@ function seesEveryOrganization({ staff, assignedOrganizations }: Caller): boolea
 
 /** @throws Failure `forbidden` for who is no admin */
 export function requireAuditAccess({ admin }: Caller): void {
-  if (!admin) throw new DomainError('forbidden', 'Only admins read the audit log.');
+  if (!admin) throw new DomainError('forbidden', { code: 'audit-log-admins-only' });
 }
 
 interface Details {

@@ -2,6 +2,7 @@ import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { containsSubstring, inList } from '../../db/dialect-sql.ts';
+import type { FieldProblem } from '../shared/errors.ts';
 
 /** Who reads, from where and when. */
 export interface ListContext {
@@ -52,7 +53,7 @@ export interface Filter<K extends FilterKind = FilterKind> {
   /** What is chosen where the query says nothing. */
   default?: FilterValues[K];
   /** What a text has to be, where a pattern cannot say it. */
-  custom?: { isOne(value: string): boolean; message: string; example: string };
+  custom?: { accepts(value: string): boolean; problem: FieldProblem; example: string };
   /** The condition that a row fits; absent where it says only how rows are told. */
   where?(reading: ListContext, value: FilterValues[K]): Expression<SqlBool>;
 }

@@ -68,7 +68,7 @@ export async function requireAdministeredOrganization(
 ): Promise<OrganizationProfile> {
   const profile = await requireVisibleOrganization(db, caller, uid);
   if (!isAdminOf(caller, profile.id))
-    throw new DomainError('forbidden', 'Only admins change an organization.');
+    throw new DomainError('forbidden', { code: 'organization-update-admins-only' });
   return profile;
 }
 

@@ -87,7 +87,7 @@ async function insertKind(
   if (!UID.test(uid)) {
     throw invalidInput({
       property: 'uid',
-      message: 'must be 1 to 50 lowercase letters and digits',
+      code: 'bad-organization-uid',
       value: uid,
     });
   }
@@ -99,8 +99,8 @@ async function insertKind(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new DomainError('conflict', `The uid ${uid} is taken already.`, [
-      { property: 'uid', message: 'is taken already', value: uid },
+    throw new DomainError('conflict', { code: 'organization-uid-taken', params: { uid } }, [
+      { property: 'uid', code: 'taken', value: uid },
     ]);
   }
   await recordEvent(tx, act, {

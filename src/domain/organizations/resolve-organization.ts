@@ -21,12 +21,12 @@ export async function resolveTargetOrganization(
   const property = 'organization';
   const named = id ?? uid;
   if (named === undefined && caller.organizationId === null)
-    throw invalidInput({ property, message: 'is required' });
+    throw invalidInput({ property, code: 'required' });
   const found =
     uid === undefined
       ? await organizationById(db, id ?? caller.organizationId ?? 0)
       : await organizationByUid(db, uid);
   if (found === undefined || !isMemberOf(caller, found.id) || (id !== undefined && found.id !== id))
-    throw invalidInput({ property, message: 'is not an organization that you can reach', value: named });
+    throw invalidInput({ property, code: 'inaccessible-organization', value: named });
   return found;
 }

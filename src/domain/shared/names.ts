@@ -11,9 +11,9 @@ export const NAME_PATTERN = NAME.source;
 /** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
 export function validateName(property: string, name: string): FieldError | undefined {
   const length = [...name.trim()].length;
-  if (length === 0) return { property, message: 'must not be empty', value: name };
+  if (length === 0) return { property, code: 'empty', value: name };
   if (length > MAX_NAME_LENGTH)
-    return { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name };
+    return { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name };
   return undefined;
 }
 

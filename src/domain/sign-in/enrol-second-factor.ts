@@ -23,10 +23,7 @@ export async function enrolFirstSecondFactor(
 ): Promise<void> {
   await lockFactors(tx, session.userId);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
-    throw new DomainError(
-      'conflict',
-      'This account has a second factor already. Sign in again, and use that.',
-    );
+    throw new DomainError('conflict', { code: 'second-factor-exists' });
   await requireSession(tx, session.id);
   await add();
   await replaceRecoveryCodes(tx, act, session, codes);

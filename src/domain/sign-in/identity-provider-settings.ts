@@ -39,19 +39,18 @@ export function validateProviderSettings(
 ): FieldError[] {
   const { clientId, groupsClaim, adminGroup, groups } = settings;
   const texts = { clientId, groupsClaim, ...(adminGroup === null ? {} : { adminGroup }) };
-  return [
+  const errors: FieldError[] = [
     ...Object.entries(texts).flatMap(([property, value]) => validateText(property, value)),
-    ...domains.flatMap((value, index) =>
-      isDomain(value)
-        ? []
-        : [{ property: `domains.${index}`, message: 'must be a domain such as example.com', value }],
+    ...domains.flatMap((value, index): FieldError[] =>
+      isDomain(value) ? [] : [{ property: `domains.${index}`, code: 'not-a-domain', value }],
     ),
-    ...(domains.length === 0 || domains.length > MAX_DOMAINS
-      ? [{ property: 'domains', message: `must name 1 to ${MAX_DOMAINS} domains` }]
-      : []),
     ...groups.flatMap(({ group }, index) => validateText(`groups.${index}.group`, group)),
-    ...(groups.length > MAX_GROUPS ? [{ property: 'groups', message: `must be at most ${MAX_GROUPS}` }] : []),
   ];
+  if (domains.length === 0 || domains.length > MAX_DOMAINS)
+    errors.push({ property: 'domains', code: 'not-one-to', params: { max: MAX_DOMAINS } });
+  if (groups.length > MAX_GROUPS)
+    errors.push({ property: 'groups', code: 'too-many', params: { max: MAX_GROUPS } });
+  return errors;
 }
 
 /** At least two labels, the last of which is no number. */
@@ -61,5 +60,5 @@ function isDomain(text: string): boolean {
 
 function validateText(property: string, value: string): FieldError[] {
   if (isPlainText(value, MAX_TEXT)) return [];
-  return [{ property, message: `must have 1 to ${MAX_TEXT} characters that can be seen`, value }];
+  return [{ property, code: 'not-visible-text', params: { max: MAX_TEXT }, value }];
 }

@@ -124,8 +124,7 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .returning('domain')
       .executeTakeFirst();
-    if (added === undefined)
-      throw new DomainError('conflict', `The domain ${domain} belongs to another organization already.`);
+    if (added === undefined) throw new DomainError('conflict', { code: 'domain-taken', params: { domain } });
   }
   await tx.deleteFrom('identity_provider_groups').where('organization_id', '=', id).execute();
   for (const [index, { group }] of settings.groups.entries()) {
@@ -237,7 +236,7 @@ async function assessmentsOf(
     if (found === undefined) {
       throw invalidInput({
         property: `groups.${index}.assessment`,
-        message: 'is not the uid of an assessment of this organization',
+        code: 'unknown-assessment',
         value: assessment,
       });
     }

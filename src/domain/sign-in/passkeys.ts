@@ -85,11 +85,11 @@ export async function addPasskey(
 ): Promise<void> {
   const name = requireName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
-    throw new DomainError('conflict', 'This passkey was sent twice. Load the page again.');
+    throw new DomainError('conflict', { code: 'passkey-challenge-used' });
   await lockAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
-    throw new DomainError('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+    throw new DomainError('conflict', { code: 'too-many-passkeys', params: { max: MAX_PASSKEYS } });
   const added = await tx
     .insertInto('passkeys')
     .values({
@@ -106,8 +106,7 @@ export async function addPasskey(
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (added === undefined)
-    throw new DomainError('conflict', 'This passkey is set up already. Use another one.');
+  if (added === undefined) throw new DomainError('conflict', { code: 'passkey-exists' });
   await recordEvent(tx, act, {
     action: 'passkey.create',
     object: ['passkey', input.id],

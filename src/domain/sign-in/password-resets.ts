@@ -5,7 +5,7 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { clearAllAttempts } from './attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeConsent } from '../tokens/consents.ts';
-import { DomainError, notFound } from '../shared/errors.ts';
+import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './end-sessions.ts';
 import { type SignInBlocker, signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
@@ -48,7 +48,7 @@ export async function createPasswordReset(
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle !== undefined) throw new DomainError('forbidden', OBSTACLES[obstacle]);
+  if (obstacle !== undefined) throw new DomainError('forbidden', BLOCKERS[obstacle]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
   await revokeOlderLinks(tx, userId, madeBy);
@@ -166,8 +166,8 @@ async function connectedClients(db: ReadConnection, userId: number): Promise<str
   return rows.map((row) => row.client_id);
 }
 
-const OBSTACLES: Readonly<Record<SignInBlocker, string>> = {
-  banned: 'This user is banned, and cannot sign in.',
-  invited: 'This user has not accepted the invitation yet. Renew the invitation instead.',
-  provider: "This user signs in through the organization's provider, and has no password here.",
-};
+const BLOCKERS = {
+  banned: { code: 'password-user-banned' },
+  invited: { code: 'password-user-invited' },
+  provider: { code: 'password-user-sso' },
+} as const satisfies Readonly<Record<SignInBlocker, DomainProblem>>;

@@ -136,7 +136,7 @@ async function passwordHashOf(db: ReadConnection, userId: number): Promise<strin
 export async function lockForRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
   await lockFactors(tx, userId);
   if (!hasSecondFactor(await secondFactorsOf(tx, userId)))
-    throw new DomainError('conflict', 'Recovery codes belong to a second factor. Set one up first.');
+    throw new DomainError('conflict', { code: 'no-second-factor' });
 }
 
 const lockUser = preparePipelined<{ id: number }>((tx, p) =>
@@ -158,11 +158,7 @@ export async function lockFactors(tx: Transaction, userId: number): Promise<void
 export async function afterFactorRemoved(tx: Transaction, owner: FactorOwner): Promise<void> {
   const left = await secondFactorsOf(tx, owner.userId);
   if (hasSecondFactor(left)) return;
-  if (left.required)
-    throw new DomainError(
-      'forbidden',
-      'Your organization requires a second factor, and this is your last one. Add another one first.',
-    );
+  if (left.required) throw new DomainError('forbidden', { code: 'last-second-factor' });
   await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
 }
 

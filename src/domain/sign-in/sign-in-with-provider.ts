@@ -5,7 +5,7 @@ import { type ReadConnection, type Transaction, WriteConflict } from '../../db/e
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DeniedAttempts } from '../audit/denied-attempts.ts';
-import { DomainError, notFound } from '../shared/errors.ts';
+import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { syncProviderGroups } from './sync-provider-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
@@ -61,7 +61,7 @@ export async function signInWithProvider(
 ): Promise<{ userId: number; organizationId: number }> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
-  if (!SUBJECT.test(subject)) throw denied('Your provider names you in a way that this server cannot keep.');
+  if (!SUBJECT.test(subject)) throw denied({ code: 'sso-subject-invalid' });
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
   const account = known ?? (await findOrCreate(tx, act, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
@@ -123,15 +123,11 @@ async function findOrCreate(
   const { organizationId } = provider;
   const { verifiedEmail: email, issuer, subject } = identity;
   if (email === undefined) {
-    throw denied(
-      'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
-    );
+    throw denied({ code: 'sso-email-unverified' });
   }
-  if (!isEmail(email)) throw denied('Your provider gives an e-mail address that this server cannot keep.');
+  if (!isEmail(email)) throw denied({ code: 'sso-email-invalid' });
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
-    throw denied(
-      `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
-    );
+    throw denied({ code: 'sso-email-domain', params: { organization: provider.organizationName } });
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
@@ -142,18 +138,14 @@ async function findOrCreate(
     return createLinkedUser(tx, act, provider, email, identity.name);
   }
   if (found.organization_id !== organizationId) {
-    throw denied(
-      'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
-    );
+    throw denied({ code: 'sso-account-elsewhere' });
   }
   const linked = await subjectsOf(tx, found.id, issuer);
   // Linked since we looked for the identity, by another sign-in of the same person.
   if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
   // An address goes to someone else one day; who was linked with it first keeps the account.
   if (linked.length > 0) {
-    throw denied(
-      'The account with your e-mail address belongs to somebody else at your provider. Ask whoever runs this server.',
-    );
+    throw denied({ code: 'sso-account-linked' });
   }
   return found;
 }
@@ -173,7 +165,7 @@ async function createLinkedUser(
     if (!(error instanceof DomainError)) throw error;
     // Someone made it since we looked.
     if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
-    throw denied('Your provider gives an e-mail address that this server cannot keep.');
+    throw denied({ code: 'sso-email-invalid' });
   });
   return {
     id: created.id,
@@ -244,9 +236,9 @@ function usableName(name: string | undefined): string | undefined {
 
 /** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
 function accountUnavailable(): DomainError {
-  return denied('Your account was closed. Ask an admin of your organization.');
+  return denied({ code: 'sso-account-closed' });
 }
 
-function denied(message: string): DomainError {
-  return new DomainError('forbidden', message);
+function denied(problem: DomainProblem): DomainError {
+  return new DomainError('forbidden', problem);
 }

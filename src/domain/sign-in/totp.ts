@@ -60,8 +60,7 @@ export async function addTotp(
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst();
-  if (added === undefined)
-    throw new DomainError('conflict', 'This account has an authenticator app already. Remove it first.');
+  if (added === undefined) throw new DomainError('conflict', { code: 'authenticator-exists' });
   await recordEvent(tx, act, {
     action: 'totp.create',
     object: ['user', owner.userId],

@@ -111,8 +111,7 @@ export async function signTokenForAccount(
 ): Promise<SignedToken> {
   if (account === undefined) throw notFound('user');
   const scopes = grantableScopes(account).filter((scope) => grant.scopes.includes(scope));
-  if (scopes.length === 0)
-    throw new DomainError('forbidden', 'The account may hold none of the scopes that were asked for.');
+  if (scopes.length === 0) throw new DomainError('forbidden', { code: 'no-allowed-scopes' });
   const id = randomUUID();
   const expiresAt = now + lifetime;
   const claims = claimsOf(account, { id, clientId: grant.clientId, scopes });

@@ -90,28 +90,28 @@ export async function createClient(
   const name = requireName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
-    throw invalidInput({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
+    throw invalidInput({ property: 'redirectUris', code: 'too-many', params: { max: MAX_REDIRECT_URIS } });
   const faults = redirectUris.flatMap((uri, index) => {
-    const message = validateRedirectUri(uri);
-    return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
+    const problem = validateRedirectUri(uri);
+    return problem === undefined ? [] : [{ property: `redirectUris.${index}`, ...problem, value: uri }];
   });
   if (faults.length > 0) throw invalidInput(faults);
   if (kind === 'public' && userId !== null) {
     throw invalidInput({
       property: 'userId',
-      message: 'is for confidential clients only: a public one cannot prove itself',
+      code: 'confidential-client-only',
     });
   }
   if (redirectUris.length === 0 && userId === null) {
     throw invalidInput({
       property: 'redirectUris',
-      message: 'must name an address, or the client an account that it acts as',
+      code: 'redirect-uri-or-account',
     });
   }
   const unknown = scopes?.find((scope) => !isScope(scope));
   if (unknown !== undefined)
-    throw invalidInput({ property: 'scopes', message: 'has an unknown scope', value: unknown });
-  if (scopes?.length === 0) throw invalidInput({ property: 'scopes', message: 'must name at least one' });
+    throw invalidInput({ property: 'scopes', code: 'unknown-scope', value: unknown });
+  if (scopes?.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });
   const id = randomText(ID_LENGTH);
   const secret = kind === 'confidential' ? newSecret() : null;
   await tx
@@ -172,8 +172,7 @@ export async function setImplicit(
  */
 export async function renewClientSecret(tx: Transaction, act: Attribution, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
-  if (kind === 'public')
-    throw invalidInput({ property: 'kind', message: 'is for confidential clients only' });
+  if (kind === 'public') throw invalidInput({ property: 'kind', code: 'confidential-client-only' });
   const secret = newSecret();
   await tx
     .updateTable('oauth_clients')

@@ -91,8 +91,7 @@ export async function createPersonalToken(
   wish: PersonalTokenInput,
 ): Promise<PersonalToken & { token: string }> {
   const { actor: caller, now } = act;
-  if (caller.userId === null)
-    throw new DomainError('forbidden', 'The command line has no account of its own.');
+  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
   const scopes = wish.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
@@ -100,19 +99,22 @@ export async function createPersonalToken(
   const expiresAt = wish.expiresAt ?? bounds.expiresAt;
   const faults = validateToken(scopes, allowedAddresses);
   if (wish.expiresAt !== undefined && wish.expiresAt <= now)
-    faults.push({ property: 'expiresAt', message: 'must be in the future' });
+    faults.push({ property: 'expiresAt', code: 'not-in-the-future' });
   if (faults.length > 0) throw invalidInput(faults);
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)
-    throw new DomainError('forbidden', `The token that asks does not have the scope ${more} itself.`);
+    throw new DomainError('forbidden', { code: 'token-lacks-scope', params: { scope: more } });
   if (own.length > 0) {
     const beyond = allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(own, allowedAddresses);
     if (beyond !== undefined)
-      throw new DomainError('forbidden', `The token that asks may not be used from ${beyond} itself.`);
+      throw new DomainError('forbidden', {
+        code: 'token-address-not-allowed',
+        params: { addresses: beyond },
+      });
   }
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
-    throw new DomainError('forbidden', 'The token that asks expires earlier than that itself.');
+    throw new DomainError('forbidden', { code: 'token-expires-earlier' });
 
   const name = wish.name.trim();
   const request = {

@@ -1,9 +1,9 @@
+import type { FieldProblem } from '../shared/errors.ts';
+
 const MAX_LENGTH = 2_048;
 
 /** What is added to a redirect address of the code flow. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
-
-const ABSOLUTE = 'must be an absolute address, such as https://app.example/callback';
 
 /** What an address is written in (RFC 3986, section 2). A header takes nothing else. */
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
@@ -13,26 +13,25 @@ const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
  * alone, or a scheme of the application's own with a dot in it (RFC 8252, section 7.1).
  * @returns what is wrong with one, or nothing
  */
-export function validateRedirectUri(uri: string): string | undefined {
-  if (uri.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
-  if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return ABSOLUTE;
+export function validateRedirectUri(uri: string): FieldProblem | undefined {
+  if (uri.length > MAX_LENGTH) return { code: 'too-long', params: { max: MAX_LENGTH } };
+  if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return { code: 'redirect-uri-not-absolute' };
   // Others are read alike when it is given and differently when a browser is sent there.
-  if (!CHARACTERS.test(uri))
-    return 'must have the characters of an address only: others are written as %C3%A9, in a host as xn--';
+  if (!CHARACTERS.test(uri)) return { code: 'redirect-uri-characters' };
   const url = new URL(uri);
   // Without two slashes and a host, a browser takes it for a path of the page that it is on.
-  if (/^https?:$/.test(url.protocol) && !/^https?:\/\/[^/]/i.test(uri)) return ABSOLUTE;
-  if (uri.includes('#')) return 'must not have a fragment';
+  if (/^https?:$/.test(url.protocol) && !/^https?:\/\/[^/]/i.test(uri))
+    return { code: 'redirect-uri-not-absolute' };
+  if (uri.includes('#')) return { code: 'redirect-uri-fragment' };
   // No parameter may be in a response twice (RFC 6749, section 3.1).
   const own = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
-  if (own !== undefined) return `must not have the parameter "${own}", which the response adds`;
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
+  if (own !== undefined) return { code: 'redirect-uri-parameter', params: { name: own } };
+  if (url.username !== '' || url.password !== '') return { code: 'url-with-credentials' };
   if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:')
-    return isLoopback(url) ? undefined : 'must be https, unless it is on this machine (127.0.0.1)';
+  if (url.protocol === 'http:') return isLoopback(url) ? undefined : { code: 'redirect-uri-insecure' };
   return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol)
     ? undefined
-    : 'must be https, or have a scheme of its own with a dot in it, such as com.example.app:/callback';
+    : { code: 'redirect-uri-scheme' };
 }
 
 /**

@@ -88,8 +88,7 @@ export async function removeSigningKey(tx: Transaction, act: Attribution, kid: s
   await bumpSigningKeyVersion(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw notFound('key');
-  if (keys[0]?.kid === kid)
-    throw new DomainError('conflict', 'This key signs new tokens. Rotate the keys first, then remove it.');
+  if (keys[0]?.kid === kid) throw new DomainError('conflict', { code: 'key-in-use' });
   await deleteSigningKey(tx, act, kid);
 }
 

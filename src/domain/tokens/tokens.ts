@@ -102,16 +102,16 @@ export async function issueToken(
 /** @returns what is no scope, and no address, of what a token is to have */
 export function validateToken(scopes: readonly string[], blocks: readonly string[]): FieldError[] {
   return [
-    ...scopes.flatMap((scope, index) =>
-      isScope(scope) ? [] : [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }],
+    ...scopes.flatMap((scope, index): FieldError[] =>
+      isScope(scope) ? [] : [{ property: `scopes.${index}`, code: 'unknown-scope', value: scope }],
     ),
-    ...blocks.flatMap((block, index) =>
+    ...blocks.flatMap((block, index): FieldError[] =>
       isAddressBlock(block)
         ? []
         : [
             {
               property: `allowedAddresses.${index}`,
-              message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
+              code: 'not-an-address-block',
               value: block,
             },
           ],
@@ -129,7 +129,8 @@ async function requireTokenLimit(
   if ((await listUserTokens(tx, userId, now)).length >= atMost)
     throw invalidInput({
       property: 'name',
-      message: `cannot be given: you have ${atMost} tokens, and no more are allowed. Revoke one first`,
+      code: 'too-many-tokens',
+      params: { max: atMost },
     });
 }
 
@@ -272,13 +273,10 @@ function grantedScopes(
 ): readonly Scope[] {
   if (requested === undefined) return allowed;
   const held: readonly string[] = allowed;
-  const faults = requested.flatMap((scope, index) =>
-    held.includes(scope)
-      ? []
-      : [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }],
+  const faults = requested.flatMap((scope, index): FieldError[] =>
+    held.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],
   );
   if (faults.length > 0) throw invalidInput(faults);
-  if (requested.length === 0)
-    throw invalidInput({ property: 'scopes', message: 'must name at least one scope' });
+  if (requested.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });
   return [...new Set(requested)].filter(isScope);
 }

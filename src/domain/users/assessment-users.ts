@@ -54,7 +54,7 @@ export async function requireAdministeredAssessment(
 
 function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): void {
   if (!isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', 'Only admins see and change who has access to an assessment.');
+    throw new DomainError('forbidden', { code: 'assessment-users-admins-only' });
 }
 
 /**
@@ -72,7 +72,7 @@ export async function updateAssessmentUsers(
   const removing = new Set(remove);
   const both = add.flatMap((id, index): FieldError[] =>
     removing.has(id)
-      ? [{ property: `add.${index}`, message: 'must not be in remove as well', value: id }]
+      ? [{ property: `add.${index}`, code: 'also-in', params: { other: 'remove' }, value: id }]
       : [],
   );
   if (both.length > 0) throw invalidInput(both);
@@ -138,7 +138,7 @@ async function requireUsers(
         : [
             {
               property: `${list}.${index}`,
-              message: 'is not the id of a user of the organization',
+              code: 'unknown-user',
               value: id,
             },
           ],

@@ -143,9 +143,9 @@ export async function banUser(
   if (user === undefined || (user.id !== caller.userId && !isMemberOf(caller, user.organization_id))) {
     throw notFound('user');
   }
-  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', 'Only admins ban users.');
-  if (user.id === caller.userId) throw new DomainError('forbidden', 'You cannot ban yourself.');
-  if (user.staff === 1) throw new DomainError('forbidden', 'Platform staff cannot be banned here.');
+  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', { code: 'user-ban-admins-only' });
+  if (user.id === caller.userId) throw new DomainError('forbidden', { code: 'ban-self' });
+  if (user.staff === 1) throw new DomainError('forbidden', { code: 'ban-staff' });
   return applyBan(tx, act, id, expected);
 }
 
@@ -170,7 +170,7 @@ export async function applyBan(
   }
   if (user.admin === 1 && user.organization_id !== null) {
     if (await isLastAdmin(tx, user.organization_id, id)) {
-      throw new DomainError('forbidden', 'This is the last admin of the organization, who cannot be banned.');
+      throw new DomainError('forbidden', { code: 'ban-last-admin' });
     }
   }
   if (expected !== undefined) {

@@ -85,7 +85,7 @@ export async function acceptInvitation(
   const name = requireUserName('name', input.name);
   const user = await lockUser(tx, userId);
   if (user === undefined || !isOpen(user, invitedAt))
-    throw new DomainError('conflict', 'This invitation is not open any more.');
+    throw new DomainError('conflict', { code: 'invitation-not-open' });
   await tx
     .updateTable('users')
     .set((eb) => ({
@@ -118,9 +118,8 @@ export async function renewInvitation(
   const user = await lockUser(tx, userId);
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle === 'banned') throw new DomainError('forbidden', 'This user is banned.');
-  if (obstacle !== 'invited')
-    throw new DomainError('forbidden', 'This user has accepted the invitation already.');
+  if (obstacle === 'banned') throw new DomainError('forbidden', { code: 'user-banned' });
+  if (obstacle !== 'invited') throw new DomainError('forbidden', { code: 'invitation-accepted' });
   const before = invitedAtOf(user);
   // Another time is another link, also within a millisecond.
   const invitedAt = Math.max(act.now, before + 1);

@@ -87,9 +87,9 @@ export async function inviteUser(
   input: Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>,
 ): Promise<CreatedUser & { invitedAt: number }> {
   validateUserFields(input);
-  if (!canManageUsers(account)) throw new DomainError('forbidden', 'Only admins invite people.');
+  if (!canManageUsers(account)) throw new DomainError('forbidden', { code: 'user-invite-admins-only' });
   if (account.staff && input.organization === undefined)
-    throw invalidInput({ property: 'organization', message: 'is required' });
+    throw invalidInput({ property: 'organization', code: 'required' });
   const organization = account.staff
     ? await organizationByUid(tx, input.organization ?? '')
     : await organizationById(tx, account.organizationId ?? -1);
@@ -100,7 +100,7 @@ export async function inviteUser(
   )
     throw invalidInput({
       property: 'organization',
-      message: 'is not the uid of an organization that you look after',
+      code: 'organization-not-managed',
       value: input.organization,
     });
   const created = await createUser(tx, act, { ...input, organization: organization.uid });

@@ -45,7 +45,7 @@ export async function updateUser(
     !(isOwn || (found.organization_id !== null && isMemberOf(caller, found.organization_id)))
   )
     throw notFound('user');
-  if (!caller.admin) throw new DomainError('forbidden', 'Only admins change users.');
+  if (!caller.admin) throw new DomainError('forbidden', { code: 'user-update-admins-only' });
   const { organization_id: organizationId } = found;
   // Asked before the user is held, in the order of a ban.
   const isLast = { ofAll: false, ofAccepted: false };
@@ -59,10 +59,10 @@ export async function updateUser(
   // Who never signed in may give it up, unless nobody at all were left: nor may they be banned then.
   const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
   if (leavesNone && user.admin === 1 && user.banned_at === null)
-    throw new DomainError('forbidden', 'This is the last admin of the organization, who has to stay one.');
+    throw new DomainError('forbidden', { code: 'last-admin' });
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)
-    throw invalidInput({ property: 'admin', message: 'is so of platform staff, always', value: false });
+    throw invalidInput({ property: 'admin', code: 'always-true-for-staff', value: false });
 
   if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, act, user);
   if (change.name !== undefined) await renameUser(tx, act, id, change.name);
@@ -79,10 +79,9 @@ export async function updateUser(
     });
   }
   if (change.reinvite === true) {
-    if (user.accepted_at !== null)
-      throw new DomainError('conflict', 'This user has accepted the invitation already.');
+    if (user.accepted_at !== null) throw new DomainError('conflict', { code: 'invitation-accepted' });
     if (user.banned_at !== null && change.reactivate !== true)
-      throw new DomainError('conflict', 'This user is banned.');
+      throw new DomainError('conflict', { code: 'user-banned' });
     await renewInvitation(tx, act, id);
   }
 }

@@ -114,8 +114,7 @@ export async function requireManagedUser(db: ReadConnection, caller: Caller, id:
  * @throws Failure `forbidden` for the command line, which has none
  */
 export async function requireOwnUser(db: ReadConnection, caller: Caller): Promise<User> {
-  if (caller.userId === null)
-    throw new DomainError('forbidden', 'The command line has no account of its own.');
+  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const [user] = await usersById(db, [caller.userId]);
   if (user === undefined) throw notFound('user');
   return user;
@@ -134,8 +133,7 @@ export async function requireUserListAccess({ db, caller }: ListContext): Promis
     .where('role', '=', 'rbac_group_admin')
     .limit(1)
     .executeTakeFirst();
-  if (role === undefined)
-    throw new DomainError('forbidden', 'Only admins, and admins of a group, list users.');
+  if (role === undefined) throw new DomainError('forbidden', { code: 'user-list-admins-only' });
 }
 
 /** Completes rows of `usersOf`. */

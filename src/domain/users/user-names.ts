@@ -10,7 +10,7 @@ export function validateUserName(property: string, name: string): FieldError | u
   const text = replaceHiddenCharacters(name);
   const fault = validateName(property, text);
   if (fault !== undefined || VISIBLE.test(text)) return fault;
-  return { property, message: 'must have a character that can be seen', value: name };
+  return { property, code: 'no-visible-character', value: name };
 }
 
 /**

@@ -49,7 +49,7 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
       : await requireOrganization(tx, 'organization', input.organization);
   const staff = organizationId === null;
   if (!staff && input.assignedTo !== undefined)
-    throw invalidInput({ property: 'assignedTo', message: 'is for platform staff only' });
+    throw invalidInput({ property: 'assignedTo', code: 'staff-only' });
   const assessments = input.assessments ?? [];
   await requireAssessments(tx, organizationId, assessments);
   const uid = `u${randomText(15)}`;
@@ -72,8 +72,8 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new DomainError('conflict', `There is a user with the address ${email} already.`, [
-      { property: 'email', message: 'is taken already', value: email },
+    throw new DomainError('conflict', { code: 'email-taken', params: { email } }, [
+      { property: 'email', code: 'taken', value: email },
     ]);
   }
   if (organizationId !== null) {
@@ -115,7 +115,7 @@ export function validateUserFields({
   if (email !== undefined && !isEmail(email.trim()))
     faults.push({
       property: 'email',
-      message: 'must be an e-mail address such as ada@example.com',
+      code: 'not-an-email',
       value: email,
     });
   const fault = name === undefined ? undefined : validateUserName('name', name);
@@ -169,7 +169,7 @@ export async function assignStaff(
 ): Promise<void> {
   const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
   if (user === undefined) throw notFound('user');
-  if (user.staff !== 1) throw invalidInput({ property: 'user', message: 'must be platform staff' });
+  if (user.staff !== 1) throw invalidInput({ property: 'user', code: 'not-staff' });
   const before = await findAssignedOrganizations(tx, userId);
   await replaceAssignment(tx, userId, organizations);
   await bumpCredentialVersion(tx);
@@ -205,7 +205,7 @@ export async function createOrganization(
   input: NewOrganization,
 ): Promise<Organization> {
   const { staff, assignedOrganizations, userId } = act.actor;
-  if (!staff) throw new DomainError('forbidden', 'Only platform staff create organizations.');
+  if (!staff) throw new DomainError('forbidden', { code: 'organization-create-staff-only' });
   const organization = await insertOrganization(tx, act, input);
   if (assignedOrganizations !== null && userId !== null)
     await assignStaff(tx, act, userId, [...(await findAssignedOrganizations(tx, userId)), organization.uid]);
@@ -227,8 +227,7 @@ export async function findAssignedOrganizations(db: ReadConnection, userId: numb
 
 async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
   const organization = await organizationByUid(tx, uid);
-  if (organization === undefined)
-    throw invalidInput({ property, message: 'is not the uid of an organization', value: uid });
+  if (organization === undefined) throw invalidInput({ property, code: 'unknown-organization', value: uid });
   return organization.id;
 }
 
