@@ -3,15 +3,17 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { invalidInput } from '../shared/errors.ts';
 import { type Organization, organizationById, organizationByUid } from './organizations.ts';
 
-/** The organization that somebody names who creates something in one, by either; faults tell it as `organization`. */
+/** Selects an organization by uid or id. Errors name the property `organization`. */
 export interface OrganizationSelector {
   id?: number | undefined;
   uid?: string | undefined;
 }
 
 /**
- * The organization in which something is created: staff name it, everyone else has one (docs/companions.md, section 1).
- * @throws Failure `invalid` when staff name none, for one that the caller does not belong to, and for an unknown one
+ * Resolves the organization in which something is created: staff have to select one, other users have one
+ * (docs/companions.md, section 1).
+ * @throws DomainError `invalid` when staff select none, and for an organization that does not exist or that the
+ *   caller cannot access
  */
 export async function resolveTargetOrganization(
   db: ReadConnection,

@@ -4,8 +4,8 @@ import { type ScopeAccess, accessOfScope, type Scope } from '../../auth/scopes.t
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
- * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
- * so that queries can be prepared once for each.
+ * What a caller can see, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`, by
+ * which queries are prepared once for each kind.
  */
 export interface Visibility {
   key: string;
@@ -13,7 +13,7 @@ export interface Visibility {
   rules: readonly ScopeAccess[];
 }
 
-/** Staff who are assigned to organizations are confined to these, other staff are not, and clients are of one. */
+/** `assigned` are staff limited to some organizations, `staff` are the others. */
 type CallerKind = 'staff' | 'assigned' | 'client';
 
 function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
@@ -21,18 +21,14 @@ function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
   return assignedOrganizations === null ? 'staff' : 'assigned';
 }
 
-/** The parameters that the conditions below need. */
 export interface VisibilityParameters {
   /** -1 for the command line, which has no account. */
   callerId: number;
-  /** -1 for staff, who are of no organization. */
+  /** -1 for staff, who belong to no organization. */
   callerOrganizationId: number;
 }
 
-/**
- * @param accepted the scopes that the operation accepts; only those count
- * @returns what the caller reaches with them
- */
+/** @param accepted the scopes that the operation accepts; other scopes are ignored */
 export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
   const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
   const all = held.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
@@ -46,7 +42,7 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
-/** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
+/** Whether one rule makes the other redundant. Listings hold only assets of their own organization. */
 function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean {
   const sameAssets = String(one.writableBy) === String(other.writableBy);
   if (one.level === other.level && sameAssets) return first;
@@ -54,8 +50,8 @@ function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean
 }
 
 /**
- * @returns what the account reaches where an operation has no scopes of its own: staff everything, or the organizations
- *   that they are assigned to, an admin their organization, everyone else the assessments that they have access to
+ * The visibility of an account where an operation has no scopes of its own: staff see everything, or their assigned
+ * organizations; admins see their organization; other users see the assessments that they have access to.
  */
 export function visibilityOf(account: Account): Visibility {
   const kind = kindOf(account);
@@ -68,7 +64,7 @@ export function visibilityParameters(caller: Caller): VisibilityParameters {
   return { callerId: caller.userId ?? -1, callerOrganizationId: caller.organizationId ?? -1 };
 }
 
-/** @returns the condition that a row of `assets`, found by other means, is within reach */
+/** The condition that a row of `assets`, found by other means, is visible. */
 export function assetIsVisible(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   return assetCondition(
     reach,
@@ -78,7 +74,7 @@ export function assetIsVisible(reach: Visibility, p: VisibilityParameters): RawB
   );
 }
 
-/** The same for what nothing else narrows: the rows of `assets` are found by it. */
+/** The same condition in a form by which indexes find the rows. */
 export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   const { kind } = reach;
   const listed =
@@ -118,7 +114,7 @@ function assetCondition(
   );
 }
 
-/** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
+/** The condition that a row of `organizations`, an organization or a group, is visible. */
 export function organizationIsVisible(
   { rules, kind }: Visibility,
   p: VisibilityParameters,
@@ -140,8 +136,8 @@ export function organizationIsVisible(
 }
 
 /**
- * @param column the id of the organization that something is of
- * @returns the condition that the account belongs to it, in whatever role (as `belongsTo` says of one)
+ * The condition that the account belongs to an organization in any role, as `belongsTo` does in memory.
+ * @param column the organization's id
  */
 export function inOwnOrganization(
   { kind }: Visibility,
@@ -151,7 +147,7 @@ export function inOwnOrganization(
   return inOrganization(column, kind, p);
 }
 
-/** @returns the condition that a row of `assessments`, a listing, is within reach */
+/** The condition that a row of `assessments`, a listing, is visible. */
 export function assessmentIsVisible(
   { rules, kind }: Visibility,
   p: VisibilityParameters,
@@ -172,7 +168,7 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
 }
 
-/** A client user's own organization, the organizations that a staff user is assigned to, or all. */
+/** A client user's organization, the assigned organizations of staff, or all. */
 function inOrganization(
   id: Expression<unknown>,
   kind: CallerKind,
@@ -188,7 +184,7 @@ function inOrganization(
   }
 }
 
-/** Whether one of these listings holds the row of `assets`. */
+/** Whether one of the caller's listings contains the row of `assets`. */
 function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   return kind === 'client'
     ? sql<SqlBool>`exists (
@@ -200,7 +196,7 @@ function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool
         where listing_assets.asset_id = assets.id and ${inListing(kind, p)})`;
 }
 
-/** The listings that a client user has access to; for staff, the listings of their organizations. */
+/** The listings that a client user has access to; for staff, those of their organizations. */
 function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
   return sql<SqlBool>`exists (
@@ -208,10 +204,7 @@ function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBoo
     where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;
 }
 
-/**
- * Remembers one value for each kind of reach; there are few.
- * @returns a function from a reach to the value that `make` made for the first of its key
- */
+/** Caches one value for each visibility key; there are few. */
 export function memoizeByVisibility<T>(make: (reach: Visibility) => T): (reach: Visibility) => T {
   const made = new Map<string, T>();
   return (reach) => {
