@@ -8,31 +8,31 @@ const MAX_TEXT = 255;
 const MAX_DOMAINS = 100;
 const MAX_GROUPS = 1_000;
 
-/** What an organization names: its provider, and what the claims of that provider mean here. */
+/** The identity provider of an organization, and what its claims mean. */
 export interface ProviderSettings {
-  /** As the provider's metadata writes it. */
+  /** As in the provider's metadata. */
   issuer: string;
   clientId: string;
   /** Sealed; `null` for a public client. */
   sealedSecret: string | null;
-  /** Whose addresses sign in there. */
+  /** The e-mail domains of its users. */
   domains: readonly string[];
   /** The claim that lists groups. */
   groupsClaim: string;
-  /** Who is in it is an admin, and nobody else; `null` leaves that to the organization. */
+  /** Its members are the only admins; `null` if the organization appoints admins itself. */
   adminGroup: string | null;
-  /** The assessments that a group opens. */
+  /** The assessments that members of a group can access. */
   groups: readonly { group: string; assessment: string }[];
   /** Whether passwords are refused. */
   ssoOnly: boolean;
 }
 
-/** @returns a domain as it is compared; one that is none stays as it is, to be told so */
+/** @returns the domain in the form in which domains are compared; invalid input unchanged */
 export function normalizeDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
 }
 
-/** @returns what is wrong with the settings of a provider, by their form alone */
+/** Validates without database access. */
 export function validateProviderSettings(
   settings: ProviderSettings,
   domains: readonly string[],
@@ -53,7 +53,7 @@ export function validateProviderSettings(
   return errors;
 }
 
-/** At least two labels, the last of which is no number. */
+/** At least two labels, of which the last is not a number. */
 function isDomain(text: string): boolean {
   return text.length <= MAX_DOMAIN && isHostName(text) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}$/.test(text);
 }

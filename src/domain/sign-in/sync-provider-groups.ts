@@ -7,9 +7,8 @@ import { setAdmin } from '../users/update-user.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 
 /**
- * Gives an account what its groups at the provider stand for, and takes away what they no longer stand for: the role of
- * an admin where the organization named a group for it, and access to the assessments of mapped groups. The last admin
- * stays one. Access to assessments that no group is mapped to is not touched.
+ * Syncs the admin role and the access to mapped assessments with the user's groups at the provider. The last admin
+ * keeps the role. Assessments without a mapped group are not touched.
  */
 export async function syncProviderGroups(
   tx: Transaction,

@@ -6,12 +6,12 @@ import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 import { signInBlocker, type SignInState, selectSignInStates } from '../users/sign-in-eligibility.ts';
 
-/** The answer of a browser that was asked to use a passkey. */
+/** The response of a browser to a passkey request. */
 export interface PasskeyAssertion {
-  /** The credential as JSON. */
+  /** JSON. */
   credential: string;
   relyingParty: RelyingParty;
-  /** What the browser was asked with, and until when it was to answer. */
+  /** The challenge of the request, and when it expires. */
   challenge: string;
   endsAt: number;
 }
@@ -26,9 +26,9 @@ interface Passkey extends SignInState {
 }
 
 /**
- * Checks a sign-in with a passkey alone, which is two factors: the authenticator, and what it verified its user by.
- * @returns whose it is; `undefined` when it is unknown or wrong, its user is banned, or their organization wants
- *   sign-ins through its provider only: nobody is told which
+ * Signs in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
+ * @returns the user; `undefined` when the passkey is unknown or wrong, its user is banned, or their organization
+ *   requires its provider; the response does not say which
  */
 export async function signInWithPasskey(
   refusing: DatabaseWithDenials,
@@ -51,7 +51,7 @@ export async function signInWithPasskey(
   return undefined;
 }
 
-/** @returns whether a passkey of this user was used, rightly */
+/** @returns whether the assertion is valid and of this user's passkey */
 export async function verifyPasskey(
   refusing: DatabaseWithDenials,
   act: Attribution,
@@ -107,10 +107,7 @@ async function verifyAssertion(
   return outcome === 'right';
 }
 
-/**
- * @returns whether the counter has grown: one that does not means that someone has copied the authenticator (WebAuthn,
- *   section 6.1.1)
- */
+/** @returns whether the counter has grown; otherwise the authenticator was cloned (WebAuthn, section 6.1.1) */
 async function advanceCounter(
   tx: Transaction,
   act: Attribution,
@@ -121,7 +118,7 @@ async function advanceCounter(
     .updateTable('passkeys')
     .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })
     .where('id', '=', passkey.id)
-    // An authenticator that keeps no counter says 0 every time.
+    // Authenticators without a counter always send 0.
     .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
     .returning('id')
     .executeTakeFirst();

@@ -16,13 +16,13 @@ const insertAccess = prepareInsert('assessment_access', {
   user_id: 'int',
 });
 
-/** The client users who were given access to an assessment, but admins, who have it anyway. */
+/** Client users with explicit access to an assessment. Admins are excluded, as they can access it anyway. */
 const usersWithAccess = (db: ReadConnection) =>
   selectUsers(db)
     .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
     .where('users.admin', '=', 0);
 
-/** The same as a list (operation 40), which the id of the assessment narrows. */
+/** The same as a list (operation 40), filtered by the assessment. */
 export const assessmentUserList = defineList({
   name: 'assessment-users',
   rows: ({ db }) => usersWithAccess(db),
@@ -39,8 +39,8 @@ export const assessmentUserList = defineList({
 });
 
 /**
- * @returns the id of an assessment whose accesses the caller may see
- * @throws Failure `missing` for who has no access to it, `forbidden` for who is no admin
+ * @returns the id of an assessment whose users the caller may see
+ * @throws DomainError `not-found` without access to it; `forbidden` unless the caller is an admin
  */
 export async function requireAdministeredAssessment(
   db: ReadConnection,
@@ -58,10 +58,11 @@ function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): vo
 }
 
 /**
- * Gives users access to an assessment, and takes it from others; what they have already, or have not, stays.
- * @returns those who have been given access then
- * @throws Failure `invalid` for a user in both lists and for who is no user of the organization, `missing` and
- *   `forbidden` as above
+ * Grants users access to an assessment and revokes that of others. Existing grants and missing ones are left as
+ * they are.
+ * @returns the users who gained access
+ * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` and `forbidden`
+ *   as above
  */
 export async function updateAssessmentUsers(
   tx: Transaction,

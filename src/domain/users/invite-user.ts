@@ -7,7 +7,7 @@ import { organizationById, organizationByUid } from '../organizations/organizati
 import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { createUser, type CreatedUser, type NewUser, validateUserFields } from './users.ts';
 
-/** Someone whom an admin, or staff, look after, as they see them. */
+/** A user as an admin or staff manage them. */
 export interface ManagedUser {
   id: number;
   uid: string;
@@ -20,11 +20,10 @@ export interface ManagedUser {
   /** Whether they have an authenticator app or a passkey. */
   secondFactor: boolean;
   createdAt: number;
-  /** When they last used a browser here, or a token of theirs was used; `null` for never. */
+  /** The last use of a session or token; `null` for never. */
   lastSeenAt: number | null;
 }
 
-/** @returns whether someone looks after anybody */
 export function canManageUsers({ admin, staff }: Account): boolean {
   return admin || staff;
 }
@@ -76,9 +75,9 @@ export async function managedUserByUid(
 }
 
 /**
- * Invites someone: an admin into their organization, staff into one that they reach.
- * @param input `organization` is its uid, which staff name; an admin may name their own
- * @throws Failure `forbidden` for who administers nobody, and as `createUser` does
+ * Invites a user: admins into their organization, staff into one that they can access.
+ * @param input `organization` is a uid, which staff have to give and admins may
+ * @throws DomainError `forbidden` unless the caller is an admin or staff, and as `createUser` does
  */
 export async function inviteUser(
   tx: Transaction,
