@@ -52,8 +52,6 @@ export async function cancelImport(
   return { cancelled: await readImport(tx, act.actor, id), unused };
 }
 
-const END_STATES = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
-
 /**
  * Queues the undo of an import that has ended (operation 82).
  * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
