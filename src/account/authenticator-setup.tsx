@@ -7,6 +7,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Field, Form } from '../pages/forms.tsx';
+import { MESSAGES } from './messages.ts';
 
 const SEALED_FOR = 'totp set-up';
 /** How long it may take from the QR code to the first code. */
@@ -61,12 +62,12 @@ interface AuthenticatorFormProps {
 export function AuthenticatorForm({ action, setup, email, refused, children }: AuthenticatorFormProps) {
   return (
     <Form action={action}>
-      <p>Scan this with an authenticator app, then type the code that the app shows.</p>
+      <p>{MESSAGES.authenticator.scan}</p>
       <QrCode text={totpUri(setup.secret, email)} />
-      <p>If you cannot scan it, type this key into the app, for a time-based code:</p>
+      <p>{MESSAGES.authenticator.enterKey}</p>
       <SecretField
         text={(setup.secret.match(/.{1,4}/g) ?? []).join(' ')}
-        label="Copy the key"
+        label={MESSAGES.authenticator.copyKey}
         id="totp-secret"
       />
       {children}
@@ -74,13 +75,13 @@ export function AuthenticatorForm({ action, setup, email, refused, children }: A
       <Field
         name="code"
         label="Code"
-        hint="The six digits that the app shows now."
-        error={refused ? 'This code is wrong or too old. Is the clock of your phone right?' : undefined}
+        hint={MESSAGES.authenticator.codeHint}
+        error={refused ? MESSAGES.authenticator.wrongCode : undefined}
         autocomplete="one-time-code"
         inputmode="numeric"
         maxLength={MAX_CODE_LENGTH}
       />
-      <Button>Turn on</Button>
+      <Button>{MESSAGES.authenticator.turnOn}</Button>
     </Form>
   );
 }
@@ -94,7 +95,7 @@ function QrCode({ text }: { text: string }) {
       class="qr"
       viewBox={`0 0 ${size} ${size}`}
       role="img"
-      aria-label="QR code with the key that is written below"
+      aria-label={MESSAGES.authenticator.qrCode}
       shape-rendering="crispEdges"
     >
       <path d={squares.join('')} />

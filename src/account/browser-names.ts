@@ -7,6 +7,7 @@ const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
 ];
+import { MESSAGES } from './messages.ts';
 
 const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\b(iPhone|iPad|iPod)\b/, 'iOS'],
@@ -24,7 +25,8 @@ export function browserName(userAgent: string): string {
   const nameIn = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = nameIn(BROWSERS);
   const system = nameIn(SYSTEMS);
-  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  if (browser !== undefined)
+    return system === undefined ? browser : MESSAGES.browsers.onSystem(browser, system);
   const text = userAgent.trim().slice(0, MAX_LENGTH);
-  return text === '' ? 'Unknown browser' : text;
+  return text === '' ? MESSAGES.browsers.unknown : text;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Page } from '../pages/layout.tsx';
+import { MESSAGES } from './messages.ts';
 
 /** The longest token of a link that is looked at. */
 export const MAX_LINK_TOKEN_LENGTH = 200;
@@ -13,7 +14,7 @@ export function InvalidLink({ title, children }: { title: string; children: Comp
     <Page title={title} scripts={LINK_SCRIPTS}>
       {children}
       <p>
-        <a href="/sign-in">Go to the sign-in page</a>
+        <a href="/sign-in">{MESSAGES.link.signIn}</a>
       </p>
     </Page>
   );

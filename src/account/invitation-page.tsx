@@ -14,6 +14,7 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/invitation';
 /** The longest name that a form takes, to say of it that it is too long. */
@@ -44,12 +45,9 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <InvalidLink title="This invitation cannot be used">
-        <p>
-          Somebody has accepted it already, or it is too old, or there is a newer one. If you have set your
-          password before, sign in with it.
-        </p>
-        <p>Otherwise ask an admin of your organization to invite you again.</p>
+      <InvalidLink title={MESSAGES.invitation.invalid}>
+        <p>{MESSAGES.invitation.invalidWhy}</p>
+        <p>{MESSAGES.invitation.askAgain}</p>
       </InvalidLink>,
       { status },
     );
@@ -64,24 +62,24 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
         <p>
-          You are invited to Assay
+          {MESSAGES.invitation.invited}
           {organization !== null && (
             <>
               {' '}
-              by <strong>{organization}</strong>
+              {MESSAGES.invitation.by} <strong>{organization}</strong>
             </>
           )}
-          . You will sign in as <strong>{email}</strong>.
+          {MESSAGES.invitation.signInAs} <strong>{email}</strong>.
         </p>
         <Form action={PATH}>
           <input type="hidden" name="token" value={token} />
           <Field
             name="name"
-            label="Your name"
+            label={MESSAGES.invitation.name}
             autocomplete="name"
-            hint="As the people you work with will see it."
+            hint={MESSAGES.invitation.nameHint}
             value={rejected?.name ?? name ?? ''}
             error={rejected?.nameError}
             maxLength={MAX_NAME_LENGTH}
@@ -89,11 +87,11 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
           />
           <NewPasswordField
             email={email}
-            label="Choose a password"
+            label={MESSAGES.invitation.password}
             error={rejected?.passwordError}
             autofocus={rejected !== undefined && rejected.nameError === undefined}
           />
-          <Button>Accept and sign in</Button>
+          <Button>{MESSAGES.invitation.accept}</Button>
         </Form>
       </Page>,
       { status: rejected === undefined ? 200 : 422 },
@@ -103,13 +101,13 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
         <p>
-          You are invited to Assay by <strong>{organization}</strong>, which has its own sign-in. You need no
-          password here: sign in there as <strong>{email}</strong>.
+          {MESSAGES.invitation.invitedBy} <strong>{organization}</strong>
+          {MESSAGES.invitation.sso} <strong>{email}</strong>.
         </p>
         <a class="button primary" href="/sign-in/organization">
-          Sign in through your organization
+          {MESSAGES.invitation.signInSso}
         </a>
       </Page>,
     );
@@ -144,7 +142,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 
-      const nameError = validateUserName('Your name', name);
+      const nameError = validateUserName(MESSAGES.invitation.name, name);
       const passwordError = await validatePassword(password, [
         invitation.email,
         name,

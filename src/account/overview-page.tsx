@@ -14,6 +14,7 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { signInMethodLabel } from './sessions-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account';
 
@@ -35,18 +36,18 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <AccountPage path={PATH} title={session.name ?? 'Your account'}>
-        {renamed && <Notice kind="success">Your name is changed.</Notice>}
+      <AccountPage path={PATH} title={session.name ?? MESSAGES.overview.title}>
+        {renamed && <Notice kind="success">{MESSAGES.overview.renamed}</Notice>}
         <section>
-          <h2>Who you are</h2>
+          <h2>{MESSAGES.overview.profile}</h2>
           <dl>
-            <dt>E-mail address</dt>
+            <dt>{MESSAGES.overview.email}</dt>
             <dd>{session.email}</dd>
             <dt>Organization</dt>
-            <dd>{organization ?? 'Platform staff'}</dd>
+            <dd>{organization ?? MESSAGES.overview.platformStaff}</dd>
             <dt>Role</dt>
             <dd>{session.staff ? 'Staff' : session.admin ? 'Admin' : 'User'}</dd>
-            <dt>Signed in</dt>
+            <dt>{MESSAGES.overview.signedIn}</dt>
             <dd>
               <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
             </dd>
@@ -55,27 +56,23 @@ export const registerOverview: RouteRegistrar = (app, context) => {
             <Field
               name="name"
               label="Name"
-              hint="As the people you work with see it."
+              hint={MESSAGES.overview.nameHint}
               autocomplete="name"
               value={rejected?.name ?? session.name ?? ''}
               error={rejected?.error}
               maxLength={MAX_NAME_LENGTH}
             />
-            <Button kind="plain">Change the name</Button>
+            <Button kind="plain">{MESSAGES.overview.saveName}</Button>
           </Form>
         </section>
         <section>
-          <h2>Who can act for you</h2>
+          <h2>{MESSAGES.overview.access}</h2>
           <dl>
             <dt>
-              <a href="/account/security">Second factor</a>
+              <a href="/account/security">{MESSAGES.overview.secondFactor}</a>
             </dt>
             <dd>
-              {hasSecondFactor(factors)
-                ? 'On'
-                : password
-                  ? 'Off: a password alone opens this account'
-                  : 'None here: your organization signs you in'}
+              {hasSecondFactor(factors) ? 'On' : password ? MESSAGES.overview.off : MESSAGES.overview.sso}
             </dd>
             <dt>
               <a href="/account/sessions">Sessions</a>
@@ -117,7 +114,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { userId } = signedInSession(request);
       const { name } = request.body;
-      const fault = validateUserName('The name', name);
+      const fault = validateUserName(MESSAGES.overview.theName, name);
       if (fault !== undefined)
         return show(request, reply, {
           rejected: { name, error: `${fault.property} ${describeFieldProblem(fault)}.` },

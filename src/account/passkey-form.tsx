@@ -4,6 +4,7 @@ import type { Context } from '../runtime/context.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Form } from '../pages/forms.tsx';
 import type { PasskeyPurpose } from './passkey-endpoints.ts';
+import { MESSAGES } from './messages.ts';
 
 /** What a page with one of these runs. */
 export const PASSKEY_SCRIPTS = ['passkeys.js'] as const;
@@ -41,8 +42,7 @@ export function PasskeyForm({
         <Button kind={kind}>{label}</Button>
       </Form>
       <p class="hint" data-elsewhere hidden>
-        Passkeys belong to one address. They work here once you open this page at{' '}
-        <a href={origin}>{origin}</a>.
+        {MESSAGES.passkeys.otherOrigin} <a href={origin}>{origin}</a>.
       </p>
       <p class="error" aria-live="polite"></p>
     </div>
@@ -56,7 +56,7 @@ export function PasskeySignIn({ context, to }: { context: Context; to: string | 
       context={context}
       purpose="sign-in"
       action="/sign-in/passkey"
-      label="Sign in with a passkey"
+      label={MESSAGES.passkeys.signIn}
       kind="plain"
     >
       <input type="hidden" name="to" value={safeReturnPath(to)} />

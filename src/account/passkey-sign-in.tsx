@@ -9,6 +9,7 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PasskeySignInFormSchema = Type.Object({
   credential: CredentialSchema,
@@ -40,14 +41,12 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
       return sendPage(
         request,
         reply,
-        <Page title="Sign in">
+        <Page title={MESSAGES.signIn.title}>
           {/* The same words for every reason, as with a password. */}
-          <Notice kind="error">
-            This passkey cannot sign you in here, or you took too long. Try again, or use your password.
-          </Notice>
+          <Notice kind="error">{MESSAGES.passkeys.failed}</Notice>
           <div>
             <a class="button primary" href={signInPath(to ?? CONSOLE_HOME)}>
-              Back to sign-in
+              {MESSAGES.passkeys.back}
             </a>
           </div>
         </Page>,

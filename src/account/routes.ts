@@ -2,14 +2,12 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { registerApplications } from './applications-page.tsx';
 import { registerConsole } from './console-page.ts';
 import { registerInvitation } from './invitation-page.tsx';
-import { registerInvitePerson } from './invite-person-page.tsx';
 import { registerOrganizationSignIn } from './organization-sign-in-page.tsx';
 import { registerOverview } from './overview-page.tsx';
 import { registerPasskeySignIn } from './passkey-sign-in.tsx';
 import { registerPasskeyOptions } from './passkey-endpoints.ts';
+import { registerPasswordLink } from './password-link-page.tsx';
 import { registerPassword } from './password-page.tsx';
-import { registerPeople } from './people-page.tsx';
-import { registerPerson } from './person-page.tsx';
 import { registerReset } from './reset-page.tsx';
 import { registerSecondFactorSetup } from './second-factor-setup-page.tsx';
 import { registerSecondFactor } from './second-factor-page.tsx';
@@ -32,9 +30,7 @@ export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerPassword,
   registerSessions,
   registerTokens,
-  registerPeople,
-  registerInvitePerson,
-  registerPerson,
+  registerPasswordLink,
   registerApplications,
   registerPasskeyOptions,
   registerPasskeySignIn,

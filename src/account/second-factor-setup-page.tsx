@@ -26,6 +26,7 @@ import { RecoveryCodes } from './recovery-codes-list.tsx';
 import { abandonSignIn, pendingSession, ReturnTo } from './second-factor-page.tsx';
 import { completeSignIn } from './sign-in-flow.ts';
 import { ReturnToQuery } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/sign-in/second-factor/set-up';
 const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
@@ -53,11 +54,11 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Set up a second factor" scripts={PASSKEY_SCRIPTS}>
+      <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
         {refused?.message !== undefined && <Notice kind="error">{refused.message}</Notice>}
         <p class="aside">
-          Your organization requires a second factor beside your password. Set one up to go on as{' '}
-          <strong>{session.email}</strong>: an authenticator app, or a passkey.
+          {MESSAGES.setup.required} <strong>{session.email}</strong>
+          {MESSAGES.setup.choose}
         </p>
         <AuthenticatorForm
           action={PATH}
@@ -71,7 +72,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           context={context}
           purpose="add"
           action={`${PATH}/passkey`}
-          label="Use a passkey instead"
+          label={MESSAGES.setup.usePasskey}
           kind="plain"
         >
           {wayBack}
@@ -97,9 +98,9 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Recovery codes">
+      <Page title={MESSAGES.setup.recoveryCodes}>
         <RecoveryCodes
-          done="Your second factor is set up, and you are signed in."
+          done={MESSAGES.setup.done}
           codes={codes}
           next={{ href: safeReturnPath(to), label: 'Continue' }}
         />
@@ -163,7 +164,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
         return showForms(request, reply, session, to, {
-          message: 'This passkey could not be added. Try again, or use an authenticator app.',
+          message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
       const act = attributionOf(request, now);

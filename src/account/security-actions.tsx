@@ -25,6 +25,7 @@ import { CredentialSchema, parseNewPasskey } from './passkey-endpoints.ts';
 import { RecoveryCodes } from './recovery-codes-list.tsx';
 import { MAX_PASSKEY_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
 import { isRecentlyConfirmed, sendSecurityPage } from './security-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
 const STATUS = {
@@ -35,7 +36,7 @@ const STATUS = {
   'version-mismatch': 412,
   'too-many': 413,
 } as const;
-const TOO_LATE = 'You signed in more than ten minutes ago. Confirm that it is you, then do this again.';
+const TOO_LATE = MESSAGES.security.tooLate;
 
 /** The changes to one's own factors. Each ends the other sessions and gives this one another secret. */
 export const registerSecurityActions: RouteRegistrar = (app, context) => {
@@ -71,7 +72,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <AccountPage path={SECURITY_PATH} title="Set up an authenticator app">
+      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
         <section>
           <AuthenticatorForm
             action={AUTHENTICATOR}
@@ -89,7 +90,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <AccountPage path={SECURITY_PATH} title="Recovery codes">
+      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.recoveryCodes}>
         <RecoveryCodes done={done} codes={codes} next={{ href: SECURITY_PATH, label: 'Done' }} />
       </AccountPage>,
     );
@@ -126,7 +127,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, 'The authenticator app is set up.', codes);
+        if (given) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-added`, 303);
       }),
   );
@@ -174,7 +175,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, 'The passkey is added.', codes);
+        if (given) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-added`, 303);
       }),
   );
@@ -213,12 +214,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
-        return showCodes(
-          request,
-          reply,
-          'You have new recovery codes, and the old ones no longer work.',
-          codes,
-        );
+        return showCodes(request, reply, MESSAGES.security.newCodes, codes);
       }),
   );
 };

@@ -10,9 +10,10 @@ import { attributionOf, openSession, signedInSession } from '../http/browser-ses
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { sendSecurityPage } from './security-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const CODE = /^\s*\d{3}\s*\d{3}\s*$/;
-const REFUSED = 'This is not right, or there were too many attempts.';
+const REFUSED = MESSAGES.security.confirmFailed;
 
 /**
  * Whoever proves again who they are gets a new session in place of the one they had, as with any sign-in: how long ago

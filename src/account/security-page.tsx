@@ -17,17 +17,18 @@ import {
   RecoveryCodesSection,
   SECURITY_PATH,
 } from './security-sections.tsx';
+import { MESSAGES } from './messages.ts';
 
 /** How long after a sign-in, or after proving again who one is, factors can be changed. */
 const RECENT_CONFIRMATION = 600_000;
 
 /** What was done, for the page that a form leads back to. */
 const DONE: Readonly<Record<string, string>> = {
-  confirmed: 'Thank you. You can change these settings for ten minutes.',
-  'authenticator-added': 'The authenticator app is set up. Your other sessions ended.',
-  'authenticator-removed': 'The authenticator app is removed. Your other sessions ended.',
-  'passkey-added': 'The passkey is added. Your other sessions ended.',
-  'passkey-removed': 'The passkey is removed. Your other sessions ended.',
+  confirmed: MESSAGES.security.confirmed,
+  'authenticator-added': MESSAGES.security.appSetUpElsewhere,
+  'authenticator-removed': MESSAGES.security.appRemoved,
+  'passkey-added': MESSAGES.security.passkeyAddedElsewhere,
+  'passkey-removed': MESSAGES.security.passkeyRemoved,
 };
 
 /** Password, second factors and recovery codes of one's own account. */
@@ -82,7 +83,7 @@ export async function sendSecurityPage(
   return sendPage(
     request,
     reply,
-    <AccountPage path={SECURITY_PATH} title="Password and second factor" scripts={PASSKEY_SCRIPTS}>
+    <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {refused !== undefined && <Notice kind="error">{refused}</Notice>}
       {!recent && (
@@ -92,7 +93,7 @@ export async function sendSecurityPage(
         <section>
           <h2>Password</h2>
           <a class="button plain" href="/account/password">
-            Change the password
+            {MESSAGES.security.changePassword}
           </a>
         </section>
       )}

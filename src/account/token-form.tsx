@@ -2,12 +2,13 @@ import { type Scope, SCOPES } from '../auth/scopes.ts';
 import { describeFieldProblem, type FieldError } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Checkbox, Field, Form, Select } from '../pages/forms.tsx';
+import { MESSAGES } from './messages.ts';
 
 /** Days, and their words. */
 export const EXPIRIES = {
-  '30': 'In 30 days',
-  '90': 'In 90 days',
-  '365': 'In one year',
+  '30': MESSAGES.tokens.in30Days,
+  '90': MESSAGES.tokens.in90Days,
+  '365': MESSAGES.tokens.inOneYear,
   never: 'Never',
 } as const;
 
@@ -49,40 +50,39 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
   };
   const scopesError =
     fields.scopes.length === 0 && faults.some(({ property }) => property === 'scopes')
-      ? 'Choose what the token may do.'
-      : errorOf('scopes', 'The token');
+      ? MESSAGES.tokens.chooseScopes
+      : errorOf('scopes', MESSAGES.tokens.theToken);
   return (
     <Form action={action}>
       <Field
         name="name"
         label="Name"
-        hint="By which you know it again, such as the program that uses it."
+        hint={MESSAGES.tokens.nameHint}
         autocomplete="off"
         value={fields.name}
-        error={errorOf('name', 'The name')}
+        error={errorOf('name', MESSAGES.tokens.theName)}
         maxLength={MAX_NAME_LENGTH}
       />
       <fieldset aria-describedby={scopesError === undefined ? undefined : 'scopes-error'}>
-        <legend>What it may do</legend>
+        <legend>{MESSAGES.tokens.permissions}</legend>
         {scopesError !== undefined && (
           <p class="error" id="scopes-error">
             {scopesError}
           </p>
         )}
         <Checkbox isRadio name="preset" value="read" checked={fields.preset === 'read'}>
-          Read everything
+          {MESSAGES.tokens.readAll}
           <span class="hint">
-            The tags and assets that you may read. The rest of the API is not in this, as its one scope also
-            changes things.
-            {readingScopesTag && ' Scopes that read may also put tags on assets: the specification says so.'}
+            {MESSAGES.tokens.readAllHint}
+            {readingScopesTag && MESSAGES.tokens.readScopesTag}
           </span>
         </Checkbox>
         <Checkbox isRadio name="preset" value="all" checked={fields.preset === 'all'}>
-          All I may do
-          <span class="hint">Whoever has the token can do what you can.</span>
+          {MESSAGES.tokens.allScopes}
+          <span class="hint">{MESSAGES.tokens.allScopesHint}</span>
         </Checkbox>
         <Checkbox isRadio name="preset" value="chosen" checked={fields.preset === 'chosen'}>
-          Only what I choose
+          {MESSAGES.tokens.chosenScopes}
         </Checkbox>
         <div class="chosen">
           {held.map((scope) => (
@@ -95,15 +95,15 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
       <Select name="expires" label="Expires" options={EXPIRIES} value={fields.expires} />
       <Field
         name="addresses"
-        label="Only from these addresses"
-        hint="IP addresses or blocks such as 10.0.0.0/8, separated by spaces. Empty allows every address."
+        label={MESSAGES.tokens.addresses}
+        hint={MESSAGES.tokens.addressesHint}
         autocomplete="off"
         value={fields.addresses}
-        error={errorOf('allowedAddresses', 'The addresses')}
+        error={errorOf('allowedAddresses', MESSAGES.tokens.theAddresses)}
         required={false}
         maxLength={MAX_ADDRESSES_LENGTH}
       />
-      <Button>Make the token</Button>
+      <Button>{MESSAGES.tokens.create}</Button>
     </Form>
   );
 }

@@ -25,6 +25,7 @@ import {
   type TokenFields,
   TokenForm,
 } from './token-form.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/tokens';
 const DAY = 86_400_000;
@@ -70,12 +71,12 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       request,
       reply,
       <AccountPage path={PATH} title="Tokens">
-        {revoked && <Notice kind="success">The token is revoked, at once and everywhere.</Notice>}
+        {revoked && <Notice kind="success">{MESSAGES.tokens.revoked}</Notice>}
         {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
         <section>
-          <h2>Your tokens</h2>
+          <h2>{MESSAGES.tokens.yours}</h2>
           {tokens.length === 0 ? (
-            <p>You have none. A script or another program that calls the API in your name needs one.</p>
+            <p>{MESSAGES.tokens.none}</p>
           ) : (
             <ul class="rows">
               {tokens.map((token) => (
@@ -85,7 +86,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           )}
         </section>
         <section>
-          <h2>Make a personal access token</h2>
+          <h2>{MESSAGES.tokens.new}</h2>
           <TokenForm
             action={PATH}
             held={held}
@@ -182,10 +183,11 @@ function scopesOfPreset(
 function IssuedTokenNotice({ token }: { token: string }) {
   return (
     <section>
-      <Notice kind="success">The token is made. Copy it now: it cannot be shown again.</Notice>
-      <SecretField text={token} label="Copy the token" />
+      <Notice kind="success">{MESSAGES.tokens.created}</Notice>
+      <SecretField text={token} label={MESSAGES.tokens.copy} />
       <p class="hint">
-        Send it as <code>Authorization: Bearer …</code>. Whoever has it can do what it may do.
+        {MESSAGES.tokens.sendAs} <code>{MESSAGES.tokens.header}</code>
+        {MESSAGES.tokens.secret}
       </p>
     </section>
   );
@@ -202,26 +204,26 @@ function TokenRow({
   lastUsedAt,
   lastUsedFrom,
 }: UserToken) {
-  const title = name ?? (kind === 'personal' ? 'Personal access token' : 'Access token');
+  const title = name ?? (kind === 'personal' ? MESSAGES.tokens.personal : MESSAGES.tokens.jwt);
   return (
     <li>
       <div class="what">
         <h3>{title}</h3>
         <p>
-          Made <RelativeTime at={createdAt} />.{' '}
+          {MESSAGES.tokens.createdAt} <RelativeTime at={createdAt} />.{' '}
           {expiresAt === null ? (
-            'Does not expire.'
+            MESSAGES.tokens.noExpiry
           ) : (
             <>
               Expires <RelativeTime at={expiresAt} />.
             </>
           )}{' '}
           {lastUsedAt === null ? (
-            'Not used yet.'
+            MESSAGES.tokens.unused
           ) : (
             <>
-              Last used <RelativeTime at={lastUsedAt} />
-              {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
+              {MESSAGES.tokens.lastUsed} <RelativeTime at={lastUsedAt} />
+              {lastUsedFrom !== null && MESSAGES.tokens.from(lastUsedFrom)}.
             </>
           )}
         </p>
@@ -233,11 +235,15 @@ function TokenRow({
             </span>
           ))}
         </p>
-        {allowedAddresses.length > 0 && <p class="hint">Only from {allowedAddresses.join(', ')}</p>}
+        {allowedAddresses.length > 0 && (
+          <p class="hint">
+            {MESSAGES.tokens.onlyFrom} {allowedAddresses.join(', ')}
+          </p>
+        )}
       </div>
       <Form action={`${PATH}/revoke`}>
         <input type="hidden" name="token" value={id} />
-        <Button kind="danger" label={`Revoke ${title}`}>
+        <Button kind="danger" label={MESSAGES.tokens.revokeNamed(title)}>
           Revoke
         </Button>
       </Form>

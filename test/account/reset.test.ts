@@ -9,7 +9,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const NEXT = 'a wholly different pass phrase';
-const DEAD = 'This link cannot be used';
+const DEAD = 'This link is no longer valid';
 
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;

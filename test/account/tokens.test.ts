@@ -142,7 +142,7 @@ describe('The page of tokens', () => {
       '/account/tokens',
     );
     expect(answer.status).toBe(422);
-    expect(answer.text).toContain('Choose what the token may do.');
+    expect(answer.text).toContain('Choose what the token can do.');
     expect(answer.text).toContain('value="none"');
     expect(answer.text).toContain('value="10.0.0.1"');
     expect(answer.text).toMatch(/<option value="365" selected/);

@@ -234,8 +234,8 @@ describe('Changing second factors', () => {
     const { owner } = account;
     now += 600_000;
     const page = await owner.open(SECURITY);
-    expect(page.text).toContain('Confirm that it is you');
-    expect(page.text).not.toContain('Remove the authenticator app');
+    expect(page.text).toContain('Confirm your identity');
+    expect(page.text).not.toContain('Remove authenticator app');
     const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const remove = `${SECURITY}/authenticator/remove`;
     expect((await owner.post(remove, { _csrf: csrf })).status).toBe(403);

@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { type Caller, isAdminOf } from '../../auth/callers.ts';
+import { type Account, type Caller, isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { grantedAssessments } from '../assessments/assessment-access.ts';
@@ -105,6 +105,28 @@ export async function requireManagedUser(db: ReadConnection, caller: Caller, id:
   if (user === undefined || !(isOwn || (!user.staff && isAdminOf(caller, user.organizationId))))
     throw notFound('user');
   return user;
+}
+
+/** A user as the page for a password reset link shows them. */
+export type ManagedUser = Pick<User, 'id' | 'email'>;
+
+/**
+ * @returns a client user whom an admin or staff manage
+ * @throws DomainError `not-found` for other users
+ */
+export async function managedUserByUid(
+  db: ReadConnection,
+  account: Account,
+  uid: string,
+): Promise<ManagedUser> {
+  const user = await db
+    .selectFrom('users')
+    .select(['id', 'email', 'organization_id'])
+    .where('uid', '=', uid)
+    .where('organization_id', 'is not', null)
+    .executeTakeFirst();
+  if (user === undefined || !isAdminOf(account, user.organization_id)) throw notFound('user');
+  return { id: user.id, email: user.email };
 }
 
 /**
