@@ -16,7 +16,7 @@ import { MESSAGES } from './messages.ts';
 const PATH = '/account/applications';
 const MAX_CLIENT_ID_LENGTH = 100;
 
-/** The applications that one has allowed something, each with a way to take it back. */
+/** Lists the applications that the user allowed, and removes their access. */
 export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
   app.get(
     PATH,

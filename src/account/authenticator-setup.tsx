@@ -10,13 +10,13 @@ import { Button, Field, Form } from '../pages/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 const SEALED_FOR = 'totp set-up';
-/** How long it may take from the QR code to the first code. */
+/** Milliseconds from the QR code to the first code. */
 const LIFETIME = 900_000;
 
 export const SetupSchema = Type.String({ maxLength: 512 });
 export const CodeSchema = Type.String({ maxLength: MAX_CODE_LENGTH });
 
-/** A secret that is on its way into an app. The form that asks for the first code carries it, sealed. */
+/** A secret that is being set up. The form for the first code carries it sealed. */
 export interface AuthenticatorSetup {
   field: string;
   secret: string;
@@ -28,14 +28,14 @@ interface Sealed {
   endsAt: number;
 }
 
-/** @returns a new secret, good in this session for a quarter of an hour */
+/** @returns a new secret, valid in this session for 15 minutes */
 export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
   const secret = generateTotpSecret();
   const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
   return { secret, field: seal(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
 }
 
-/** @returns the secret of a set-up field; `undefined` when it is of another session, or too old */
+/** @returns the secret of a setup field; `undefined` if it belongs to another session or has expired */
 export function openAuthenticatorSetup(
   { keys, clock }: Context,
   session: Session,
@@ -49,16 +49,15 @@ export function openAuthenticatorSetup(
 
 interface AuthenticatorFormProps {
   action: string;
-  /** A new one, or the one that the form had. */
+  /** New, or the one of a rejected form. */
   setup: AuthenticatorSetup;
   email: string;
-  /** Whether a code was wrong. */
+  /** Whether the code was wrong. */
   refused: boolean;
-  /** Further fields. */
   children?: ComponentChildren;
 }
 
-/** The form that puts a secret into an authenticator app and asks for the first code. */
+/** Shows the secret to scan, and asks for the first code. */
 export function AuthenticatorForm({ action, setup, email, refused, children }: AuthenticatorFormProps) {
   return (
     <Form action={action}>
@@ -86,7 +85,7 @@ export function AuthenticatorForm({ action, setup, email, refused, children }: A
   );
 }
 
-/** A QR code as a picture within the page, dark on light in every theme, as apps want it. */
+/** An inline QR code, dark on light in every theme, as scanners expect. */
 function QrCode({ text }: { text: string }) {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
   const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));

@@ -1,4 +1,4 @@
-/** In this order, as each names those after it too. */
+/** Ordered, because each user agent also names those that follow. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\//, 'Opera'],
@@ -20,7 +20,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 
 const MAX_LENGTH = 60;
 
-/** @returns what people call a browser, from what it calls itself: `Firefox on Linux` */
+/** @returns a readable name of a user agent: `Firefox on Linux` */
 export function browserName(userAgent: string): string {
   const nameIn = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = nameIn(BROWSERS);

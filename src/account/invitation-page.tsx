@@ -17,7 +17,7 @@ import { continueSignIn } from './sign-in-flow.ts';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/invitation';
-/** The longest name that a form takes, to say of it that it is too long. */
+/** Characters. Longer than names may be, so that the error is shown on the page. */
 const MAX_TYPED_NAME_LENGTH = 1_024;
 
 const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
@@ -27,14 +27,14 @@ const InvitationFormSchema = Type.Object({
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
 });
 
-/** What was wrong with a form, and what was in it. */
+/** The values and errors of a rejected form. */
 interface RejectedForm {
   name: string;
   nameError: string | undefined;
   passwordError: string | undefined;
 }
 
-/** The page that an invitation link opens: a name and a password, once. */
+/** The page of an invitation link, on which the user chooses a name and a password. */
 export const registerInvitation: RouteRegistrar = (app, context) => {
   const { db, keys, config, clock } = context;
 
@@ -161,7 +161,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
           acceptInvitation(tx, attributionOf(request, clock()), invitation, { name, passwordHash }),
         );
       } catch (error) {
-        // Another one was faster.
+        // Another request accepted it first.
         if (error instanceof DomainError && error.kind === 'conflict') return refuse(request, reply, 410);
         throw error;
       }

@@ -3,14 +3,14 @@ import { Field } from '../pages/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
 interface NewPasswordFieldProps {
-  /** Whose it is, for the browser that keeps it. */
+  /** For password managers. */
   email: string;
   label: string;
   error: string | undefined;
   autofocus?: boolean;
 }
 
-/** The field of a new password. The words beside it are all the rules that a person can follow. */
+/** The field for a new password. Its hint states all rules that a user can follow. */
 export function NewPasswordField({ email, label, error, autofocus = false }: NewPasswordFieldProps) {
   return (
     <>

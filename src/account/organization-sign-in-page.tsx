@@ -31,7 +31,7 @@ const EmailFormSchema = Type.Object({ email: EmailSchema, to: ReturnTo });
 const OrganizationPathSchema = Type.Object({ organization: Type.String({ maxLength: 50 }) });
 
 const ParameterSchema = Type.Optional(Type.String({ maxLength: 4_096 }));
-/** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. What else a provider adds is ignored. */
+/** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. Other parameters are ignored. */
 const AuthorizationResponseSchema = Type.Object({
   code: ParameterSchema,
   state: ParameterSchema,
@@ -59,7 +59,7 @@ const WORDS: Readonly<Record<ProviderError['kind'], { status: number; message: s
   },
 };
 
-/** Sign-in through the OpenID Connect provider of one's organization. */
+/** Signs in through the organization's OpenID Connect provider. */
 export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
   const { db, clock, log, deniedAttempts } = context;
   const providers = new ProviderCache(context);
@@ -111,7 +111,8 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         throw new Problem('invalid-request', MESSAGES.sso.returnTooLong(MAX_RETURN_TO));
       }
       const provider = await providerByEmail(db.read, email);
-      // Another site signs nobody in: the person has to follow the link here (OWASP ASVS 5, 7.6.2).
+      // Users have to follow the link on this page, so that no other site can start a sign-in (OWASP ASVS 5,
+      // 7.6.2).
       if (provider === undefined || isCrossSite(request))
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
@@ -141,7 +142,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       if (
         attempt === undefined ||
         provider === undefined ||
-        // Each organization has an address of its own, so that one's provider cannot pass on the answer of another's
+        // Each organization has its own redirect URI, so that one provider cannot pass on the response of another
         // (RFC 9700, section 4.4.2).
         request.params.organization !== attempt.organization ||
         provider.issuer !== attempt.issuer ||
@@ -166,7 +167,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
             throw new ProviderError('foreign', 'the attempt has signed somebody in before');
           return signInWithProvider(tx, act, provider, identity);
         });
-        // The organization chose its provider, and with it how many factors there are.
+        // The provider decides how many factors a sign-in takes.
         return await continueSignIn(
           context,
           request,
@@ -180,7 +181,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
     },
   );
 
-  /** Says why nobody is signed in, and writes it down. */
+  /** Shows and records why the sign-in failed. */
   async function tellProblem(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -198,7 +199,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
   }
 };
 
-/** @throws whatever is neither a refusal of ours nor a problem with the provider */
+/** @throws errors other than refusals and problems with the provider */
 function outcomeOf(error: unknown): { status: number; message: string; reason: string } {
   if (error instanceof ProviderError) return { ...WORDS[error.kind], reason: error.reason };
   if (error instanceof DomainError && error.kind === 'forbidden')
@@ -245,7 +246,7 @@ function ContinuePage({ provider, email, to }: { provider: IdentityProvider; ema
           {provider.organizationName} {MESSAGES.sso.signsInAt} <strong>{host}</strong>
           {MESSAGES.sso.redirect}
         </p>
-        {/* A link: a browser would hold the redirect that answers a form to the page’s own policy. */}
+        {/* A link, because browsers apply the page's form-action to the redirect of a form. */}
         <p>
           <a
             class="button primary"

@@ -18,7 +18,7 @@ import { MESSAGES } from './messages.ts';
 
 const PATH = '/account';
 
-/** Who one is here, and what can act for the account. */
+/** Shows the user's profile and what can act for the account. */
 export const registerOverview: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 

@@ -6,24 +6,21 @@ import { Button, Form } from '../pages/forms.tsx';
 import type { PasskeyPurpose } from './passkey-endpoints.ts';
 import { MESSAGES } from './messages.ts';
 
-/** What a page with one of these runs. */
+/** The scripts of pages with a `PasskeyForm`. */
 export const PASSKEY_SCRIPTS = ['passkeys.js'] as const;
 
 interface PasskeyFormProps {
   context: Context;
   purpose: PasskeyPurpose;
-  /** Where the answer is sent. */
   action: string;
-  /** The button's words. */
   label: string;
   kind?: 'primary' | 'plain';
-  /** Further fields. */
   children?: ComponentChildren;
 }
 
 /**
- * A form that the browser fills in by asking an authenticator (`assets/passkeys.js`). It is hidden until the script finds
- * that the browser can do that.
+ * A form that `assets/passkeys.js` fills in with an authenticator's response. It is hidden until the script finds
+ * that the browser supports passkeys.
  */
 export function PasskeyForm({
   context,
@@ -49,7 +46,7 @@ export function PasskeyForm({
   );
 }
 
-/** Sign-in with a passkey and nothing else, for the sign-in page. */
+/** The passkey form of the sign-in page. */
 export function PasskeySignIn({ context, to }: { context: Context; to: string | undefined }) {
   return (
     <PasskeyForm

@@ -16,7 +16,7 @@ const PasskeySignInFormSchema = Type.Object({
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
-/** Sign-in with a passkey alone: it holds a key and has verified its user, which is two factors. */
+/** Signs in with a passkey alone, which counts as two factors: possession of the key, and verification of its user. */
 export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
   app.post(
     '/sign-in/passkey',
@@ -42,7 +42,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
         request,
         reply,
         <Page title={MESSAGES.signIn.title}>
-          {/* The same words for every reason, as with a password. */}
+          {/* The same message for every reason, as with passwords. */}
           <Notice kind="error">{MESSAGES.passkeys.failed}</Notice>
           <div>
             <a class="button primary" href={signInPath(to ?? CONSOLE_HOME)}>

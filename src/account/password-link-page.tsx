@@ -45,7 +45,7 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
               {MESSAGES.passwordLink.intro} <strong>{user.email}</strong>
             </p>
             <p>{MESSAGES.passwordLink.rules}</p>
-            <Form>
+            <Form action={`${PEOPLE_PATH}/${user.uid}/password-link`}>
               <Button>{MESSAGES.passwordLink.create}</Button>
             </Form>
           </>

@@ -26,7 +26,7 @@ interface RejectedForm {
   passwordError?: string;
 }
 
-/** Changing one's own password. */
+/** Changes the user's password. */
 export const registerPassword: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -108,7 +108,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       if (passwordError !== undefined)
         return showForm(request, reply, { rejected: { status: 422, passwordError } });
 
-      // Guessing here is guessing at the sign-in page: the same lock holds.
+      // Attempts count towards the lock of the sign-in page.
       const attempt = { email: session.email, password: current, address: request.address };
       const checked = await signInWithPassword(context, attributionOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {

@@ -2,16 +2,15 @@ import { CopyField } from '../pages/copy-field.tsx';
 import { Notice } from '../pages/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
-/** Recovery codes, the one time that they are shown. */
+/** Shows recovery codes, once. */
 export function RecoveryCodes({
   done,
   codes,
   next,
 }: {
-  /** What was done. */
+  /** The confirmation above the codes. */
   done: string;
   codes: readonly string[];
-  /** Where it goes on from here. */
   next: { href: string; label: string };
 }) {
   return (

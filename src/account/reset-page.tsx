@@ -24,7 +24,7 @@ const PATH = '/reset-password';
 
 const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
 
-/** A new password by a link: the page that asks for one by mail, and the page that it opens. */
+/** Sets a new password by a link: the page that requests one by mail, and the page that the link opens. */
 export const registerReset: RouteRegistrar = (app, context) => {
   registerRequest(app, context);
   const { db, clock } = context;
@@ -108,7 +108,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
           redeemPasswordReset(tx, attributionOf(request, clock()), token, reset, passwordHash),
         );
       } catch (failure) {
-        // Another one was faster, or the user was banned.
+        // Another request used the link first, or the user was banned.
         if (failure instanceof DomainError && failure.kind === 'not-found')
           return refuse(request, reply, 410);
         throw failure;
@@ -124,7 +124,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
   );
 };
 
-/** The page that has a link sent. It answers the same, and as fast, whether there is such an account or not. */
+/** Requests a reset mail. The response and its timing are the same whether or not the account exists. */
 const registerRequest: RouteRegistrar = (app, context) => {
   const sendsMail = context.config.smtpUrl !== undefined;
 

@@ -19,7 +19,7 @@ import { registerSignIn } from './sign-in-page.tsx';
 import { registerTokens } from './tokens-page.tsx';
 import { registerNotFound } from './not-found.ts';
 
-/** The pages by which people sign in and look after their account. */
+/** The sign-in and account pages. */
 export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerConsole,
   registerSignIn,

@@ -20,7 +20,7 @@ import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
 import { MESSAGES } from './messages.ts';
 
 const PATH = '/sign-in/second-factor';
-/** How long after the first factor the second one may come. */
+/** Milliseconds between the first and the second factor. */
 const PENDING_LIFETIME = 900_000;
 
 export const ReturnTo = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
@@ -33,14 +33,14 @@ const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: Return
 
 type Factor = 'totp' | 'recovery' | 'passkey';
 
-/** The same words for a wrong code, one that was used, and too many attempts. */
+/** The same message for a wrong code, a used one, and too many attempts. */
 const REFUSED: Readonly<Record<Factor, string>> = {
   totp: MESSAGES.secondFactor.wrongCode,
   recovery: MESSAGES.secondFactor.wrongRecoveryCode,
   passkey: MESSAGES.secondFactor.wrongPasskey,
 };
 
-/** The second half of a sign-in: a code of an authenticator app, a recovery code or a passkey. */
+/** Completes a sign-in with an authenticator code, a recovery code or a passkey. */
 export const registerSecondFactor: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
@@ -118,7 +118,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     );
   };
 
-  /** Checks what was sent, and completes the sign-in if it is right. */
+  /** Verifies the factor, and completes the sign-in if it is right. */
   const prove = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -204,12 +204,12 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
   );
 };
 
-/** @returns the session of someone whose first factor was right a short while ago; `null` for everyone else */
+/** @returns the session whose first factor was proved recently; `null` otherwise */
 export function pendingSession({ session }: FastifyRequest, now: number): Session | null {
   return session?.state === 'pending' && now < session.createdAt + PENDING_LIFETIME ? session : null;
 }
 
-/** Sends on whoever has no business at the second factor: they are through, or have to begin again. */
+/** Redirects users who need no second factor: they are signed in, or have to start again. */
 export function abandonSignIn(
   request: FastifyRequest,
   reply: FastifyReply,

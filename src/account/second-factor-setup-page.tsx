@@ -32,7 +32,7 @@ const PATH = '/sign-in/second-factor/set-up';
 const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
 const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
-/** For people whose organization wants a second factor that they do not have yet: their sign-in is complete with one. */
+/** Lets users set up the second factor that their organization requires, which completes their sign-in. */
 export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
@@ -43,7 +43,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     to: string | undefined,
     refused?: { setUp?: string; message?: string },
   ) => {
-    // The secret stays when a code was wrong, as the app has it already.
+    // Keep the secret after a wrong code, because the app already has it.
     const kept =
       refused?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, refused.setUp);
     const setUp =
@@ -85,7 +85,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     );
   };
 
-  /** Completes the sign-in in which a factor was added, and shows the recovery codes. */
+  /** Completes the sign-in and shows the recovery codes. */
   const finish = async (
     request: FastifyRequest,
     reply: FastifyReply,

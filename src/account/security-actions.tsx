@@ -38,11 +38,11 @@ const STATUS = {
 } as const;
 const TOO_LATE = MESSAGES.security.tooLate;
 
-/** The changes to one's own factors. Each ends the other sessions and gives this one another secret. */
+/** Changes the user's second factors. Each change ends the other sessions and rotates the secret of this one. */
 export const registerSecurityActions: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
-  /** Does a change for someone who signed in a short while ago; what the rules refuse is told on the page. */
+  /** Makes a change for a recently confirmed session, and shows errors on the page. */
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,

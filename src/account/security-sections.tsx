@@ -19,7 +19,7 @@ interface ConfirmIdentityFormProps {
   refused: string | undefined;
 }
 
-/** Asks whoever signed in a while ago to prove again who they are: by a password, a code or a passkey. */
+/** Asks for a password, a code or a passkey. */
 export function ConfirmIdentityForm({ context, factors, password, refused }: ConfirmIdentityFormProps) {
   const labels = [
     ...(password ? [MESSAGES.security.yourPassword] : []),
@@ -56,7 +56,6 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
   );
 }
 
-/** The authenticator app: whether there is one, and what can be done about it. */
 export function AuthenticatorSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   return (
     <section>
@@ -89,7 +88,6 @@ export function AuthenticatorSection({ factors, recent }: { factors: SecondFacto
   );
 }
 
-/** The passkeys, and a form for another one. */
 export function PasskeysSection({
   context,
   passkeys,
@@ -175,7 +173,6 @@ function Passkey({
   );
 }
 
-/** How many recovery codes are left. */
 export function RecoveryCodesSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   const { recoveryCodes: left } = factors;
   return (

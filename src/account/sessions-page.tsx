@@ -23,7 +23,7 @@ const DONE: Readonly<Record<string, string>> = {
   elsewhere: MESSAGES.sessions.endedElsewhere,
 };
 
-/** As the `method` of a session has it, with `+totp` and the like behind it. */
+/** By the `method` of a session, to which `+totp` and others may be appended. */
 const METHODS: Readonly<Record<string, string>> = {
   password: MESSAGES.sessions.withPassword,
   passkey: MESSAGES.sessions.withPasskey,
@@ -32,7 +32,7 @@ const METHODS: Readonly<Record<string, string>> = {
   reset: MESSAGES.sessions.withReset,
 };
 
-/** The browsers that one is signed in with, each with a way to sign it out. */
+/** Lists the sessions of the user, and ends them. */
 export const registerSessions: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -148,9 +148,10 @@ function SessionRow({ session, here }: { session: ListedSession; here: boolean }
   );
 }
 
-/** @returns how someone signed in, in words */
+/** @returns a phrase for the method of a session */
 export function signInMethodLabel(method: string): string {
   const [first = '', ...others] = method.split('+');
-  const words = Object.hasOwn(METHODS, first) ? METHODS[first] : MESSAGES.sessions.with(first);
-  return others.length === 0 ? `${words}` : MESSAGES.sessions.withSecondFactor(words);
+  const label = Object.hasOwn(METHODS, first) ? METHODS[first] : undefined;
+  const words = label ?? MESSAGES.sessions.with(first);
+  return others.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }

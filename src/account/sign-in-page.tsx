@@ -16,7 +16,7 @@ import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkey-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MESSAGES } from './messages.ts';
 
-/** The longest address that a sign-in leads back to: an authorization request. */
+/** Characters. Authorization requests are the longest destinations. */
 export const MAX_RETURN_LENGTH = 16_384;
 
 export const ReturnToQuery = Type.Object({
@@ -29,10 +29,10 @@ const SignInFormSchema = Type.Object({
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
-/** The same words for every reason, as each of them would tell something about the account. */
+/** The same message for every reason, so that it reveals nothing about the account. */
 const REFUSED = MESSAGES.signIn.refused;
 
-/** Sign-in with a password, and sign-out. */
+/** Signs in with a password, and signs out. */
 export const registerSignIn: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -119,7 +119,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
         );
       }
       if (signIn.outcome === 'locked') reply.header('retry-after', signIn.retryAfter);
-      // RFC 9110, section 15.5.2: a 401 names a way to authenticate. No browser opens a dialogue for this one.
+      // RFC 9110, section 15.5.2: a 401 names an authentication scheme. Browsers show no dialog for this one.
       else reply.header('www-authenticate', 'Form realm="assay"');
       return showForm(request, reply, to, { email, status: signIn.outcome === 'locked' ? 429 : 401 });
     },

@@ -4,7 +4,7 @@ import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import { Button, Checkbox, Field, Form, Select } from '../pages/forms.tsx';
 import { MESSAGES } from './messages.ts';
 
-/** Days, and their words. */
+/** By days. */
 export const EXPIRIES = {
   '30': MESSAGES.tokens.in30Days,
   '90': MESSAGES.tokens.in90Days,
@@ -14,36 +14,36 @@ export const EXPIRIES = {
 
 export const MAX_ADDRESSES_LENGTH = 2_500;
 
-/** What a token may do, before single scopes are chosen: those that only read, all that the account may, or the ticked. */
+/** The scopes of a token: those that only read, all that the account may hold, or the selected ones. */
 export type ScopePreset = 'read' | 'all' | 'chosen';
 
-/** What was typed. */
+/** The values of the form. */
 export interface TokenFields {
   name: string;
-  /** `undefined` as long as nothing is chosen. */
+  /** `undefined` until one is selected. */
   preset: ScopePreset | undefined;
   scopes: readonly string[];
   expires: string;
-  /** Separated by space or commas. */
+  /** Separated by spaces or commas. */
   addresses: string;
 }
 
 interface TokenFormProps {
   action: string;
-  /** What the account may hold. */
+  /** The scopes that the account may hold. */
   held: readonly Scope[];
   fields: TokenFields;
   faults: readonly FieldError[];
-  /** Whether operations 8 and 9 take scopes that read, as the specification has it. */
+  /** Whether read scopes can tag assets (operations 8 and 9), as the specification says. */
   readingScopesTag: boolean;
 }
 
-/** The form of a new personal access token. */
+/** The form for a personal access token. */
 export function TokenForm({ action, held, fields, faults, readingScopesTag }: TokenFormProps) {
   const errorOf = (property: string, what: string): string | undefined => {
     const fault = faults.find((candidate) => candidate.property.split('.')[0] === property);
     if (fault === undefined) return undefined;
-    // Of several, the one that is wrong.
+    // Name the wrong value if there are several.
     return fault.property !== property && typeof fault.value === 'string'
       ? `“${fault.value}” ${describeFieldProblem(fault)}.`
       : `${what} ${describeFieldProblem(fault)}.`;

@@ -37,20 +37,19 @@ const ScopeSchema = Type.String({ maxLength: 40 });
 const NewTokenFormSchema = Type.Object({
   name: Type.String({ maxLength: MAX_NAME_LENGTH }),
   preset: Type.Optional(Type.Union([Type.Literal('read'), Type.Literal('all'), Type.Literal('chosen')])),
-  // A form sends one box as a text, several as a list, and none as nothing.
+  // A form sends one box as a text, several as a list, and none not at all.
   scopes: Type.Optional(Type.Union([ScopeSchema, Type.Array(ScopeSchema, { maxItems: MAX_SCOPES })])),
   expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
   addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
 });
 
-/** What stands on the page beside the list. */
 interface PageState {
   issued?: IssuedToken;
   revoked?: boolean;
   rejected?: { fields: TokenFields; failure: DomainError };
 }
 
-/** One's own tokens: making, listing and revoking them. */
+/** Creates, lists and revokes the user's tokens. */
 export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock }) => {
   const show = async (
     request: FastifyRequest,
@@ -122,7 +121,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       const { userId } = signedInSession(request);
       const { name, expires, addresses = '' } = request.body;
       const ticked = [request.body.scopes ?? []].flat();
-      // Boxes that are ticked by a browser that shows no presets count as chosen.
+      // Browsers without the presets send only the boxes.
       const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
       const fields = { name, preset, scopes: ticked, expires, addresses };
       const scopes = scopesOfPreset(preset, ticked, grantableScopes(signedInSession(request)));
@@ -170,7 +169,6 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
   );
 };
 
-/** @returns the scopes of a token, by what was chosen of those that the account may hold */
 function scopesOfPreset(
   preset: ScopePreset | undefined,
   ticked: readonly string[],

@@ -114,5 +114,5 @@ describe('Password reset link', () => {
 
 it('/account/people redirects to the console', async () => {
   const answer = await visitor.get(PEOPLE);
-  expect([answer.status, answer.location]).toEqual([303, '/people']);
+  expect([answer.status, answer.location]).toEqual([303, `${server.origin}/people`]);
 });

@@ -124,7 +124,7 @@ describe('The page of tokens', () => {
   it.each([
     [{ name: ' ' }, 422, 'The name must not be empty.'],
     [{ addresses: 'somewhere' }, 422, '“somewhere” must be an IP address'],
-    [{ scopes: 'tag_gw' }, 422, 'more than this account may hold'],
+    [{ scopes: 'tag_gw' }, 422, 'not allowed for this account'],
     [{ scopes: 'root' }, 422, 'is not a scope'],
     [{ expires: '10000' }, 422, 'expires'],
   ])('refuses %j', async (fields: Record<string, string>, status, words) => {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idParams } from '../../src/api/v1-params.ts';
-import { invalidInput } from '../../src/domain/shared/errors.ts';
+import { describeFieldError, invalidInput } from '../../src/domain/shared/errors.ts';
 import { validateName } from '../../src/domain/shared/names.ts';
 import { formatRejectedValue } from '../../src/http/validation/rejected-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
@@ -209,7 +209,7 @@ describe('A name', () => {
   ])('is held to the rule of names before anything is looked up: %j and others', (...names) => {
     for (const name of names) {
       const fault = validateName('name', name);
-      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [fault]);
+      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [describeFieldError(fault)]);
     }
   });
 

@@ -49,7 +49,7 @@ export const FIELD_MESSAGES = {
   'not-a-cvss-vector': 'must be a CVSS 3.0, 3.1 or 4.0 vector',
   'not-a-date': 'must be a date such as 2026-11-22',
   'not-a-domain': 'must be a domain such as example.com',
-  'not-a-host': 'must be an IPv4 or IPv6 address, or a host name',
+  'not-a-host': 'must be an IPv4 or IPv6 address or a host name',
   'not-a-mapping': 'must be a JSON object that maps properties to columns',
   'not-a-protocol': 'must be a protocol such as tcp or https',
   'not-a-target': 'must be an address, a host name or a URL',

@@ -108,7 +108,7 @@ export async function requireManagedUser(db: ReadConnection, caller: Caller, id:
 }
 
 /** A user as the page for a password reset link shows them. */
-export type ManagedUser = Pick<User, 'id' | 'email'>;
+export type ManagedUser = Pick<User, 'id' | 'uid' | 'email'>;
 
 /**
  * @returns a client user whom an admin or staff manage
@@ -126,7 +126,7 @@ export async function managedUserByUid(
     .where('organization_id', 'is not', null)
     .executeTakeFirst();
   if (user === undefined || !isAdminOf(account, user.organization_id)) throw notFound('user');
-  return { id: user.id, email: user.email };
+  return { id: user.id, uid, email: user.email };
 }
 
 /**
