@@ -47,7 +47,7 @@ describe('A link for a new password', () => {
     const page = await createFormClient(server).get(await newLink());
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
-    expect(page.text).toContain('Personal access tokens stay');
+    expect(page.text).toContain('Personal access tokens keep working');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.text).toContain('/assets/clean-address.js');
   });

@@ -78,7 +78,7 @@ describe('The page of tokens', () => {
   });
 
   it('says that scopes which read put tags on assets, where they do', async () => {
-    const words = 'Scopes that read may also put tags on assets';
+    const words = 'Read scopes can also tag assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
     const strict = await startSibling(server, { strictScopes: true });
     const person = await createFixtures(strict).account();
@@ -169,7 +169,7 @@ describe('The page of tokens', () => {
     expect((await call(token)).status).toBe(404);
     const answer = await visitor.submit(await visitor.open('/account/tokens'), {}, '/account/tokens/revoke');
     const page = await visitor.open(answer.location ?? '');
-    expect(page.text).toContain('The token is revoked');
+    expect(page.text).toContain('Token revoked');
     expect(page.text).not.toContain('nightly report');
     expect((await call(token)).status).toBe(401);
     const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.revoke');

@@ -72,7 +72,7 @@ describe('Setting up an authenticator app', () => {
     expect(done.text).toContain('id="recovery-codes"');
     // Another secret for this session, and the others ended.
     expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
-    expect((await visitor.get(SECURITY)).text).toContain('An authenticator app is set up');
+    expect((await visitor.get(SECURITY)).text).toContain('also asks for a code from your authenticator app');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
     const { db } = server.context;

@@ -102,7 +102,7 @@ describe('assay client', () => {
     [['--redirect', 'http://app.example/cb'], 2, '--redirect must be https, .* not "http://app.example/cb"'],
     [['--redirect', '/callback'], 2, '--redirect must be an absolute address'],
     [['--redirect', 'https://app.example/#x'], 2, '--redirect must not have a fragment'],
-    [[], 2, '--redirect must name an address, or the client an account'],
+    [[], 2, '--redirect must have at least one URL, unless the client acts as an account'],
     [[...REDIRECT, '--user', 'sync@example.com'], 2, '--user is for confidential clients only'],
     [['--confidential', '--user', 'nobody@example.com'], 1, 'User "nobody@example.com" not found'],
     [[...REDIRECT, '--public', '--confidential'], 2, 'cannot be used with'],
