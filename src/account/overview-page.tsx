@@ -114,10 +114,10 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { userId } = signedInSession(request);
       const { name } = request.body;
-      const fault = validateUserName(MESSAGES.overview.theName, name);
-      if (fault !== undefined)
+      const nameError = validateUserName(MESSAGES.overview.theName, name);
+      if (nameError !== undefined)
         return show(request, reply, {
-          rejected: { name, error: `${fault.property} ${describeFieldProblem(fault)}.` },
+          rejected: { name, error: `${nameError.property} ${describeFieldProblem(nameError)}.` },
         });
       await db.write((tx) => renameUser(tx, attributionOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);

@@ -44,12 +44,12 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     refused?: { setUp?: string; message?: string },
   ) => {
     // Keep the secret after a wrong code, because the app already has it.
-    const kept =
+    const stored =
       refused?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, refused.setUp);
     const setUp =
-      kept === undefined
+      stored === undefined
         ? createAuthenticatorSetup(context, session)
-        : { field: refused?.setUp ?? '', secret: kept };
+        : { field: refused?.setUp ?? '', secret: stored };
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
     return sendPage(
       request,

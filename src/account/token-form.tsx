@@ -31,25 +31,25 @@ export interface TokenFields {
 interface TokenFormProps {
   action: string;
   /** The scopes that the account may hold. */
-  held: readonly Scope[];
+  allowed: readonly Scope[];
   fields: TokenFields;
-  faults: readonly FieldError[];
+  errors: readonly FieldError[];
   /** Whether read scopes can tag assets (operations 8 and 9), as the specification says. */
   readingScopesTag: boolean;
 }
 
 /** The form for a personal access token. */
-export function TokenForm({ action, held, fields, faults, readingScopesTag }: TokenFormProps) {
+export function TokenForm({ action, allowed, fields, errors, readingScopesTag }: TokenFormProps) {
   const errorOf = (property: string, what: string): string | undefined => {
-    const fault = faults.find((candidate) => candidate.property.split('.')[0] === property);
-    if (fault === undefined) return undefined;
+    const error = errors.find((candidate) => candidate.property.split('.')[0] === property);
+    if (error === undefined) return undefined;
     // Name the wrong value if there are several.
-    return fault.property !== property && typeof fault.value === 'string'
-      ? `“${fault.value}” ${describeFieldProblem(fault)}.`
-      : `${what} ${describeFieldProblem(fault)}.`;
+    return error.property !== property && typeof error.value === 'string'
+      ? `“${error.value}” ${describeFieldProblem(error)}.`
+      : `${what} ${describeFieldProblem(error)}.`;
   };
   const scopesError =
-    fields.scopes.length === 0 && faults.some(({ property }) => property === 'scopes')
+    fields.scopes.length === 0 && errors.some(({ property }) => property === 'scopes')
       ? MESSAGES.tokens.chooseScopes
       : errorOf('scopes', MESSAGES.tokens.theToken);
   return (
@@ -85,7 +85,7 @@ export function TokenForm({ action, held, fields, faults, readingScopesTag }: To
           {MESSAGES.tokens.chosenScopes}
         </Checkbox>
         <div class="chosen">
-          {held.map((scope) => (
+          {allowed.map((scope) => (
             <Checkbox key={scope} name="scopes" value={scope} checked={fields.scopes.includes(scope)}>
               {SCOPES[scope]} <code>{scope}</code>
             </Checkbox>

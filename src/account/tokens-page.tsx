@@ -58,7 +58,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
   ) => {
     const session = signedInSession(request);
     const tokens = await listUserTokens(db.read, session.userId, clock());
-    const held = grantableScopes(session);
+    const allowed = grantableScopes(session);
     const fields = rejected?.fields ?? {
       name: '',
       preset: undefined,
@@ -88,9 +88,9 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           <h2>{MESSAGES.tokens.new}</h2>
           <TokenForm
             action={PATH}
-            held={held}
+            allowed={allowed}
             fields={fields}
-            faults={rejected?.failure.fieldErrors ?? []}
+            errors={rejected?.failure.fieldErrors ?? []}
             readingScopesTag={!config.strictScopes}
           />
         </section>
@@ -135,7 +135,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
             code: 'too-many',
             params: { max: MAX_ADDRESSES },
           });
-        const wanted = {
+        const tokenRequest = {
           userId,
           kind: 'personal',
           name,
@@ -144,7 +144,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           allowedAddresses,
           atMost: MAX_USER_TOKENS,
         } as const;
-        const issued = await db.write((tx) => issueToken(tx, attributionOf(request, now), keys, wanted));
+        const issued = await db.write((tx) => issueToken(tx, attributionOf(request, now), keys, tokenRequest));
         return await show(request, reply, { issued });
       } catch (failure) {
         if (!(failure instanceof DomainError) || failure.kind !== 'invalid') throw failure;
@@ -172,10 +172,10 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
 function scopesOfPreset(
   preset: ScopePreset | undefined,
   ticked: readonly string[],
-  held: readonly Scope[],
+  allowed: readonly Scope[],
 ): readonly string[] {
-  if (preset === 'all') return held;
-  return preset === 'read' ? held.filter(isReadOnlyScope) : ticked;
+  if (preset === 'all') return allowed;
+  return preset === 'read' ? allowed.filter(isReadOnlyScope) : ticked;
 }
 
 function IssuedTokenNotice({ token }: { token: string }) {

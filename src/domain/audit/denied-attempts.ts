@@ -203,8 +203,8 @@ async function writeMinute(
   const found = await findStoredKeys(tx, { keys: keyed.map(({ refusal }) => refusal) });
   const stored = new Set(found.map(({ refusal }) => refusal));
   const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
-  const told = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
-  const rest = fresh.slice(told.length).reduce((sum, { count }) => sum + count, overflow);
+  const written = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
+  const rest = fresh.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
   const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...told];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   await upsertDenials(
@@ -213,7 +213,7 @@ async function writeMinute(
       names.map((name) => row[name]),
     ),
   );
-  await setRowCount(tx, { minute: number, events: events + told.length });
+  await setRowCount(tx, { minute: number, events: events + written.length });
 }
 
 function overflowRow(minute: number, count: number) {

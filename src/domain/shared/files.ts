@@ -64,14 +64,14 @@ export async function createFile(
  * @throws ContentMissing while it is being removed
  */
 export async function retainContent(tx: Transaction, key: string): Promise<void> {
-  const kept = await tx
+  const retained = await tx
     .updateTable('blobs')
     .set({ state: KEPT })
     .where('key', '=', key)
     .where('state', '=', WAITING)
     .returning('key')
     .executeTakeFirst();
-  if (kept === undefined) throw new ContentMissing(`The content ${key} is gone.`);
+  if (retained === undefined) throw new ContentMissing(`The content ${key} is gone.`);
 }
 
 /** Marks contents as unreferenced, so that the store removes them. */

@@ -162,13 +162,13 @@ export async function extendLease(
   holder: string,
   until: number,
 ): Promise<boolean> {
-  const kept = await tx
+  const extended = await tx
     .updateTable('jobs')
     .set({ due_at: until })
     .where('id', '=', id)
     .where('holder', '=', holder)
     .executeTakeFirst();
-  return kept.numUpdatedRows > 0n;
+  return extended.numUpdatedRows > 0n;
 }
 
 export async function finishJob(tx: Transaction, { id }: Pick<Job, 'id'>, holder: string): Promise<void> {

@@ -25,7 +25,7 @@ export function validateName(property: string, name: string): FieldError | undef
  * @throws DomainError `invalid` when it is empty or too long
  */
 export function requireName(property: string, name: string): string {
-  const fault = validateName(property, name);
-  if (fault !== undefined) throw invalidInput(fault);
+  const error = validateName(property, name);
+  if (error !== undefined) throw invalidInput(error);
   return name.trim();
 }

@@ -30,8 +30,8 @@ export interface VisibilityParameters {
 
 /** @param accepted the scopes that the operation accepts; other scopes are ignored */
 export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
-  const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = held.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
+  const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
+  const all = granted.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
     (rule, index) => !all.some((other, at) => at !== index && includes(other, rule, at < index)),
   );
@@ -65,18 +65,18 @@ export function visibilityParameters(caller: Caller): VisibilityParameters {
 }
 
 /** The condition that a row of `assets`, found by other means, is visible. */
-export function assetIsVisible(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+export function assetIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   return assetCondition(
-    reach,
+    visibility,
     withoutIndex(sql.ref<number>('assets.organization_id')),
-    isListed(reach.kind, p),
+    isListed(visibility.kind, p),
     p,
   );
 }
 
 /** The same condition in a form by which indexes find the rows. */
-export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
-  const { kind } = reach;
+export function inVisibleAssets(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  const { kind } = visibility;
   const listed =
     kind === 'client'
       ? sql<SqlBool>`assets.id in (
@@ -87,7 +87,7 @@ export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): Raw
           select listing_assets.asset_id from assessments
           join listing_assets on listing_assets.assessment_id = assessments.id
           where ${inListing(kind, p)})`;
-  return assetCondition(reach, sql.ref('assets.organization_id'), listed, p);
+  return assetCondition(visibility, sql.ref('assets.organization_id'), listed, p);
 }
 
 function assetCondition(
@@ -121,7 +121,7 @@ export function organizationIsVisible(
 ): RawBuilder<SqlBool> {
   const levels = [...new Set(rules.map(({ level }) => level))];
   if (levels.includes('global')) return TRUE;
-  const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
+  const isVisible = (id: Expression<unknown>): RawBuilder<SqlBool> =>
     anyOf(
       levels.map((level) =>
         level === 'organization'
@@ -129,10 +129,10 @@ export function organizationIsVisible(
           : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
       ),
     );
-  return sql<SqlBool>`(${within(sql.ref('organizations.id'))} or exists (
+  return sql<SqlBool>`(${isVisible(sql.ref('organizations.id'))} or exists (
     select 1 from organization_group_members
     where organization_group_members.group_id = organizations.id
-      and ${within(sql.ref('organization_group_members.organization_id'))}))`;
+      and ${isVisible(sql.ref('organization_group_members.organization_id'))}))`;
 }
 
 /**
@@ -205,13 +205,13 @@ function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBoo
 }
 
 /** Caches one value for each visibility key; there are few. */
-export function memoizeByVisibility<T>(make: (reach: Visibility) => T): (reach: Visibility) => T {
-  const made = new Map<string, T>();
-  return (reach) => {
-    let value = made.get(reach.key);
+export function memoizeByVisibility<T>(make: (visibility: Visibility) => T): (visibility: Visibility) => T {
+  const cache = new Map<string, T>();
+  return (visibility) => {
+    let value = cache.get(visibility.key);
     if (value === undefined) {
-      value = make(reach);
-      made.set(reach.key, value);
+      value = make(visibility);
+      cache.set(visibility.key, value);
     }
     return value;
   };

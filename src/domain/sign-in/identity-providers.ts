@@ -95,8 +95,8 @@ export async function setIdentityProvider(
   const { id } = await requireOrganization(tx, organization);
   const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
   const domains = [...new Set(settings.domains.map((domain) => normalizeDomain(domain)))];
-  const faults = validateProviderSettings(settings, domains);
-  if (faults.length > 0) throw invalidInput(faults);
+  const fieldErrors = validateProviderSettings(settings, domains);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const assessments = await assessmentsOf(tx, id, settings.groups);
   const before = await providerDetails(tx, organization);
 

@@ -31,18 +31,18 @@ interface Passkey extends SignInState {
  *   requires its provider; the response does not say which
  */
 export async function signInWithPasskey(
-  refusing: DatabaseWithDenials,
+  database: DatabaseWithDenials,
   act: Attribution,
   answer: PasskeyAssertion,
 ): Promise<FactorOwner | undefined> {
-  const passkey = await findPasskey(refusing.db.read, answer);
+  const passkey = await findPasskey(database.db.read, answer);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const right =
     passkey !== undefined &&
     signInBlocker(passkey) === undefined &&
-    (await verifyAssertion(refusing, act, passkey, answer));
+    (await verifyAssertion(database, act, passkey, answer));
   if (right) return owner;
-  refusing.deniedAttempts.record(act, {
+  database.deniedAttempts.record(act, {
     action: 'sign-in.refuse',
     object: ['user', owner?.userId ?? null],
     organizationId: owner?.organizationId ?? null,
@@ -53,13 +53,13 @@ export async function signInWithPasskey(
 
 /** @returns whether the assertion is valid and of this user's passkey */
 export async function verifyPasskey(
-  refusing: DatabaseWithDenials,
+  database: DatabaseWithDenials,
   act: Attribution,
   owner: FactorOwner,
   answer: PasskeyAssertion,
 ): Promise<boolean> {
-  const passkey = await findPasskey(refusing.db.read, answer);
-  return passkey?.user_id === owner.userId && verifyAssertion(refusing, act, passkey, answer);
+  const passkey = await findPasskey(database.db.read, answer);
+  return passkey?.user_id === owner.userId && verifyAssertion(database, act, passkey, answer);
 }
 
 async function findPasskey(db: ReadConnection, answer: PasskeyAssertion): Promise<Passkey | undefined> {

@@ -185,10 +185,10 @@ export async function storeAccessTokens(
     ]),
   );
   // Tokens of the console are covered by the event of its session, by which their actions are recorded (ADR 83).
-  const told = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
+  const recorded = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
   await recordEvents(
     tx,
-    told.map(({ act, signed, scopes }) => {
+    recorded.map(({ act, signed, scopes }) => {
       const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
       const after = {
         user: userId,

@@ -41,11 +41,11 @@ export function isActive(
 
 /** @returns the scopes of a token that its account may still hold */
 export function effectiveScopes(credential: Pick<Credential, 'scopes' | keyof RightsRow>): Scope[] {
-  const held = grantableScopes(accountOf(credential));
+  const granted = grantableScopes(accountOf(credential));
   return credential.scopes
     .split(' ')
     .filter(isScope)
-    .filter((scope) => held.includes(scope));
+    .filter((scope) => granted.includes(scope));
 }
 
 const selectCredential = (db: ReadConnection) =>

@@ -70,7 +70,7 @@ export async function loadKeys(
   if (found === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
   // A concurrent process may have created the keys with its own master key.
   const sealed = found ?? (await sealedSecret(db.read));
-  if (sealed === undefined) throw new Error('The keys that were made are gone.');
+  if (sealed === undefined) throw new Error('The keys that were inserted are gone.');
   if (masterKey === undefined || masterKeyFingerprint(masterKey) !== sealed.master_fingerprint)
     throw new MasterKeyMismatch(sealed.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
   const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
@@ -125,7 +125,7 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
   const key = await generateSigningKey();
   const secret = randomBytes(SECRET_LENGTH).toString('base64url');
   await db.write(async (tx) => {
-    const made = await tx
+    const inserted = await tx
       .insertInto('deployment_keys')
       .values({
         id: ROW,
@@ -135,7 +135,7 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
       .onConflict((conflict) => conflict.doNothing())
       .returning('id')
       .executeTakeFirst();
-    if (made !== undefined) await insertSigningKey(tx, masterKey, key, Date.now());
+    if (inserted !== undefined) await insertSigningKey(tx, masterKey, key, Date.now());
   });
 }
 
@@ -146,19 +146,19 @@ function watchSigningKeys(
   outdated: KeySource['onMismatch'],
 ): () => Promise<SigningKeys> {
   const changes = new SingleFlight(() => readCredentialVersions(db.read));
-  let held: { seen: number; keys: SigningKeys } | undefined;
-  let told = false;
+  let cached: { seen: number; keys: SigningKeys } | undefined;
+  let reported = false;
   return async () => {
     // Read before the keys, so that a change in between is noticed next time.
     const { keys: seen } = await changes.run();
-    if (held?.seen !== seen) {
-      const keys = await readSigningKeys(db.read, masterKey, held?.keys.opened ?? []);
-      held = { seen, keys };
+    if (cached?.seen !== seen) {
+      const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
+      cached = { seen, keys };
       const [reason] = keys.sealed.values();
-      if (reason !== undefined && !told) outdated?.(reason);
-      told ||= reason !== undefined;
+      if (reason !== undefined && !reported) outdated?.(reason);
+      reported ||= reason !== undefined;
     }
-    return held.keys;
+    return cached.keys;
   };
 }
 

@@ -89,11 +89,11 @@ export async function createClient(
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
     throw invalidInput({ property: 'redirectUris', code: 'too-many', params: { max: MAX_REDIRECT_URIS } });
-  const faults = redirectUris.flatMap((uri, index) => {
+  const fieldErrors = redirectUris.flatMap((uri, index) => {
     const problem = validateRedirectUri(uri);
     return problem === undefined ? [] : [{ property: `redirectUris.${index}`, ...problem, value: uri }];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   if (kind === 'public' && userId !== null) {
     throw invalidInput({
       property: 'userId',

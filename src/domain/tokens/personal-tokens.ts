@@ -88,19 +88,19 @@ export async function createPersonalToken(
   tx: Transaction,
   act: Attribution<Caller>,
   keys: Keys,
-  wish: PersonalTokenInput,
+  input: PersonalTokenInput,
 ): Promise<PersonalToken & { token: string }> {
   const { actor: caller, now } = act;
   if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
-  const scopes = wish.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
-  const allowedAddresses = wish.allowedAddresses ?? own;
-  const expiresAt = wish.expiresAt ?? bounds.expiresAt;
-  const faults = validateToken(scopes, allowedAddresses);
-  if (wish.expiresAt !== undefined && wish.expiresAt <= now)
-    faults.push({ property: 'expiresAt', code: 'not-in-the-future' });
-  if (faults.length > 0) throw invalidInput(faults);
+  const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
+  const allowedAddresses = input.allowedAddresses ?? own;
+  const expiresAt = input.expiresAt ?? bounds.expiresAt;
+  const fieldErrors = validateToken(scopes, allowedAddresses);
+  if (input.expiresAt !== undefined && input.expiresAt <= now)
+    fieldErrors.push({ property: 'expiresAt', code: 'not-in-the-future' });
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)
@@ -116,7 +116,7 @@ export async function createPersonalToken(
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
     throw new DomainError('forbidden', { code: 'token-expires-earlier' });
 
-  const name = wish.name.trim();
+  const name = input.name.trim();
   const request = {
     userId: caller.userId,
     kind: 'personal',

@@ -51,8 +51,8 @@ export async function issueToken(
   if (account === undefined) throw notFound('user');
 
   const allowedAddresses = request.allowedAddresses ?? [];
-  const faults = validateToken(request.scopes ?? [], allowedAddresses);
-  if (faults.length > 0) throw invalidInput(faults);
+  const fieldErrors = validateToken(request.scopes ?? [], allowedAddresses);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
@@ -272,10 +272,10 @@ function grantedScopes(
 ): readonly Scope[] {
   if (requested === undefined) return allowed;
   const held: readonly string[] = allowed;
-  const faults = requested.flatMap((scope, index): FieldError[] =>
+  const fieldErrors = requested.flatMap((scope, index): FieldError[] =>
     held.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   if (requested.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });
   return [...new Set(requested)].filter(isScope);
 }

@@ -132,7 +132,7 @@ async function requireUsers(
     .where(({ ref }) => inList(db, ref('id'), [...lists.add, ...lists.remove]))
     .execute();
   const known = new Set(rows.map(({ id }) => id));
-  const faults = Object.entries(lists).flatMap(([list, ids]) =>
+  const fieldErrors = Object.entries(lists).flatMap(([list, ids]) =>
     ids.flatMap((id, index): FieldError[] =>
       known.has(id)
         ? []
@@ -145,5 +145,5 @@ async function requireUsers(
           ],
     ),
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 }

@@ -171,9 +171,9 @@ export async function applyBan(
     }
   }
   if (expected !== undefined) {
-    const [held] = await lockUser(tx, { id });
-    if (held === undefined) throw notFound('user');
-    requireVersion(expected, held.version);
+    const [locked] = await lockUser(tx, { id });
+    if (locked === undefined) throw notFound('user');
+    requireVersion(expected, locked.version);
   }
   const [set] = await setBanned(tx, { id, now: act.now });
   if (set === undefined) {

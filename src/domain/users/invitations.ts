@@ -29,7 +29,7 @@ export type InvitationLink =
   | { state: 'unknown' };
 
 /** Compared for unknown users as well, so that the response takes the same time. */
-const NOBODY: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
+const UNKNOWN_INVITEE: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
 
 /**
  * Resolves the token of an invitation link.
@@ -59,7 +59,7 @@ export async function resolveInvitation(
     ])
     .where('users.uid', '=', uid)
     .executeTakeFirst();
-  const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: invitedAtOf(row) };
+  const invited = row === undefined ? UNKNOWN_INVITEE : { uid: row.uid, invitedAt: invitedAtOf(row) };
   if (!verifyInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
   if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'over' };

@@ -11,8 +11,8 @@ const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{
  */
 export function validateUserName(property: string, name: string): FieldError | undefined {
   const text = replaceHiddenCharacters(name);
-  const fault = validateName(property, text);
-  if (fault !== undefined || VISIBLE.test(text)) return fault;
+  const error = validateName(property, text);
+  if (error !== undefined || VISIBLE.test(text)) return error;
   return { property, code: 'no-visible-character', value: name };
 }
 
@@ -21,7 +21,7 @@ export function validateUserName(property: string, name: string): FieldError | u
  * @throws DomainError `invalid` when it is empty, too long or invisible
  */
 export function requireUserName(property: string, name: string): string {
-  const fault = validateUserName(property, name);
-  if (fault !== undefined) throw invalidInput(fault);
+  const error = validateUserName(property, name);
+  if (error !== undefined) throw invalidInput(error);
   return replaceHiddenCharacters(name).trim();
 }

@@ -115,16 +115,16 @@ export function validateUserFields({
   email?: string | undefined;
   name?: string | undefined;
 }): void {
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   if (email !== undefined && !isEmail(email.trim()))
-    faults.push({
+    fieldErrors.push({
       property: 'email',
       code: 'not-an-email',
       value: email,
     });
-  const fault = name === undefined ? undefined : validateUserName('name', name);
-  if (fault !== undefined) faults.push(fault);
-  if (faults.length > 0) throw invalidInput(faults);
+  const nameError = name === undefined ? undefined : validateUserName('name', name);
+  if (nameError !== undefined) fieldErrors.push(nameError);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 }
 
 /** @throws DomainError `invalid` for the name; `not-found` for the user */
