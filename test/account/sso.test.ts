@@ -496,7 +496,7 @@ describe('A first sign-in', () => {
       await expectRefusal(
         await signIn(person({ email })),
         403,
-        /an account with your e-mail address that is not one of your organization/,
+        /An account with your e-mail address exists outside your organization/,
       );
       expect(await countRefused()).toBe(before + 1);
     }
