@@ -205,7 +205,7 @@ async function writeMinute(
   const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
   const written = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
   const rest = fresh.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
-  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...told];
+  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...written];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   await upsertDenials(
     tx,
