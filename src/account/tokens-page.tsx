@@ -144,7 +144,9 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           allowedAddresses,
           atMost: MAX_USER_TOKENS,
         } as const;
-        const issued = await db.write((tx) => issueToken(tx, attributionOf(request, now), keys, tokenRequest));
+        const issued = await db.write((tx) =>
+          issueToken(tx, attributionOf(request, now), keys, tokenRequest),
+        );
         return await show(request, reply, { issued });
       } catch (failure) {
         if (!(failure instanceof DomainError) || failure.kind !== 'invalid') throw failure;

@@ -683,7 +683,11 @@ describe('Answers that are refused', () => {
     const before = await countEvents();
     const answer = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
     expect(new URL(answer).searchParams.get('error')).toBe('access_denied');
-    await expectRefusal({ ...(await visitor.get(answer)), visitor }, 403, /identity provider did not sign you in/);
+    await expectRefusal(
+      { ...(await visitor.get(answer)), visitor },
+      403,
+      /identity provider did not sign you in/,
+    );
     const events = await eventsSince(before);
     expect(events).toMatchObject([{ action: 'identity-provider.refuse', address: '127.0.0.1' }]);
     expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({

@@ -85,7 +85,11 @@ describe('assay organization', () => {
     expect(await assay.json('organization', 'list')).not.toContainEqual(created);
     await expectRefusal(['organization', 'group', 'add', 'nogroup', 'acme'], 1, 'Group "nogroup" not found');
     await expectRefusal(['organization', 'group', 'add', 'holding', 'noorg'], 1, 'no organization "noorg"');
-    await expectRefusal(['organization', 'group', 'create', 'acme', '--name', 'x'], 1, 'acme is already taken');
+    await expectRefusal(
+      ['organization', 'group', 'create', 'acme', '--name', 'x'],
+      1,
+      'acme is already taken',
+    );
   });
 });
 
