@@ -1,2 +1,2 @@
-// The link that opened this page is a secret: it goes out of the address bar, and out of what it suggests.
+// Removes the secret link from the address bar and the history.
 history.replaceState(null, '', location.pathname);

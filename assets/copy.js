@@ -1,5 +1,4 @@
-// Puts a button beside what is there to copy. Without this, or where a browser keeps its clipboard, the text is selected
-// by hand.
+// Adds a copy button to each text to copy. Without this script, or without access to the clipboard, users select the text.
 
 if (navigator.clipboard !== undefined) document.querySelectorAll('[data-copy]').forEach(addButton);
 
@@ -9,19 +8,19 @@ function addButton(part) {
   button.className = 'plain small';
   button.setAttribute('aria-label', part.dataset.label);
   button.textContent = 'Copy';
-  const told = document.createElement('span');
-  told.className = 'hint';
-  told.setAttribute('role', 'status');
+  const status = document.createElement('span');
+  status.className = 'hint';
+  status.setAttribute('role', 'status');
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(part.dataset.copy);
-      told.textContent = 'Copied';
+      status.textContent = 'Copied';
     } catch {
-      told.textContent = 'Your browser does not allow it: select the text, and copy it.';
+      status.textContent = 'Your browser does not allow copying. Select the text and copy it.';
     }
   });
   const line = document.createElement('div');
   line.className = 'copy';
-  line.append(button, told);
+  line.append(button, status);
   part.append(line);
 }

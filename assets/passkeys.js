@@ -1,10 +1,10 @@
-// Lets the browser fill in the forms that ask for a passkey. Without this, or in a browser that cannot, they stay hidden.
+// Fills in passkey forms. Without this script, or without browser support for passkeys, they stay hidden.
 
-const CANNOT_ASK = 'The server did not say what to ask your device. Load the page again, and try once more.';
+const CANNOT_ASK = 'The server did not respond. Reload the page and try again.';
 const WORDS = {
   NotAllowedError:
-    'Nothing came from your device: it was cancelled, took too long, or has no passkey for this. Try again, or use another way.',
-  InvalidStateError: 'This device has a passkey for your account already.',
+    'Your device did not respond: the request was cancelled or timed out, or the device has no matching passkey. Try again, or use another method.',
+  InvalidStateError: 'This device already has a passkey for your account.',
 };
 
 const canUse =
@@ -13,14 +13,14 @@ const canUse =
 
 if (canUse) document.querySelectorAll('[data-passkey]').forEach(setUp);
 
-/** Shows a form, and asks the authenticator when it is sent. */
+/** Shows a form, and requests a passkey when it is submitted. */
 function setUp(part) {
   const form = part.querySelector('form');
-  const told = part.querySelector('[aria-live]');
+  const status = part.querySelector('[aria-live]');
   const elsewhere = part.querySelector('[data-elsewhere]');
   part.hidden = false;
   if (location.origin !== part.dataset.origin) {
-    // An authenticator would refuse: its keys belong to the other address.
+    // The passkeys belong to the other origin.
     elsewhere.querySelector('a').href = part.dataset.origin + location.pathname + location.search;
     elsewhere.hidden = false;
     form.hidden = true;
@@ -28,15 +28,15 @@ function setUp(part) {
   }
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    told.textContent = '';
+    status.textContent = '';
     const button = form.querySelector('button');
     button.disabled = true;
     try {
       form.elements.credential.value = JSON.stringify(await ask(part.dataset.passkey));
-      // Sends the form without coming here again.
+      // Does not trigger this listener again.
       form.submit();
     } catch (error) {
-      told.textContent = WORDS[error.name] ?? (error instanceof Refused ? CANNOT_ASK : `${error.message}`);
+      status.textContent = WORDS[error.name] ?? (error instanceof Refused ? CANNOT_ASK : `${error.message}`);
       button.disabled = false;
       button.focus();
     }
@@ -45,7 +45,7 @@ function setUp(part) {
 
 class Refused extends Error {}
 
-/** @returns what the authenticator says, ready for JSON */
+/** @returns the response of the authenticator, ready for JSON */
 async function ask(purpose) {
   const answer = await fetch(`/passkeys/options?for=${purpose}`, { redirect: 'error' }).catch(
     () => undefined,

@@ -1,7 +1,7 @@
-// The colours that were chosen in the console are those of these pages: before anything is painted, so not as a module.
+// Applies the colour scheme of the console before the first paint, so this is not a module.
 try {
   const scheme = localStorage.getItem('mantine-color-scheme-value');
   if (scheme === 'light' || scheme === 'dark') document.documentElement.dataset.scheme = scheme;
 } catch {
-  // Where nothing may be stored, the colours are those of the system.
+  // Without access to the storage, the scheme of the system applies.
 }

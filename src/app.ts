@@ -74,10 +74,11 @@ function createApp(context: Context): FastifyInstance {
   app.setSerializerCompiler(compileSerializer);
   registerBodyParsers(app, config.bodyLimit);
   app.decorateRequest('caller', null);
+  app.decorateRequest('abortState', undefined);
   app.decorateRequest('ifMatch', undefined);
   app.decorateRequest('rawBody', '');
   app.decorateRequest('idempotentRequest', undefined);
-  app.decorateRequest('change', undefined);
+  app.decorateRequest('write', undefined);
   return app;
 }
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useContext } from 'preact/hooks';
-import { canManageUsers } from '../domain/users/invite-user.ts';
-import { Page, SessionContext } from '../pages/layout.tsx';
+import { Page } from '../pages/layout.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PAGES = {
   '/account': 'Overview',
@@ -9,7 +8,6 @@ const PAGES = {
   '/account/sessions': 'Sessions',
   '/account/tokens': 'Tokens',
   '/account/applications': 'Applications',
-  '/account/people': 'People',
 } as const;
 
 interface AccountPageProps {
@@ -19,7 +17,7 @@ interface AccountPageProps {
   children: ComponentChildren;
 }
 
-/** A page of one's own account, with the way to the others, and to what its tokens are for. */
+/** A page of the user's account, with navigation to the others and to the API documentation. */
 export function AccountPage({ path, title, scripts = [], children }: AccountPageProps) {
   return (
     <Page title={title} scripts={scripts} nav={<AccountNav path={path} />} wide>
@@ -29,13 +27,10 @@ export function AccountPage({ path, title, scripts = [], children }: AccountPage
 }
 
 function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
-  const session = useContext(SessionContext);
-  const looksAfterPeople = session !== null && canManageUsers(session);
-  const pages = Object.entries(PAGES).filter(([href]) => href !== '/account/people' || looksAfterPeople);
   return (
     <nav class="tabs" aria-label="Account">
       <ul>
-        {pages.map(([href, label]) => (
+        {Object.entries(PAGES).map(([href, label]) => (
           <li key={href}>
             <a href={href} aria-current={href === path ? 'page' : undefined}>
               {label}
@@ -43,7 +38,7 @@ function AccountNav({ path }: Pick<AccountPageProps, 'path'>) {
           </li>
         ))}
         <li>
-          <a href="/docs">API docs</a>
+          <a href="/docs">{MESSAGES.layout.apiDocs}</a>
         </li>
       </ul>
     </nav>

@@ -11,11 +11,12 @@ import { Button, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/applications';
 const MAX_CLIENT_ID_LENGTH = 100;
 
-/** The applications that one has allowed something, each with a way to take it back. */
+/** Lists the applications that the user allowed, and removes their access. */
 export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
   app.get(
     PATH,
@@ -33,14 +34,14 @@ export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
         reply,
         <AccountPage path={PATH} title="Applications">
           {request.query.done === 'withdrawn' && (
-            <Notice kind="success">The application has no access any more, and its tokens ended.</Notice>
+            <Notice kind="success">{MESSAGES.applications.revoked}</Notice>
           )}
           <section>
             {applications.length === 0 ? (
-              <p>No application has access to your account.</p>
+              <p>{MESSAGES.applications.none}</p>
             ) : (
               <>
-                <p>These applications may use Assay in your name, until you withdraw their access.</p>
+                <p>{MESSAGES.applications.intro}</p>
                 <ul class="rows">
                   {applications.map((application) => (
                     <Application key={application.clientId} {...application} />
@@ -87,19 +88,19 @@ function Application({ clientId, name, scopes, connectedAt, lastUse }: Connected
         <p class="hint">
           Allowed <RelativeTime at={connectedAt} />.{' '}
           {lastUse === null ? (
-            'No recent use.'
+            MESSAGES.applications.unused
           ) : (
             <>
-              Last used <RelativeTime at={lastUse.at} />
-              {lastUse.address !== null && ` from ${lastUse.address}`}.
+              {MESSAGES.applications.lastUsed} <RelativeTime at={lastUse.at} />
+              {lastUse.address !== null && MESSAGES.applications.from(lastUse.address)}.
             </>
           )}
         </p>
       </div>
       <Form action={PATH}>
         <input type="hidden" name="client" value={clientId} />
-        <Button kind="danger" label={`Withdraw access of ${name}`}>
-          Withdraw
+        <Button kind="danger" label={MESSAGES.applications.removeAccessOf(name)}>
+          {MESSAGES.applications.removeAccess}
         </Button>
       </Form>
     </li>

@@ -7,15 +7,16 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { MAX_CODE_LENGTH, generateTotpSecret, totpUri } from '../domain/sign-in/totp.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Field, Form } from '../pages/forms.tsx';
+import { MESSAGES } from './messages.ts';
 
 const SEALED_FOR = 'totp set-up';
-/** How long it may take from the QR code to the first code. */
+/** Milliseconds from the QR code to the first code. */
 const LIFETIME = 900_000;
 
 export const SetupSchema = Type.String({ maxLength: 512 });
 export const CodeSchema = Type.String({ maxLength: MAX_CODE_LENGTH });
 
-/** A secret that is on its way into an app. The form that asks for the first code carries it, sealed. */
+/** A secret that is being set up. The form for the first code carries it sealed. */
 export interface AuthenticatorSetup {
   field: string;
   secret: string;
@@ -27,14 +28,14 @@ interface Sealed {
   endsAt: number;
 }
 
-/** @returns a new secret, good in this session for a quarter of an hour */
+/** @returns a new secret, valid in this session for 15 minutes */
 export function createAuthenticatorSetup({ keys, clock }: Context, session: Session): AuthenticatorSetup {
   const secret = generateTotpSecret();
   const sealed: Sealed = { secret, session: session.id, endsAt: clock() + LIFETIME };
   return { secret, field: seal(keys.secret, SEALED_FOR, JSON.stringify(sealed)) };
 }
 
-/** @returns the secret of a set-up field; `undefined` when it is of another session, or too old */
+/** @returns the secret of a setup field; `undefined` if it belongs to another session or has expired */
 export function openAuthenticatorSetup(
   { keys, clock }: Context,
   session: Session,
@@ -48,25 +49,24 @@ export function openAuthenticatorSetup(
 
 interface AuthenticatorFormProps {
   action: string;
-  /** A new one, or the one that the form had. */
+  /** New, or the one of a rejected form. */
   setup: AuthenticatorSetup;
   email: string;
-  /** Whether a code was wrong. */
+  /** Whether the code was wrong. */
   refused: boolean;
-  /** Further fields. */
   children?: ComponentChildren;
 }
 
-/** The form that puts a secret into an authenticator app and asks for the first code. */
+/** Shows the secret to scan, and asks for the first code. */
 export function AuthenticatorForm({ action, setup, email, refused, children }: AuthenticatorFormProps) {
   return (
     <Form action={action}>
-      <p>Scan this with an authenticator app, then type the code that the app shows.</p>
+      <p>{MESSAGES.authenticator.scan}</p>
       <QrCode text={totpUri(setup.secret, email)} />
-      <p>If you cannot scan it, type this key into the app, for a time-based code:</p>
+      <p>{MESSAGES.authenticator.enterKey}</p>
       <SecretField
         text={(setup.secret.match(/.{1,4}/g) ?? []).join(' ')}
-        label="Copy the key"
+        label={MESSAGES.authenticator.copyKey}
         id="totp-secret"
       />
       {children}
@@ -74,18 +74,18 @@ export function AuthenticatorForm({ action, setup, email, refused, children }: A
       <Field
         name="code"
         label="Code"
-        hint="The six digits that the app shows now."
-        error={refused ? 'This code is wrong or too old. Is the clock of your phone right?' : undefined}
+        hint={MESSAGES.authenticator.codeHint}
+        error={refused ? MESSAGES.authenticator.wrongCode : undefined}
         autocomplete="one-time-code"
         inputmode="numeric"
         maxLength={MAX_CODE_LENGTH}
       />
-      <Button>Turn on</Button>
+      <Button>{MESSAGES.authenticator.turnOn}</Button>
     </Form>
   );
 }
 
-/** A QR code as a picture within the page, dark on light in every theme, as apps want it. */
+/** An inline QR code, dark on light in every theme, as scanners expect. */
 function QrCode({ text }: { text: string }) {
   const { size, data } = encode(text, { ecc: 'M', border: 4 });
   const squares = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])));
@@ -94,7 +94,7 @@ function QrCode({ text }: { text: string }) {
       class="qr"
       viewBox={`0 0 ${size} ${size}`}
       role="img"
-      aria-label="QR code with the key that is written below"
+      aria-label={MESSAGES.authenticator.qrCode}
       shape-rendering="crispEdges"
     >
       <path d={squares.join('')} />

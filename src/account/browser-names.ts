@@ -1,4 +1,4 @@
-/** In this order, as each names those after it too. */
+/** Ordered, because each user agent also names those that follow. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\//, 'Opera'],
@@ -7,6 +7,7 @@ const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
 ];
+import { MESSAGES } from './messages.ts';
 
 const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\b(iPhone|iPad|iPod)\b/, 'iOS'],
@@ -19,12 +20,13 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 
 const MAX_LENGTH = 60;
 
-/** @returns what people call a browser, from what it calls itself: `Firefox on Linux` */
+/** @returns a readable name of a user agent: `Firefox on Linux` */
 export function browserName(userAgent: string): string {
   const nameIn = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = nameIn(BROWSERS);
   const system = nameIn(SYSTEMS);
-  if (browser !== undefined) return system === undefined ? browser : `${browser} on ${system}`;
+  if (browser !== undefined)
+    return system === undefined ? browser : MESSAGES.browsers.onSystem(browser, system);
   const text = userAgent.trim().slice(0, MAX_LENGTH);
-  return text === '' ? 'Unknown browser' : text;
+  return text === '' ? MESSAGES.browsers.unknown : text;
 }

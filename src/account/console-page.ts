@@ -9,7 +9,7 @@ import { CONSOLE_PATHS, signInPath } from '../pages/paths.ts';
 import { DIST } from '../paths.ts';
 import { contentSecurityPolicy, formToken } from '../pages/pages-plugin.tsx';
 
-/** What the console is built to: its page, and what that loads, in `files`. */
+/** The build output of the console: its page, and its assets in `files`. */
 const FOLDER = fileURLToPath(new URL('console', DIST));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -18,22 +18,22 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Stands in the page where the token of its forms goes. */
+/** The placeholder of the form token. */
 const FORM_TOKEN = '%FORM_TOKEN%';
 
-/** Of attachments, which the console reads with its token. */
+/** Attachments, which the console loads with its token. */
 const PICTURES = 'blob:';
 
 interface BuiltFile {
   type: string;
   content: Buffer;
-  /** The same by Brotli (RFC 7932). */
+  /** Brotli (RFC 7932). */
   compressed: Buffer;
 }
 
 /**
- * The console: one page for every address of it, for who signed in. What it shows it reads from the API, with a token that
- * it gets as an application of this server (`CONSOLE_CLIENT`).
+ * Serves the console: one page for all its paths, for signed-in users. It reads its data from the API with a token
+ * that it gets as an OAuth client of this server (`CONSOLE_CLIENT`).
  */
 export const registerConsole: RouteRegistrar = (app) => {
   const page = existsSync(join(FOLDER, 'index.html'))
@@ -56,7 +56,7 @@ export const registerConsole: RouteRegistrar = (app) => {
     app.get(`/${place}/*`, shown, show);
   }
 
-  // The redirect that answers the console's authorization request: it reads the address, and nothing is here.
+  // The redirect target of the console's authorization request. The console reads its URL; the page is empty.
   app.get(
     '/signed-in',
     { config: { operation: 'console-signed-in', access: 'open' }, schema: { hide: true } },
@@ -74,7 +74,7 @@ export const registerConsole: RouteRegistrar = (app) => {
       return (
         reply
           .header('vary', 'accept-encoding')
-          // Its name has a digest of its content.
+          // The name contains a digest of the content.
           .header('cache-control', 'public, max-age=31536000, immutable')
           .type(file.type)
           .send(isPacked ? file.compressed : file.content)

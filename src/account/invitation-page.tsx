@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { validatePassword } from '../auth/password-strength.ts';
 import { hashPassword, MAX_TYPED_PASSWORD_LENGTH } from '../auth/passwords.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { describeFieldProblem, DomainError } from '../domain/shared/errors.ts';
 import { acceptInvitation, type Invitation, resolveInvitation } from '../domain/users/invitations.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
@@ -14,9 +14,10 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/invitation';
-/** The longest name that a form takes, to say of it that it is too long. */
+/** Characters. Longer than names may be, so that the error is shown on the page. */
 const MAX_TYPED_NAME_LENGTH = 1_024;
 
 const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
@@ -26,14 +27,14 @@ const InvitationFormSchema = Type.Object({
   password: Type.String({ maxLength: MAX_TYPED_PASSWORD_LENGTH }),
 });
 
-/** What was wrong with a form, and what was in it. */
+/** The values and errors of a rejected form. */
 interface RejectedForm {
   name: string;
   nameError: string | undefined;
   passwordError: string | undefined;
 }
 
-/** The page that an invitation link opens: a name and a password, once. */
+/** The page of an invitation link, on which the user chooses a name and a password. */
 export const registerInvitation: RouteRegistrar = (app, context) => {
   const { db, keys, config, clock } = context;
 
@@ -44,12 +45,9 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <InvalidLink title="This invitation cannot be used">
-        <p>
-          Somebody has accepted it already, or it is too old, or there is a newer one. If you have set your
-          password before, sign in with it.
-        </p>
-        <p>Otherwise ask an admin of your organization to invite you again.</p>
+      <InvalidLink title={MESSAGES.invitation.invalid}>
+        <p>{MESSAGES.invitation.invalidWhy}</p>
+        <p>{MESSAGES.invitation.askAgain}</p>
       </InvalidLink>,
       { status },
     );
@@ -64,24 +62,24 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
         <p>
-          You are invited to Assay
+          {MESSAGES.invitation.invited}
           {organization !== null && (
             <>
               {' '}
-              by <strong>{organization}</strong>
+              {MESSAGES.invitation.by} <strong>{organization}</strong>
             </>
           )}
-          . You will sign in as <strong>{email}</strong>.
+          {MESSAGES.invitation.signInAs} <strong>{email}</strong>.
         </p>
         <Form action={PATH}>
           <input type="hidden" name="token" value={token} />
           <Field
             name="name"
-            label="Your name"
+            label={MESSAGES.invitation.name}
             autocomplete="name"
-            hint="As the people you work with will see it."
+            hint={MESSAGES.invitation.nameHint}
             value={rejected?.name ?? name ?? ''}
             error={rejected?.nameError}
             maxLength={MAX_NAME_LENGTH}
@@ -89,11 +87,11 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
           />
           <NewPasswordField
             email={email}
-            label="Choose a password"
+            label={MESSAGES.invitation.password}
             error={rejected?.passwordError}
             autofocus={rejected !== undefined && rejected.nameError === undefined}
           />
-          <Button>Accept and sign in</Button>
+          <Button>{MESSAGES.invitation.accept}</Button>
         </Form>
       </Page>,
       { status: rejected === undefined ? 200 : 422 },
@@ -103,13 +101,13 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <Page title="Accept your invitation" scripts={LINK_SCRIPTS}>
+      <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
         <p>
-          You are invited to Assay by <strong>{organization}</strong>, which has its own sign-in. You need no
-          password here: sign in there as <strong>{email}</strong>.
+          {MESSAGES.invitation.invitedBy} <strong>{organization}</strong>
+          {MESSAGES.invitation.sso} <strong>{email}</strong>.
         </p>
         <a class="button primary" href="/sign-in/organization">
-          Sign in through your organization
+          {MESSAGES.invitation.signInSso}
         </a>
       </Page>,
     );
@@ -144,7 +142,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 
-      const nameError = validateUserName('Your name', name);
+      const nameError = validateUserName(MESSAGES.invitation.name, name);
       const passwordError = await validatePassword(password, [
         invitation.email,
         name,
@@ -153,7 +151,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       if (nameError !== undefined || passwordError !== undefined) {
         return showForm(request, reply, token, invitation, {
           name,
-          nameError: nameError && `${nameError.property} ${nameError.message}.`,
+          nameError: nameError && `${nameError.property} ${describeFieldProblem(nameError)}.`,
           passwordError,
         });
       }
@@ -163,7 +161,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
           acceptInvitation(tx, attributionOf(request, clock()), invitation, { name, passwordHash }),
         );
       } catch (error) {
-        // Another one was faster.
+        // Another request accepted it first.
         if (error instanceof DomainError && error.kind === 'conflict') return refuse(request, reply, 410);
         throw error;
       }

@@ -1,15 +1,16 @@
 import { MAX_TYPED_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwords.ts';
 import { Field } from '../pages/forms.tsx';
+import { MESSAGES } from './messages.ts';
 
 interface NewPasswordFieldProps {
-  /** Whose it is, for the browser that keeps it. */
+  /** For password managers. */
   email: string;
   label: string;
   error: string | undefined;
   autofocus?: boolean;
 }
 
-/** The field of a new password. The words beside it are all the rules that a person can follow. */
+/** The field for a new password. Its hint states all rules that a user can follow. */
 export function NewPasswordField({ email, label, error, autofocus = false }: NewPasswordFieldProps) {
   return (
     <>
@@ -19,7 +20,7 @@ export function NewPasswordField({ email, label, error, autofocus = false }: New
         label={label}
         type="password"
         autocomplete="new-password"
-        hint={`At least ${MIN_PASSWORD_LENGTH} characters, any of them, spaces too. Several words that do not belong together are good.`}
+        hint={MESSAGES.password.hint(MIN_PASSWORD_LENGTH)}
         error={error}
         maxLength={MAX_TYPED_PASSWORD_LENGTH}
         autofocus={autofocus}

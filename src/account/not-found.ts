@@ -1,7 +1,7 @@
 import { notFound } from '../domain/shared/errors.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 
-/** Whoever mistypes the address of a page is told so by a page, not in the shape that programs read. */
+/** Answers unknown pages with a page rather than with the API's error body. */
 export const registerNotFound: RouteRegistrar = (app) => {
   for (const url of ['/account/*', '/sign-in/*']) {
     app.get(

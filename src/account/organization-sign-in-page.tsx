@@ -23,6 +23,7 @@ import { ProviderCache } from '../sso/provider-cache.ts';
 import { callbackUrl } from '../sso/registration.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const EmailSchema = Type.String({ maxLength: MAX_EMAIL_LENGTH });
 const ReturnTo = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
@@ -30,7 +31,7 @@ const EmailFormSchema = Type.Object({ email: EmailSchema, to: ReturnTo });
 const OrganizationPathSchema = Type.Object({ organization: Type.String({ maxLength: 50 }) });
 
 const ParameterSchema = Type.Optional(Type.String({ maxLength: 4_096 }));
-/** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. What else a provider adds is ignored. */
+/** RFC 6749, sections 4.1.2 and 4.1.2.1; RFC 9207. Other parameters are ignored. */
 const AuthorizationResponseSchema = Type.Object({
   code: ParameterSchema,
   state: ParameterSchema,
@@ -42,24 +43,23 @@ const AuthorizationResponseSchema = Type.Object({
 const WORDS: Readonly<Record<ProviderError['kind'], { status: number; message: string }>> = {
   denied: {
     status: 403,
-    message: 'Your provider did not sign you in. If you did not cancel, ask your organization.',
+    message: MESSAGES.sso.denied,
   },
   unreachable: {
     status: 502,
-    message: 'Your organization’s provider does not answer. Try again in a minute.',
+    message: MESSAGES.sso.unreachable,
   },
   foreign: {
     status: 400,
-    message: 'This answer does not belong to the sign-in that was started in this browser. Start it again.',
+    message: MESSAGES.sso.foreign,
   },
   wrong: {
     status: 502,
-    message:
-      'The answer of your organization’s provider is not right, so nobody is signed in. Try again; if that does not help, give the request below to whoever runs this server.',
+    message: MESSAGES.sso.invalid,
   },
 };
 
-/** Sign-in through the OpenID Connect provider of one's organization. */
+/** Signs in through the organization's OpenID Connect provider. */
 export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
   const { db, clock, log, deniedAttempts } = context;
   const providers = new ProviderCache(context);
@@ -108,13 +108,11 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       const { email } = request.query;
       const returnTo = safeReturnPath(request.query.to);
       if (returnTo.length > MAX_RETURN_TO) {
-        throw new Problem(
-          'invalid-request',
-          `The application asks for more than fits through a provider: ${MAX_RETURN_TO} characters. Sign in first, and then go back to the application.`,
-        );
+        throw new Problem('invalid-request', MESSAGES.sso.returnTooLong(MAX_RETURN_TO));
       }
       const provider = await providerByEmail(db.read, email);
-      // Another site signs nobody in: the person has to follow the link here (OWASP ASVS 5, 7.6.2).
+      // Users have to follow the link on this page, so that no other site can start a sign-in (OWASP ASVS 5,
+      // 7.6.2).
       if (provider === undefined || isCrossSite(request))
         return reply.redirect(`/sign-in/organization?${new URLSearchParams({ to: returnTo })}`, 303);
       try {
@@ -144,7 +142,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       if (
         attempt === undefined ||
         provider === undefined ||
-        // Each organization has an address of its own, so that one's provider cannot pass on the answer of another's
+        // Each organization has its own redirect URI, so that one provider cannot pass on the response of another
         // (RFC 9700, section 4.4.2).
         request.params.organization !== attempt.organization ||
         provider.issuer !== attempt.issuer ||
@@ -169,7 +167,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
             throw new ProviderError('foreign', 'the attempt has signed somebody in before');
           return signInWithProvider(tx, act, provider, identity);
         });
-        // The organization chose its provider, and with it how many factors there are.
+        // The provider decides how many factors a sign-in takes.
         return await continueSignIn(
           context,
           request,
@@ -183,7 +181,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
     },
   );
 
-  /** Says why nobody is signed in, and writes it down. */
+  /** Shows and records why the sign-in failed. */
   async function tellProblem(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -201,7 +199,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
   }
 };
 
-/** @throws whatever is neither a refusal of ours nor a problem with the provider */
+/** @throws errors other than refusals and problems with the provider */
 function outcomeOf(error: unknown): { status: number; message: string; reason: string } {
   if (error instanceof ProviderError) return { ...WORDS[error.kind], reason: error.reason };
   if (error instanceof DomainError && error.kind === 'forbidden')
@@ -211,24 +209,24 @@ function outcomeOf(error: unknown): { status: number; message: string; reason: s
 
 function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
   return (
-    <Page title="Sign in through your organization">
+    <Page title={MESSAGES.sso.title}>
       <Form action="/sign-in/organization">
         <input type="hidden" name="to" value={to} />
         <Field
           name="email"
-          label="E-mail address"
+          label={MESSAGES.sso.email}
           type="email"
           autocomplete="username"
           value={unknown}
-          hint="The one that your organization gave you."
+          hint={MESSAGES.sso.emailHint}
           error={unknown === undefined ? undefined : unknownDomain(unknown)}
           maxLength={MAX_EMAIL_LENGTH}
           autofocus
         />
-        <Button>Continue</Button>
+        <Button>{MESSAGES.sso.continue}</Button>
       </Form>
       <p class="aside">
-        <a href={`/sign-in?${new URLSearchParams({ to })}`}>Sign in with a password</a>
+        <a href={`/sign-in?${new URLSearchParams({ to })}`}>{MESSAGES.sso.usePassword}</a>
       </p>
     </Page>
   );
@@ -236,25 +234,25 @@ function EmailPage({ to, unknown }: { to: string; unknown?: string }) {
 
 function unknownDomain(email: string): string {
   const domain = emailHost(email);
-  return `No organization signs in here with addresses${domain === '' ? '' : ` at ${domain}`}. Check the address, or sign in with a password.`;
+  return MESSAGES.sso.unknownDomain(domain);
 }
 
 function ContinuePage({ provider, email, to }: { provider: IdentityProvider; email: string; to: string }) {
   const { host } = new URL(provider.issuer);
   return (
-    <Page title="Sign in through your organization">
+    <Page title={MESSAGES.sso.title}>
       <section>
         <p>
-          {provider.organizationName} signs people in at <strong>{host}</strong>. You go there now, and come
-          back when you have signed in.
+          {provider.organizationName} {MESSAGES.sso.signsInAt} <strong>{host}</strong>
+          {MESSAGES.sso.redirect}
         </p>
-        {/* A link: a browser would hold the redirect that answers a form to the page’s own policy. */}
+        {/* A link, because browsers apply the page's form-action to the redirect of a form. */}
         <p>
           <a
             class="button primary"
             href={`/sign-in/organization/start?${new URLSearchParams({ email, to })}`}
           >
-            Continue to {host}
+            {MESSAGES.sso.continueTo} {host}
           </a>
         </p>
       </section>
@@ -264,15 +262,12 @@ function ContinuePage({ provider, email, to }: { provider: IdentityProvider; ema
 
 function NotStartedPage() {
   return (
-    <Page title="Start the sign-in again">
+    <Page title={MESSAGES.sso.restartTitle}>
       <section>
-        <p>
-          This sign-in was started more than ten minutes ago, or in another browser, or it has ended already.
-          Nobody is signed in by it.
-        </p>
+        <p>{MESSAGES.sso.expired}</p>
         <p>
           <a class="button primary" href="/sign-in/organization">
-            Start again
+            {MESSAGES.sso.startAgain}
           </a>
         </p>
       </section>
@@ -282,16 +277,16 @@ function NotStartedPage() {
 
 function NotSignedInPage({ message, to, requestId }: { message: string; to: string; requestId: string }) {
   return (
-    <Page title="You are not signed in">
+    <Page title={MESSAGES.sso.notSignedIn}>
       <Notice kind="error">{message}</Notice>
       <section>
         <p>
           <a class="button primary" href={`/sign-in/organization?${new URLSearchParams({ to })}`}>
-            Try again
+            {MESSAGES.sso.tryAgain}
           </a>
         </p>
         <p class="hint">
-          Request <code>{requestId}</code>
+          {MESSAGES.sso.request} <code>{requestId}</code>
         </p>
       </section>
     </Page>

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { describeFieldProblem } from '../domain/shared/errors.ts';
 import { Type } from 'typebox';
 import { summarizeAccount } from '../domain/sign-in/account-summaries.ts';
 import { validateUserName } from '../domain/users/user-names.ts';
@@ -13,10 +14,11 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { signInMethodLabel } from './sessions-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account';
 
-/** Who one is here, and what can act for the account. */
+/** Shows the user's profile and what can act for the account. */
 export const registerOverview: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -34,18 +36,18 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <AccountPage path={PATH} title={session.name ?? 'Your account'}>
-        {renamed && <Notice kind="success">Your name is changed.</Notice>}
+      <AccountPage path={PATH} title={session.name ?? MESSAGES.overview.title}>
+        {renamed && <Notice kind="success">{MESSAGES.overview.renamed}</Notice>}
         <section>
-          <h2>Who you are</h2>
+          <h2>{MESSAGES.overview.profile}</h2>
           <dl>
-            <dt>E-mail address</dt>
+            <dt>{MESSAGES.overview.email}</dt>
             <dd>{session.email}</dd>
             <dt>Organization</dt>
-            <dd>{organization ?? 'Platform staff'}</dd>
+            <dd>{organization ?? MESSAGES.overview.platformStaff}</dd>
             <dt>Role</dt>
             <dd>{session.staff ? 'Staff' : session.admin ? 'Admin' : 'User'}</dd>
-            <dt>Signed in</dt>
+            <dt>{MESSAGES.overview.signedIn}</dt>
             <dd>
               <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
             </dd>
@@ -54,27 +56,23 @@ export const registerOverview: RouteRegistrar = (app, context) => {
             <Field
               name="name"
               label="Name"
-              hint="As the people you work with see it."
+              hint={MESSAGES.overview.nameHint}
               autocomplete="name"
               value={rejected?.name ?? session.name ?? ''}
               error={rejected?.error}
               maxLength={MAX_NAME_LENGTH}
             />
-            <Button kind="plain">Change the name</Button>
+            <Button kind="plain">{MESSAGES.overview.saveName}</Button>
           </Form>
         </section>
         <section>
-          <h2>Who can act for you</h2>
+          <h2>{MESSAGES.overview.access}</h2>
           <dl>
             <dt>
-              <a href="/account/security">Second factor</a>
+              <a href="/account/security">{MESSAGES.overview.secondFactor}</a>
             </dt>
             <dd>
-              {hasSecondFactor(factors)
-                ? 'On'
-                : password
-                  ? 'Off: a password alone opens this account'
-                  : 'None here: your organization signs you in'}
+              {hasSecondFactor(factors) ? 'On' : password ? MESSAGES.overview.off : MESSAGES.overview.sso}
             </dd>
             <dt>
               <a href="/account/sessions">Sessions</a>
@@ -116,9 +114,11 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { userId } = signedInSession(request);
       const { name } = request.body;
-      const fault = validateUserName('The name', name);
-      if (fault !== undefined)
-        return show(request, reply, { rejected: { name, error: `${fault.property} ${fault.message}.` } });
+      const nameError = validateUserName(MESSAGES.overview.theName, name);
+      if (nameError !== undefined)
+        return show(request, reply, {
+          rejected: { name, error: `${nameError.property} ${describeFieldProblem(nameError)}.` },
+        });
       await db.write((tx) => renameUser(tx, attributionOf(request, clock()), userId, name));
       return reply.redirect(`${PATH}?done=renamed`, 303);
     },

@@ -9,26 +9,26 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { prefixedCookieName, cookieOptions, SignInRequired } from '../http/browser-sessions.ts';
 
-/** How long a browser may take to answer: people look for their key first. */
+/** Milliseconds, long enough to find a security key. */
 const CHALLENGE_LIFETIME = 300_000;
 const SEALED_FOR = 'passkey challenge';
 
 /**
- * What a browser is asked for: a passkey to sign in with alone, to prove a second factor, to prove again who someone is,
- * or a new one.
+ * The purpose of a passkey request: to sign in, to prove the second factor, to confirm the identity, or to add a
+ * passkey.
  */
 export type PasskeyPurpose = 'sign-in' | 'second-factor' | 'confirm' | 'add';
 
-/** What a browser keeps, sealed, while it talks to the authenticator. */
+/** The sealed cookie of a passkey request. */
 interface Challenge {
   challenge: string;
   purpose: PasskeyPurpose;
-  /** The session that asked; `null` where nobody has signed in. */
+  /** The session of the request; `null` before sign-in. */
   session: string | null;
   endsAt: number;
 }
 
-/** The field by which `assets/passkeys.js` sends what the authenticator said. */
+/** The field in which `assets/passkeys.js` sends the authenticator's response. */
 export const CredentialSchema = Type.String({ maxLength: MAX_RESPONSE_LENGTH });
 
 const QuerySchema = Type.Object({
@@ -40,7 +40,7 @@ const QuerySchema = Type.Object({
   ]),
 });
 
-/** Gives scripts what they ask the browser with, and the browser a cookie that the answer is compared with. */
+/** Returns the options of a passkey request to the script, and sets the cookie with its challenge. */
 export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
   app.get(
     '/passkeys/options',
@@ -68,9 +68,9 @@ export const registerPasskeyOptions: RouteRegistrar = (app, context) => {
 };
 
 /**
- * Takes the challenge of an answer out of the browser's cookie. That it is answered once is held by the domain.
- * @returns the answer with its challenge; `undefined` when this browser was not asked, for something else, by another
- *   session, or too long ago
+ * Reads the challenge of a response from the cookie. The domain ensures that it is used once.
+ * @returns the response with its challenge; `undefined` when the challenge is missing, expired, or of another
+ *   purpose or session
  */
 export function parsePasskeyAssertion(
   context: Context,
@@ -89,7 +89,7 @@ export function parsePasskeyAssertion(
   return { credential, challenge, endsAt, relyingParty: relyingPartyOf(context.addresses.clientBaseUrl) };
 }
 
-/** @returns the passkey that a browser was asked to make; `undefined` for whatever is wrong with the answer */
+/** @returns the registered passkey; `undefined` when the response is invalid */
 export async function parseNewPasskey(
   context: Context,
   request: FastifyRequest,
@@ -104,7 +104,10 @@ export async function parseNewPasskey(
   return made && { ...made, name, challenge, endsAt };
 }
 
-/** Who may ask for it. A new passkey is also for people who have to add one before their sign-in is complete. */
+/**
+ * Returns the session that may make the request. Passkeys can also be added before a sign-in is complete, where one
+ * is required.
+ */
 function sessionFor(purpose: PasskeyPurpose, { session }: FastifyRequest): Session | null {
   if (purpose === 'sign-in') return null;
   const state = { 'second-factor': ['pending'], confirm: ['complete'], add: ['pending', 'complete'] }[

@@ -4,25 +4,23 @@ import type { Context } from '../runtime/context.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Form } from '../pages/forms.tsx';
 import type { PasskeyPurpose } from './passkey-endpoints.ts';
+import { MESSAGES } from './messages.ts';
 
-/** What a page with one of these runs. */
+/** The scripts of pages with a `PasskeyForm`. */
 export const PASSKEY_SCRIPTS = ['passkeys.js'] as const;
 
 interface PasskeyFormProps {
   context: Context;
   purpose: PasskeyPurpose;
-  /** Where the answer is sent. */
   action: string;
-  /** The button's words. */
   label: string;
   kind?: 'primary' | 'plain';
-  /** Further fields. */
   children?: ComponentChildren;
 }
 
 /**
- * A form that the browser fills in by asking an authenticator (`assets/passkeys.js`). It is hidden until the script finds
- * that the browser can do that.
+ * A form that `assets/passkeys.js` fills in with an authenticator's response. It is hidden until the script finds
+ * that the browser supports passkeys.
  */
 export function PasskeyForm({
   context,
@@ -41,22 +39,21 @@ export function PasskeyForm({
         <Button kind={kind}>{label}</Button>
       </Form>
       <p class="hint" data-elsewhere hidden>
-        Passkeys belong to one address. They work here once you open this page at{' '}
-        <a href={origin}>{origin}</a>.
+        {MESSAGES.passkeys.otherOrigin} <a href={origin}>{origin}</a>.
       </p>
       <p class="error" aria-live="polite"></p>
     </div>
   );
 }
 
-/** Sign-in with a passkey and nothing else, for the sign-in page. */
+/** The passkey form of the sign-in page. */
 export function PasskeySignIn({ context, to }: { context: Context; to: string | undefined }) {
   return (
     <PasskeyForm
       context={context}
       purpose="sign-in"
       action="/sign-in/passkey"
-      label="Sign in with a passkey"
+      label={MESSAGES.passkeys.signIn}
       kind="plain"
     >
       <input type="hidden" name="to" value={safeReturnPath(to)} />

@@ -9,13 +9,14 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PasskeySignInFormSchema = Type.Object({
   credential: CredentialSchema,
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
-/** Sign-in with a passkey alone: it holds a key and has verified its user, which is two factors. */
+/** Signs in with a passkey alone, which counts as two factors: possession of the key, and verification of its user. */
 export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
   app.post(
     '/sign-in/passkey',
@@ -40,14 +41,12 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
       return sendPage(
         request,
         reply,
-        <Page title="Sign in">
-          {/* The same words for every reason, as with a password. */}
-          <Notice kind="error">
-            This passkey cannot sign you in here, or you took too long. Try again, or use your password.
-          </Notice>
+        <Page title={MESSAGES.signIn.title}>
+          {/* The same message for every reason, as with passwords. */}
+          <Notice kind="error">{MESSAGES.passkeys.failed}</Notice>
           <div>
             <a class="button primary" href={signInPath(to ?? CONSOLE_HOME)}>
-              Back to sign-in
+              {MESSAGES.passkeys.back}
             </a>
           </div>
         </Page>,

@@ -11,6 +11,7 @@ import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/password';
 
@@ -25,7 +26,7 @@ interface RejectedForm {
   passwordError?: string;
 }
 
-/** Changing one's own password. */
+/** Changes the user's password. */
 export const registerPassword: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -40,22 +41,19 @@ export const registerPassword: RouteRegistrar = (app, context) => {
       request,
       reply,
       <AccountPage path="/account/security" title="Password">
-        {changed && (
-          <Notice kind="success">Your password is changed, and you are signed out everywhere else.</Notice>
-        )}
+        {changed && <Notice kind="success">{MESSAGES.password.changed}</Notice>}
         <section>
-          {use === 'provider' && <p>You sign in through your organization, and have no password here.</p>}
+          {use === 'provider' && <p>{MESSAGES.password.sso}</p>}
           {use === 'none' && (
             <p>
-              Your account has no password. To get one, follow{' '}
-              <a href="/reset-password/request">Forgot your password?</a>
+              {MESSAGES.password.none} <a href="/reset-password/request">{MESSAGES.password.forgot}</a>
             </p>
           )}
           {use === 'password' && (
             <Form action={PATH}>
               <Field
                 name="current"
-                label="Current password"
+                label={MESSAGES.password.current}
                 type="password"
                 autocomplete="current-password"
                 error={rejected?.currentError}
@@ -64,14 +62,12 @@ export const registerPassword: RouteRegistrar = (app, context) => {
               />
               <NewPasswordField
                 email={email}
-                label="New password"
+                label={MESSAGES.password.new}
                 error={rejected?.passwordError}
                 autofocus={rejected?.passwordError !== undefined}
               />
-              <p class="hint">
-                You are then signed out everywhere but here. Tokens and applications stay as they are.
-              </p>
-              <Button>Change the password</Button>
+              <p class="hint">{MESSAGES.password.consequences}</p>
+              <Button>{MESSAGES.password.change}</Button>
             </Form>
           )}
         </section>
@@ -107,21 +103,21 @@ export const registerPassword: RouteRegistrar = (app, context) => {
         session.organizationId === null ? null : await organizationNameOf(db.read, session.organizationId);
       const passwordError =
         password === current
-          ? 'This is your current password. Choose another one.'
+          ? MESSAGES.password.same
           : await validatePassword(password, [session.email, session.name ?? '', organization ?? '']);
       if (passwordError !== undefined)
         return showForm(request, reply, { rejected: { status: 422, passwordError } });
 
-      // Guessing here is guessing at the sign-in page: the same lock holds.
+      // Attempts count towards the lock of the sign-in page.
       const attempt = { email: session.email, password: current, address: request.address };
       const checked = await signInWithPassword(context, attributionOf(request, clock()), attempt);
       if (checked.outcome === 'locked') {
         reply.header('retry-after', checked.retryAfter);
-        const currentError = 'There were too many attempts. Try again in ten minutes.';
+        const currentError = MESSAGES.password.tooManyAttempts;
         return showForm(request, reply, { rejected: { status: 429, currentError } });
       }
       if (checked.outcome === 'refused') {
-        const currentError = 'This is not your current password.';
+        const currentError = MESSAGES.password.wrong;
         return showForm(request, reply, { rejected: { status: 422, currentError } });
       }
       const passwordHash = await hashPassword(password);

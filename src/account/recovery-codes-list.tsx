@@ -1,27 +1,26 @@
 import { CopyField } from '../pages/copy-field.tsx';
 import { Notice } from '../pages/forms.tsx';
+import { MESSAGES } from './messages.ts';
 
-/** Recovery codes, the one time that they are shown. */
+/** Shows recovery codes, once. */
 export function RecoveryCodes({
   done,
   codes,
   next,
 }: {
-  /** What was done. */
+  /** The confirmation above the codes. */
   done: string;
   codes: readonly string[];
-  /** Where it goes on from here. */
   next: { href: string; label: string };
 }) {
   return (
     <>
-      <Notice kind="success">{done} Keep the recovery codes below.</Notice>
+      <Notice kind="success">
+        {done} {MESSAGES.recoveryCodes.saveThem}
+      </Notice>
       <section>
-        <p>
-          Each of these codes gets you in once when you do not have your second factor at hand. Print them or
-          put them into a password manager now: they are not shown again.
-        </p>
-        <CopyField text={codes.join('\n')} label="Copy the recovery codes">
+        <p>{MESSAGES.recoveryCodes.intro}</p>
+        <CopyField text={codes.join('\n')} label={MESSAGES.recoveryCodes.copy}>
           <ol class="codes" id="recovery-codes">
             {codes.map((code) => (
               <li key={code}>

@@ -18,12 +18,13 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/reset-password';
 
 const TokenSchema = Type.String({ maxLength: MAX_LINK_TOKEN_LENGTH });
 
-/** A new password by a link: the page that asks for one by mail, and the page that it opens. */
+/** Sets a new password by a link: the page that requests one by mail, and the page that the link opens. */
 export const registerReset: RouteRegistrar = (app, context) => {
   registerRequest(app, context);
   const { db, clock } = context;
@@ -32,10 +33,11 @@ export const registerReset: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <InvalidLink title="This link cannot be used">
-        <p>It is good for one hour and for one new password, and a newer link replaces it.</p>
+      <InvalidLink title={MESSAGES.reset.invalid}>
+        <p>{MESSAGES.reset.invalidWhy}</p>
         <p>
-          <a href="/reset-password/request">Ask for a new one</a>, or ask an admin of your organization.
+          <a href="/reset-password/request">{MESSAGES.reset.requestNew}</a>
+          {MESSAGES.reset.orAsk}
         </p>
       </InvalidLink>,
       { status },
@@ -51,15 +53,15 @@ export const registerReset: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <Page title="Choose a new password" scripts={LINK_SCRIPTS}>
+      <Page title={MESSAGES.reset.title} scripts={LINK_SCRIPTS}>
         <p>
-          For <strong>{email}</strong>. You are signed out everywhere else, and applications that you
-          connected must ask you again. Personal access tokens stay as they are.
+          {MESSAGES.reset.for} <strong>{email}</strong>
+          {MESSAGES.reset.consequences}
         </p>
         <Form action={PATH}>
           <input type="hidden" name="token" value={token} />
-          <NewPasswordField email={email} label="New password" error={error} autofocus />
-          <Button>Set the password and sign in</Button>
+          <NewPasswordField email={email} label={MESSAGES.reset.new} error={error} autofocus />
+          <Button>{MESSAGES.reset.save}</Button>
         </Form>
       </Page>,
       { status: error === undefined ? 200 : 422 },
@@ -106,8 +108,9 @@ export const registerReset: RouteRegistrar = (app, context) => {
           redeemPasswordReset(tx, attributionOf(request, clock()), token, reset, passwordHash),
         );
       } catch (failure) {
-        // Another one was faster, or the user was banned.
-        if (failure instanceof DomainError && failure.kind === 'missing') return refuse(request, reply, 410);
+        // Another request used the link first, or the user was banned.
+        if (failure instanceof DomainError && failure.kind === 'not-found')
+          return refuse(request, reply, 410);
         throw failure;
       }
       return continueSignIn(
@@ -121,7 +124,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
   );
 };
 
-/** The page that has a link sent. It answers the same, and as fast, whether there is such an account or not. */
+/** Requests a reset mail. The response and its timing are the same whether or not the account exists. */
 const registerRequest: RouteRegistrar = (app, context) => {
   const sendsMail = context.config.smtpUrl !== undefined;
 
@@ -131,12 +134,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
     else log.warn({ requestId: asked.requestId }, 'too many mails wait: one is dropped');
   };
 
-  const askAnAdmin = (
-    <p>
-      Ask an admin of your organization for a link by which you set a new password. Platform staff get one
-      from whoever runs this server.
-    </p>
-  );
+  const askAnAdmin = <p>{MESSAGES.reset.noMail}</p>;
 
   app.get(
     `${PATH}/request`,
@@ -145,27 +143,27 @@ const registerRequest: RouteRegistrar = (app, context) => {
       sendPage(
         request,
         reply,
-        <Page title="Forgot your password?">
+        <Page title={MESSAGES.reset.forgot}>
           {!sendsMail ? (
             askAnAdmin
           ) : (
             <>
-              <p>Type the address that you sign in with. We send a link there, which is good for one hour.</p>
+              <p>{MESSAGES.reset.intro}</p>
               <Form>
                 <Field
                   name="email"
-                  label="E-mail address"
+                  label={MESSAGES.reset.email}
                   type="email"
                   autocomplete="username"
                   maxLength={MAX_EMAIL_LENGTH}
                   autofocus
                 />
-                <Button>Send the link</Button>
+                <Button>{MESSAGES.reset.send}</Button>
               </Form>
             </>
           )}
           <p class="aside">
-            <a href="/sign-in">Back to sign-in</a>
+            <a href="/sign-in">{MESSAGES.reset.back}</a>
           </p>
         </Page>,
       ),
@@ -184,23 +182,17 @@ const registerRequest: RouteRegistrar = (app, context) => {
       return sendPage(
         request,
         reply,
-        <Page title={!sendsMail ? 'Forgot your password?' : 'Check your mail'}>
+        <Page title={!sendsMail ? MESSAGES.reset.forgot : MESSAGES.reset.sentTitle}>
           {!sendsMail ? (
             askAnAdmin
           ) : (
             <>
-              <Notice kind="info">
-                If there is an account with this address that signs in with a password, a link is on its way.
-              </Notice>
-              <p>
-                Nothing there after a few minutes? Look among the unwanted mail, and check the address. Who
-                has not accepted an invitation yet, or signs in through an organization, gets no link: ask an
-                admin of your organization.
-              </p>
+              <Notice kind="info">{MESSAGES.reset.sent}</Notice>
+              <p>{MESSAGES.reset.notReceived}</p>
             </>
           )}
           <p class="aside">
-            <a href="/sign-in">Back to sign-in</a>
+            <a href="/sign-in">{MESSAGES.reset.back}</a>
           </p>
         </Page>,
       );

@@ -2,14 +2,12 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { registerApplications } from './applications-page.tsx';
 import { registerConsole } from './console-page.ts';
 import { registerInvitation } from './invitation-page.tsx';
-import { registerInvitePerson } from './invite-person-page.tsx';
 import { registerOrganizationSignIn } from './organization-sign-in-page.tsx';
 import { registerOverview } from './overview-page.tsx';
 import { registerPasskeySignIn } from './passkey-sign-in.tsx';
 import { registerPasskeyOptions } from './passkey-endpoints.ts';
+import { registerPasswordLink } from './password-link-page.tsx';
 import { registerPassword } from './password-page.tsx';
-import { registerPeople } from './people-page.tsx';
-import { registerPerson } from './person-page.tsx';
 import { registerReset } from './reset-page.tsx';
 import { registerSecondFactorSetup } from './second-factor-setup-page.tsx';
 import { registerSecondFactor } from './second-factor-page.tsx';
@@ -21,7 +19,7 @@ import { registerSignIn } from './sign-in-page.tsx';
 import { registerTokens } from './tokens-page.tsx';
 import { registerNotFound } from './not-found.ts';
 
-/** The pages by which people sign in and look after their account. */
+/** The sign-in and account pages. */
 export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerConsole,
   registerSignIn,
@@ -32,9 +30,7 @@ export const ACCOUNT_ROUTES: readonly RouteRegistrar[] = [
   registerPassword,
   registerSessions,
   registerTokens,
-  registerPeople,
-  registerInvitePerson,
-  registerPerson,
+  registerPasswordLink,
   registerApplications,
   registerPasskeyOptions,
   registerPasskeySignIn,

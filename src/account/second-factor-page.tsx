@@ -17,9 +17,10 @@ import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { completeSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH, ReturnToQuery } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/sign-in/second-factor';
-/** How long after the first factor the second one may come. */
+/** Milliseconds between the first and the second factor. */
 const PENDING_LIFETIME = 900_000;
 
 export const ReturnTo = Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH }));
@@ -32,14 +33,14 @@ const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: Return
 
 type Factor = 'totp' | 'recovery' | 'passkey';
 
-/** The same words for a wrong code, one that was used, and too many attempts. */
+/** The same message for a wrong code, a used one, and too many attempts. */
 const REFUSED: Readonly<Record<Factor, string>> = {
-  totp: 'This code is wrong, was used already, or there were too many attempts. Wait for the next code and try again.',
-  recovery: 'This recovery code is wrong, was used already, or there were too many attempts.',
-  passkey: 'This passkey did not work here, or there were too many attempts. Try again, or use another way.',
+  totp: MESSAGES.secondFactor.wrongCode,
+  recovery: MESSAGES.secondFactor.wrongRecoveryCode,
+  passkey: MESSAGES.secondFactor.wrongPasskey,
 };
 
-/** The second half of a sign-in: a code of an authenticator app, a recovery code or a passkey. */
+/** Completes a sign-in with an authenticator code, a recovery code or a passkey. */
 export const registerSecondFactor: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
@@ -55,10 +56,10 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Second factor" scripts={PASSKEY_SCRIPTS}>
+      <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>
         {refused !== undefined && <Notice kind="error">{REFUSED[refused.factor]}</Notice>}
         <p class="aside">
-          You are signing in as <strong>{session.email}</strong>.
+          {MESSAGES.secondFactor.signingInAs} <strong>{session.email}</strong>.
         </p>
         {factors.totp && (
           <Form action={PATH}>
@@ -66,13 +67,13 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
             <Field
               name="code"
               label="Code"
-              hint="The six digits that your authenticator app shows for Assay."
+              hint={MESSAGES.secondFactor.codeHint}
               autocomplete="one-time-code"
               inputmode="numeric"
               maxLength={MAX_CODE_LENGTH}
               autofocus
             />
-            <Button>Sign in</Button>
+            <Button>{MESSAGES.secondFactor.signIn}</Button>
           </Form>
         )}
         {factors.passkeys > 0 && (
@@ -81,32 +82,32 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
               context={context}
               purpose="second-factor"
               action={`${PATH}/passkey`}
-              label="Use a passkey"
+              label={MESSAGES.secondFactor.usePasskey}
               kind={factors.totp ? 'plain' : 'primary'}
             >
               {wayBack}
             </PasskeyForm>
             <noscript>
-              <p>Passkeys need JavaScript, which is off in this browser.</p>
+              <p>{MESSAGES.secondFactor.needsJavaScript}</p>
             </noscript>
           </>
         )}
         <details open={refused?.factor === 'recovery' || !factors.totp}>
-          <summary>Use a recovery code</summary>
+          <summary>{MESSAGES.secondFactor.useRecoveryCode}</summary>
           <Form action={`${PATH}/recovery`}>
             {wayBack}
             <Field
               name="recovery_code"
-              label="Recovery code"
-              hint="One of those that you kept when you set up the second factor. Each works once."
+              label={MESSAGES.secondFactor.recoveryCode}
+              hint={MESSAGES.secondFactor.recoveryCodeHint}
               autocomplete="off"
               maxLength={MAX_RECOVERY_CODE_LENGTH}
             />
-            <Button kind="plain">Sign in with a recovery code</Button>
+            <Button kind="plain">{MESSAGES.secondFactor.signInWithCode}</Button>
           </Form>
         </details>
         <Form action="/sign-out">
-          <p class="hint">None of this works? Whoever runs this server can reset your second factor.</p>
+          <p class="hint">{MESSAGES.secondFactor.lost}</p>
           <Button kind="plain">Cancel</Button>
         </Form>
       </Page>,
@@ -117,7 +118,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     );
   };
 
-  /** Checks what was sent, and completes the sign-in if it is right. */
+  /** Verifies the factor, and completes the sign-in if it is right. */
   const prove = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -203,12 +204,12 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
   );
 };
 
-/** @returns the session of someone whose first factor was right a short while ago; `null` for everyone else */
+/** @returns the session whose first factor was proved recently; `null` otherwise */
 export function pendingSession({ session }: FastifyRequest, now: number): Session | null {
   return session?.state === 'pending' && now < session.createdAt + PENDING_LIFETIME ? session : null;
 }
 
-/** Sends on whoever has no business at the second factor: they are through, or have to begin again. */
+/** Redirects users who need no second factor: they are signed in, or have to start again. */
 export function abandonSignIn(
   request: FastifyRequest,
   reply: FastifyReply,

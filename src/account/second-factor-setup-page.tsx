@@ -26,12 +26,13 @@ import { RecoveryCodes } from './recovery-codes-list.tsx';
 import { abandonSignIn, pendingSession, ReturnTo } from './second-factor-page.tsx';
 import { completeSignIn } from './sign-in-flow.ts';
 import { ReturnToQuery } from './sign-in-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/sign-in/second-factor/set-up';
 const CodeFormSchema = Type.Object({ set_up: SetupSchema, code: CodeSchema, to: ReturnTo });
 const PasskeyFormSchema = Type.Object({ credential: CredentialSchema, to: ReturnTo });
 
-/** For people whose organization wants a second factor that they do not have yet: their sign-in is complete with one. */
+/** Lets users set up the second factor that their organization requires, which completes their sign-in. */
 export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
@@ -42,22 +43,22 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     to: string | undefined,
     refused?: { setUp?: string; message?: string },
   ) => {
-    // The secret stays when a code was wrong, as the app has it already.
-    const kept =
+    // Keep the secret after a wrong code, because the app already has it.
+    const stored =
       refused?.setUp === undefined ? undefined : openAuthenticatorSetup(context, session, refused.setUp);
     const setUp =
-      kept === undefined
+      stored === undefined
         ? createAuthenticatorSetup(context, session)
-        : { field: refused?.setUp ?? '', secret: kept };
+        : { field: refused?.setUp ?? '', secret: stored };
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
     return sendPage(
       request,
       reply,
-      <Page title="Set up a second factor" scripts={PASSKEY_SCRIPTS}>
+      <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
         {refused?.message !== undefined && <Notice kind="error">{refused.message}</Notice>}
         <p class="aside">
-          Your organization requires a second factor beside your password. Set one up to go on as{' '}
-          <strong>{session.email}</strong>: an authenticator app, or a passkey.
+          {MESSAGES.setup.required} <strong>{session.email}</strong>
+          {MESSAGES.setup.choose}
         </p>
         <AuthenticatorForm
           action={PATH}
@@ -71,7 +72,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           context={context}
           purpose="add"
           action={`${PATH}/passkey`}
-          label="Use a passkey instead"
+          label={MESSAGES.setup.usePasskey}
           kind="plain"
         >
           {wayBack}
@@ -84,7 +85,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     );
   };
 
-  /** Completes the sign-in in which a factor was added, and shows the recovery codes. */
+  /** Completes the sign-in and shows the recovery codes. */
   const finish = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -97,9 +98,9 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Recovery codes">
+      <Page title={MESSAGES.setup.recoveryCodes}>
         <RecoveryCodes
-          done="Your second factor is set up, and you are signed in."
+          done={MESSAGES.setup.done}
           codes={codes}
           next={{ href: safeReturnPath(to), label: 'Continue' }}
         />
@@ -163,7 +164,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       const passkey = await parseNewPasskey(context, request, reply, credential, 'Passkey');
       if (passkey === undefined)
         return showForms(request, reply, session, to, {
-          message: 'This passkey could not be added. Try again, or use an authenticator app.',
+          message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
       const act = attributionOf(request, now);

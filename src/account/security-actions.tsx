@@ -25,23 +25,24 @@ import { CredentialSchema, parseNewPasskey } from './passkey-endpoints.ts';
 import { RecoveryCodes } from './recovery-codes-list.tsx';
 import { MAX_PASSKEY_NAME_LENGTH, SECURITY_PATH } from './security-sections.tsx';
 import { isRecentlyConfirmed, sendSecurityPage } from './security-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const AUTHENTICATOR = `${SECURITY_PATH}/authenticator`;
 const STATUS = {
-  missing: 404,
+  'not-found': 404,
   forbidden: 403,
   invalid: 422,
   conflict: 409,
-  changed: 412,
-  oversized: 413,
+  'version-mismatch': 412,
+  'too-many': 413,
 } as const;
-const TOO_LATE = 'You signed in more than ten minutes ago. Confirm that it is you, then do this again.';
+const TOO_LATE = MESSAGES.security.tooLate;
 
-/** The changes to one's own factors. Each ends the other sessions and gives this one another secret. */
+/** Changes the user's second factors. Each change ends the other sessions and rotates the secret of this one. */
 export const registerSecurityActions: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
 
-  /** Does a change for someone who signed in a short while ago; what the rules refuse is told on the page. */
+  /** Makes a change for a recently confirmed session, and shows errors on the page. */
   const change = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -71,7 +72,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <AccountPage path={SECURITY_PATH} title="Set up an authenticator app">
+      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
         <section>
           <AuthenticatorForm
             action={AUTHENTICATOR}
@@ -89,7 +90,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
     sendPage(
       request,
       reply,
-      <AccountPage path={SECURITY_PATH} title="Recovery codes">
+      <AccountPage path={SECURITY_PATH} title={MESSAGES.security.recoveryCodes}>
         <RecoveryCodes done={done} codes={codes} next={{ href: SECURITY_PATH, label: 'Done' }} />
       </AccountPage>,
     );
@@ -126,7 +127,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, 'The authenticator app is set up.', codes);
+        if (given) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-added`, 303);
       }),
   );
@@ -164,11 +165,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
         const session = signedInSession(request);
         const act = attributionOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
-        if (passkey === undefined)
-          throw new DomainError(
-            'conflict',
-            'This passkey could not be added, or you took too long. Try again.',
-          );
+        if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
         const codes = generateRecoveryCodes();
         const { given, cookie } = await db.write(async (tx) => {
           await addPasskey(tx, act, session, passkey);
@@ -178,7 +175,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, 'The passkey is added.', codes);
+        if (given) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-added`, 303);
       }),
   );
@@ -217,12 +214,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
           return endOtherSessionsAndRotate(tx, attributionOf(request, now), session);
         });
         setSessionCookie(context, reply, cookie);
-        return showCodes(
-          request,
-          reply,
-          'You have new recovery codes, and the old ones no longer work.',
-          codes,
-        );
+        return showCodes(request, reply, MESSAGES.security.newCodes, codes);
       }),
   );
 };

@@ -10,13 +10,14 @@ import { attributionOf, openSession, signedInSession } from '../http/browser-ses
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { CONFIRM_PATH, SECURITY_PATH } from './security-sections.tsx';
 import { sendSecurityPage } from './security-page.tsx';
+import { MESSAGES } from './messages.ts';
 
 const CODE = /^\s*\d{3}\s*\d{3}\s*$/;
-const REFUSED = 'This is not right, or there were too many attempts.';
+const REFUSED = MESSAGES.security.confirmFailed;
 
 /**
- * Whoever proves again who they are gets a new session in place of the one they had, as with any sign-in: how long ago
- * that was is all that the page of factors looks at.
+ * Confirms the user's identity. This starts a new session, so that the time of the last sign-in is all that the
+ * security page checks.
  */
 export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
   const { db, keys, clock } = context;
@@ -60,7 +61,7 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { proof } = request.body;
       requireHashCapacity();
-      // A password is longer than a code.
+      // Passwords are longer than codes.
       return confirm(request, reply, ({ userId }, now) =>
         CODE.test(proof)
           ? verifyTotp(db, keys.secret, userId, proof, now)

@@ -17,20 +17,21 @@ import {
   RecoveryCodesSection,
   SECURITY_PATH,
 } from './security-sections.tsx';
+import { MESSAGES } from './messages.ts';
 
-/** How long after a sign-in, or after proving again who one is, factors can be changed. */
+/** Milliseconds after sign-in or confirmation in which factors can be changed. */
 const RECENT_CONFIRMATION = 600_000;
 
-/** What was done, for the page that a form leads back to. */
+/** Notices after the redirect of a form. */
 const DONE: Readonly<Record<string, string>> = {
-  confirmed: 'Thank you. You can change these settings for ten minutes.',
-  'authenticator-added': 'The authenticator app is set up. Your other sessions ended.',
-  'authenticator-removed': 'The authenticator app is removed. Your other sessions ended.',
-  'passkey-added': 'The passkey is added. Your other sessions ended.',
-  'passkey-removed': 'The passkey is removed. Your other sessions ended.',
+  confirmed: MESSAGES.security.confirmed,
+  'authenticator-added': MESSAGES.security.appSetUpElsewhere,
+  'authenticator-removed': MESSAGES.security.appRemoved,
+  'passkey-added': MESSAGES.security.passkeyAddedElsewhere,
+  'passkey-removed': MESSAGES.security.passkeyRemoved,
 };
 
-/** Password, second factors and recovery codes of one's own account. */
+/** Shows password, second factors and recovery codes of the account. */
 export const registerSecurity: RouteRegistrar = (app, context) => {
   app.get(
     SECURITY_PATH,
@@ -50,7 +51,7 @@ export const registerSecurity: RouteRegistrar = (app, context) => {
   );
 };
 
-/** @returns whether someone proved who they are so short a while ago that they may change their factors */
+/** Whether the user signed in or confirmed their identity recently enough to change factors. */
 export function isRecentlyConfirmed(session: Session, now: number): boolean {
   return now < session.createdAt + RECENT_CONFIRMATION;
 }
@@ -58,13 +59,13 @@ export function isRecentlyConfirmed(session: Session, now: number): boolean {
 interface SecurityPageState {
   status?: number;
   done?: string | undefined;
-  /** What went wrong with the form that led here. */
+  /** The error of the previous form. */
   refused?: string;
-  /** What was wrong with the answer to who they are. */
+  /** The error of the confirmation. */
   unconfirmed?: string;
 }
 
-/** Sends the page of one's factors; those who signed in a while ago see there how to prove again who they are. */
+/** Sends the security page. Users who signed in some time ago are asked to confirm their identity. */
 export async function sendSecurityPage(
   context: Context,
   request: FastifyRequest,
@@ -82,7 +83,7 @@ export async function sendSecurityPage(
   return sendPage(
     request,
     reply,
-    <AccountPage path={SECURITY_PATH} title="Password and second factor" scripts={PASSKEY_SCRIPTS}>
+    <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>
       {done !== undefined && <Notice kind="success">{done}</Notice>}
       {refused !== undefined && <Notice kind="error">{refused}</Notice>}
       {!recent && (
@@ -92,7 +93,7 @@ export async function sendSecurityPage(
         <section>
           <h2>Password</h2>
           <a class="button plain" href="/account/password">
-            Change the password
+            {MESSAGES.security.changePassword}
           </a>
         </section>
       )}

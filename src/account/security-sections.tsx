@@ -5,6 +5,7 @@ import type { SecondFactors } from '../domain/sign-in/second-factors.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { PasskeyForm } from './passkey-form.tsx';
+import { MESSAGES } from './messages.ts';
 
 export const SECURITY_PATH = '/account/security';
 export const CONFIRM_PATH = `${SECURITY_PATH}/confirm`;
@@ -18,15 +19,16 @@ interface ConfirmIdentityFormProps {
   refused: string | undefined;
 }
 
-/** Asks whoever signed in a while ago to prove again who they are: by a password, a code or a passkey. */
+/** Asks for a password, a code or a passkey. */
 export function ConfirmIdentityForm({ context, factors, password, refused }: ConfirmIdentityFormProps) {
-  const labels = [...(password ? ['your password'] : []), ...(factors.totp ? ['a code of your app'] : [])];
+  const labels = [
+    ...(password ? [MESSAGES.security.yourPassword] : []),
+    ...(factors.totp ? [MESSAGES.security.appCode] : []),
+  ];
   return (
     <section>
-      <h2>Confirm that it is you</h2>
-      <p>
-        You signed in more than ten minutes ago. Prove again who you are, and you can change what is below.
-      </p>
+      <h2>{MESSAGES.security.confirmTitle}</h2>
+      <p>{MESSAGES.security.confirmIntro}</p>
       {labels.length > 0 && (
         <Form action={CONFIRM_PATH}>
           <Field
@@ -45,26 +47,25 @@ export function ConfirmIdentityForm({ context, factors, password, refused }: Con
           context={context}
           purpose="confirm"
           action={`${CONFIRM_PATH}/passkey`}
-          label="Confirm with a passkey"
+          label={MESSAGES.security.confirmPasskey}
           kind="plain"
         />
       )}
-      {labels.length === 0 && <p>Sign out and sign in again: your account has no password to ask for.</p>}
+      {labels.length === 0 && <p>{MESSAGES.security.signInAgain}</p>}
     </section>
   );
 }
 
-/** The authenticator app: whether there is one, and what can be done about it. */
 export function AuthenticatorSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   return (
     <section>
-      <h2>Authenticator app</h2>
+      <h2>{MESSAGES.security.app}</h2>
       {factors.totp ? (
         <>
-          <p>An authenticator app is set up: a sign-in with the password asks for its code.</p>
+          <p>{MESSAGES.security.appOn}</p>
           {recent && (
             <Form action={`${SECURITY_PATH}/authenticator/remove`}>
-              <Button kind="danger">Remove the authenticator app</Button>
+              <Button kind="danger">{MESSAGES.security.removeApp}</Button>
             </Form>
           )}
         </>
@@ -72,13 +73,13 @@ export function AuthenticatorSection({ factors, recent }: { factors: SecondFacto
         <>
           <p>
             {factors.required && factors.passkeys === 0
-              ? 'Your organization requires a second factor. '
-              : 'None is set up. '}
-            An app on your phone shows a code that a sign-in asks for, beside the password.
+              ? MESSAGES.security.required
+              : MESSAGES.security.noneSetUp}
+            {MESSAGES.security.appOff}
           </p>
           {recent && (
             <a class="button plain" href={`${SECURITY_PATH}/authenticator`}>
-              Set up an authenticator app
+              {MESSAGES.security.setUpApp}
             </a>
           )}
         </>
@@ -87,7 +88,6 @@ export function AuthenticatorSection({ factors, recent }: { factors: SecondFacto
   );
 }
 
-/** The passkeys, and a form for another one. */
 export function PasskeysSection({
   context,
   passkeys,
@@ -100,10 +100,7 @@ export function PasskeysSection({
   return (
     <section>
       <h2>Passkeys</h2>
-      <p>
-        A passkey is a key on your device, opened with your fingerprint, your face or a PIN. It signs you in
-        alone, without a password and a code.
-      </p>
+      <p>{MESSAGES.security.passkeysIntro}</p>
       {passkeys.length > 0 && (
         <ul class="rows">
           {passkeys.map((passkey) => (
@@ -117,20 +114,20 @@ export function PasskeysSection({
             context={context}
             purpose="add"
             action={`${SECURITY_PATH}/passkeys`}
-            label="Add a passkey"
+            label={MESSAGES.security.addPasskey}
             kind="plain"
           >
             <Field
               name="name"
-              label="Name of the new passkey"
-              hint="So that you recognise it: where it is kept, for example."
+              label={MESSAGES.security.passkeyName}
+              hint={MESSAGES.security.passkeyNameHint}
               value="Passkey"
               autocomplete="off"
               maxLength={MAX_PASSKEY_NAME_LENGTH}
             />
           </PasskeyForm>
           <noscript>
-            <p>To add a passkey, turn on JavaScript.</p>
+            <p>{MESSAGES.security.passkeyNeedsJavaScript}</p>
           </noscript>
         </>
       )}
@@ -155,11 +152,11 @@ function Passkey({
         <p class="hint">
           Added <RelativeTime at={createdAt} />.{' '}
           {lastUsedAt === null ? (
-            'Not used yet.'
+            MESSAGES.security.unused
           ) : (
             <>
-              Last used <RelativeTime at={lastUsedAt} />
-              {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
+              {MESSAGES.security.lastUsed} <RelativeTime at={lastUsedAt} />
+              {lastUsedFrom !== null && MESSAGES.security.from(lastUsedFrom)}.
             </>
           )}
         </p>
@@ -167,7 +164,7 @@ function Passkey({
       {recent && (
         <Form action={`${SECURITY_PATH}/passkeys/remove`}>
           <input type="hidden" name="passkey" value={id} />
-          <Button kind="danger" label={`Remove the passkey ${name}`}>
+          <Button kind="danger" label={MESSAGES.security.removePasskeyNamed(name)}>
             Remove
           </Button>
         </Form>
@@ -176,20 +173,23 @@ function Passkey({
   );
 }
 
-/** How many recovery codes are left. */
 export function RecoveryCodesSection({ factors, recent }: { factors: SecondFactors; recent: boolean }) {
   const { recoveryCodes: left } = factors;
   return (
     <section>
-      <h2>Recovery codes</h2>
+      <h2>{MESSAGES.security.recoveryCodes}</h2>
       <p>
-        {left === 0 ? 'No code is left.' : left === 1 ? '1 code is left.' : `${left} codes are left.`} Each
-        gets you in once when you do not have your second factor at hand.
+        {left === 0
+          ? MESSAGES.security.noCodes
+          : left === 1
+            ? MESSAGES.security.oneCode
+            : MESSAGES.security.codesLeft(left)}{' '}
+        {MESSAGES.security.codesIntro}
       </p>
       {recent && (
         <Form action={`${SECURITY_PATH}/recovery-codes`}>
-          <p class="hint">New codes replace the old ones, which then no longer work.</p>
-          <Button kind="plain">Make new recovery codes</Button>
+          <p class="hint">{MESSAGES.security.codesReplaced}</p>
+          <Button kind="plain">{MESSAGES.security.generateCodes}</Button>
         </Form>
       )}
     </section>

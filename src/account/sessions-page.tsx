@@ -13,25 +13,26 @@ import { sendPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { browserName } from './browser-names.ts';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/sessions';
 const MAX_ID_LENGTH = 64;
 
 const DONE: Readonly<Record<string, string>> = {
-  ended: 'That browser is signed out.',
-  elsewhere: 'You are signed out everywhere else.',
+  ended: MESSAGES.sessions.ended,
+  elsewhere: MESSAGES.sessions.endedElsewhere,
 };
 
-/** As the `method` of a session has it, with `+totp` and the like behind it. */
+/** By the `method` of a session, to which `+totp` and others may be appended. */
 const METHODS: Readonly<Record<string, string>> = {
-  password: 'with a password',
-  passkey: 'with a passkey',
-  sso: 'through your organization',
-  invitation: 'by the invitation',
-  reset: 'by a link for a new password',
+  password: MESSAGES.sessions.withPassword,
+  passkey: MESSAGES.sessions.withPasskey,
+  sso: MESSAGES.sessions.withSso,
+  invitation: MESSAGES.sessions.withInvitation,
+  reset: MESSAGES.sessions.withReset,
 };
 
-/** The browsers that one is signed in with, each with a way to sign it out. */
+/** Lists the sessions of the user, and ends them. */
 export const registerSessions: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -54,7 +55,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
         <AccountPage path={PATH} title="Sessions">
           {done !== undefined && <Notice kind="success">{done}</Notice>}
           <section>
-            <p>You are signed in with these browsers. Sign out those that you do not know.</p>
+            <p>{MESSAGES.sessions.intro}</p>
             <ul class="rows">
               {sessions.map((session) => (
                 <SessionRow key={session.id} session={session} here={session.id === here} />
@@ -62,20 +63,17 @@ export const registerSessions: RouteRegistrar = (app, context) => {
             </ul>
           </section>
           <section>
-            <h2>Sign out everywhere</h2>
-            <p>
-              Signing out everywhere includes this browser. Tokens and applications stay: they have pages of
-              their own.
-            </p>
+            <h2>{MESSAGES.sessions.signOutEverywhere}</h2>
+            <p>{MESSAGES.sessions.everywhereHint}</p>
             <Form action={`${PATH}/end-all`}>
               <div class="actions">
                 {sessions.length > 1 && (
                   <Button kind="plain" name="which" value="others">
-                    Sign out everywhere else
+                    {MESSAGES.sessions.signOutElsewhere}
                   </Button>
                 )}
                 <Button kind="danger" name="which" value="all">
-                  Sign out everywhere
+                  {MESSAGES.sessions.signOutEverywhere}
                 </Button>
               </div>
             </Form>
@@ -127,28 +125,33 @@ function SessionRow({ session, here }: { session: ListedSession; here: boolean }
     <li>
       <div class="what">
         <h2>
-          {browser} {here && <span class="tag">This one</span>}
+          {browser} {here && <span class="tag">{MESSAGES.sessions.thisOne}</span>}
         </h2>
         <p>
-          Last used <RelativeTime at={session.lastUsedAt} /> from {session.lastUsedFrom}
+          {MESSAGES.sessions.lastUsed} <RelativeTime at={session.lastUsedAt} /> from {session.lastUsedFrom}
         </p>
         <p class="hint">
-          Signed in <RelativeTime at={session.createdAt} /> {signInMethodLabel(session.method)}
+          {MESSAGES.sessions.signedIn} <RelativeTime at={session.createdAt} />{' '}
+          {signInMethodLabel(session.method)}
         </p>
       </div>
       <Form action={`${PATH}/end`}>
         <input type="hidden" name="session" value={session.id} />
-        <Button kind="plain" label={here ? 'Sign out this browser' : `Sign out ${browser}`}>
-          Sign out
+        <Button
+          kind="plain"
+          label={here ? MESSAGES.sessions.signOutThis : MESSAGES.sessions.signOutNamed(browser)}
+        >
+          {MESSAGES.sessions.signOut}
         </Button>
       </Form>
     </li>
   );
 }
 
-/** @returns how someone signed in, in words */
+/** @returns a phrase for the method of a session */
 export function signInMethodLabel(method: string): string {
   const [first = '', ...others] = method.split('+');
-  const words = Object.hasOwn(METHODS, first) ? METHODS[first] : `with ${first}`;
-  return others.length === 0 ? `${words}` : `${words} and a second factor`;
+  const label = Object.hasOwn(METHODS, first) ? METHODS[first] : undefined;
+  const words = label ?? MESSAGES.sessions.with(first);
+  return others.length === 0 ? words : MESSAGES.sessions.withSecondFactor(words);
 }

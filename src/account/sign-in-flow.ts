@@ -5,22 +5,22 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import { openSession } from '../http/browser-sessions.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 
-/** How someone has just proved who they are. */
+/** The first factor of a sign-in. */
 export interface SignInProof {
   userId: number;
   organizationId: number | null;
-  /** As sessions and the audit log show it. */
+  /** As shown in sessions and the audit log. */
   method: 'password' | 'passkey' | 'sso' | 'invitation' | 'reset';
-  /** What the password was compared with, where there was one. */
+  /** The hash that was verified, for sign-in with a password. */
   passwordHash?: string;
-  /** Whether it is as good as two factors: a passkey with user verification, or a provider that is trusted for it. */
+  /** Whether it counts as two factors: a passkey with user verification, or a trusted provider. */
   isMultiFactor: boolean;
 }
 
 /**
- * Goes on after the first factor: to where the sign-in was to lead, or to the second factor where the account has one
- * or its organization wants one.
- * @param to where the sign-in was to lead, as the form had it
+ * Continues after the first factor: redirects to the destination, or to the second factor if the account has one or
+ * needs one.
+ * @param to the destination, as the form had it
  * @throws SessionEnded when the account changed in the meantime
  */
 export async function continueSignIn(
@@ -36,7 +36,10 @@ export async function continueSignIn(
   return reply.redirect(pending ? `/sign-in/second-factor?to=${encodeURIComponent(target)}` : target, 303);
 }
 
-/** Completes a sign-in of which only the second factor was missing. @throws SessionEnded when it ended in the meantime */
+/**
+ * Completes a sign-in after its second factor.
+ * @throws SessionEnded
+ */
 export async function completeSignIn(
   context: Context,
   request: FastifyRequest,

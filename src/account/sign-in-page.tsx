@@ -14,8 +14,9 @@ import { Page } from '../pages/layout.tsx';
 import { sendPage } from '../pages/pages-plugin.tsx';
 import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkey-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
+import { MESSAGES } from './messages.ts';
 
-/** The longest address that a sign-in leads back to: an authorization request. */
+/** Characters. Authorization requests are the longest destinations. */
 export const MAX_RETURN_LENGTH = 16_384;
 
 export const ReturnToQuery = Type.Object({
@@ -28,11 +29,10 @@ const SignInFormSchema = Type.Object({
   to: Type.Optional(Type.String({ maxLength: MAX_RETURN_LENGTH })),
 });
 
-/** The same words for every reason, as each of them would tell something about the account. */
-const REFUSED =
-  'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
+/** The same message for every reason, so that it reveals nothing about the account. */
+const REFUSED = MESSAGES.signIn.refused;
 
-/** Sign-in with a password, and sign-out. */
+/** Signs in with a password, and signs out. */
 export const registerSignIn: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
@@ -46,13 +46,13 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     return sendPage(
       request,
       reply,
-      <Page title="Sign in" scripts={PASSKEY_SCRIPTS}>
+      <Page title={MESSAGES.signIn.title} scripts={PASSKEY_SCRIPTS}>
         {refused !== undefined && <Notice kind="error">{REFUSED}</Notice>}
         <Form action="/sign-in">
           <input type="hidden" name="to" value={safeReturnPath(to)} />
           <Field
             name="email"
-            label="E-mail address"
+            label={MESSAGES.signIn.email}
             type="email"
             autocomplete="username"
             value={refused?.email}
@@ -67,16 +67,16 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
             maxLength={MAX_TYPED_PASSWORD_LENGTH}
             autofocus={refused !== undefined}
           />
-          <Button>Sign in</Button>
+          <Button>{MESSAGES.signIn.title}</Button>
           <p class="hint">
-            <a href="/reset-password/request">Forgot your password?</a>
+            <a href="/reset-password/request">{MESSAGES.signIn.forgot}</a>
           </p>
         </Form>
         <PasskeySignIn context={context} to={to} />
         {organizations && (
           <p class="aside">
             <a href={`/sign-in/organization?${new URLSearchParams({ to: safeReturnPath(to) })}`}>
-              Sign in through your organization
+              {MESSAGES.signIn.sso}
             </a>
           </p>
         )}
@@ -119,7 +119,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
         );
       }
       if (signIn.outcome === 'locked') reply.header('retry-after', signIn.retryAfter);
-      // RFC 9110, section 15.5.2: a 401 names a way to authenticate. No browser opens a dialogue for this one.
+      // RFC 9110, section 15.5.2: a 401 names an authentication scheme. Browsers show no dialog for this one.
       else reply.header('www-authenticate', 'Form realm="assay"');
       return showForm(request, reply, to, { email, status: signIn.outcome === 'locked' ? 429 : 401 });
     },

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReadOnlyScope, isScope, type Scope, SCOPES, grantableScopes } from '../auth/scopes.ts';
-import { DomainError } from '../domain/shared/errors.ts';
+import { DomainError, invalidInput } from '../domain/shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../domain/shared/names.ts';
 import {
   issueToken,
@@ -25,6 +25,7 @@ import {
   type TokenFields,
   TokenForm,
 } from './token-form.tsx';
+import { MESSAGES } from './messages.ts';
 
 const PATH = '/account/tokens';
 const DAY = 86_400_000;
@@ -36,20 +37,19 @@ const ScopeSchema = Type.String({ maxLength: 40 });
 const NewTokenFormSchema = Type.Object({
   name: Type.String({ maxLength: MAX_NAME_LENGTH }),
   preset: Type.Optional(Type.Union([Type.Literal('read'), Type.Literal('all'), Type.Literal('chosen')])),
-  // A form sends one box as a text, several as a list, and none as nothing.
+  // A form sends one box as a text, several as a list, and none not at all.
   scopes: Type.Optional(Type.Union([ScopeSchema, Type.Array(ScopeSchema, { maxItems: MAX_SCOPES })])),
   expires: Type.Union(Object.keys(EXPIRIES).map((days) => Type.Literal(days))),
   addresses: Type.Optional(Type.String({ maxLength: MAX_ADDRESSES_LENGTH })),
 });
 
-/** What stands on the page beside the list. */
 interface PageState {
   issued?: IssuedToken;
   revoked?: boolean;
   rejected?: { fields: TokenFields; failure: DomainError };
 }
 
-/** One's own tokens: making, listing and revoking them. */
+/** Creates, lists and revokes the user's tokens. */
 export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock }) => {
   const show = async (
     request: FastifyRequest,
@@ -58,7 +58,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
   ) => {
     const session = signedInSession(request);
     const tokens = await listUserTokens(db.read, session.userId, clock());
-    const held = grantableScopes(session);
+    const allowed = grantableScopes(session);
     const fields = rejected?.fields ?? {
       name: '',
       preset: undefined,
@@ -70,12 +70,12 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       request,
       reply,
       <AccountPage path={PATH} title="Tokens">
-        {revoked && <Notice kind="success">The token is revoked, at once and everywhere.</Notice>}
+        {revoked && <Notice kind="success">{MESSAGES.tokens.revoked}</Notice>}
         {issued !== undefined && <IssuedTokenNotice token={issued.token} />}
         <section>
-          <h2>Your tokens</h2>
+          <h2>{MESSAGES.tokens.yours}</h2>
           {tokens.length === 0 ? (
-            <p>You have none. A script or another program that calls the API in your name needs one.</p>
+            <p>{MESSAGES.tokens.none}</p>
           ) : (
             <ul class="rows">
               {tokens.map((token) => (
@@ -85,12 +85,12 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           )}
         </section>
         <section>
-          <h2>Make a personal access token</h2>
+          <h2>{MESSAGES.tokens.new}</h2>
           <TokenForm
             action={PATH}
-            held={held}
+            allowed={allowed}
             fields={fields}
-            faults={rejected?.failure.fieldErrors ?? []}
+            errors={rejected?.failure.fieldErrors ?? []}
             readingScopesTag={!config.strictScopes}
           />
         </section>
@@ -121,7 +121,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       const { userId } = signedInSession(request);
       const { name, expires, addresses = '' } = request.body;
       const ticked = [request.body.scopes ?? []].flat();
-      // Boxes that are ticked by a browser that shows no presets count as chosen.
+      // Browsers without the presets send only the boxes.
       const preset = request.body.preset ?? (ticked.length === 0 ? undefined : 'chosen');
       const fields = { name, preset, scopes: ticked, expires, addresses };
       const scopes = scopesOfPreset(preset, ticked, grantableScopes(signedInSession(request)));
@@ -130,10 +130,12 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       const allowedAddresses = addresses.split(/[\s,;]+/).filter((block) => block !== '');
       try {
         if (allowedAddresses.length > MAX_ADDRESSES)
-          throw new DomainError('invalid', 'Too many addresses', [
-            { property: 'allowedAddresses', message: `are more than ${MAX_ADDRESSES}` },
-          ]);
-        const wanted = {
+          throw invalidInput({
+            property: 'allowedAddresses',
+            code: 'too-many',
+            params: { max: MAX_ADDRESSES },
+          });
+        const tokenRequest = {
           userId,
           kind: 'personal',
           name,
@@ -142,7 +144,9 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
           allowedAddresses,
           atMost: MAX_USER_TOKENS,
         } as const;
-        const issued = await db.write((tx) => issueToken(tx, attributionOf(request, now), keys, wanted));
+        const issued = await db.write((tx) =>
+          issueToken(tx, attributionOf(request, now), keys, tokenRequest),
+        );
         return await show(request, reply, { issued });
       } catch (failure) {
         if (!(failure instanceof DomainError) || failure.kind !== 'invalid') throw failure;
@@ -167,23 +171,23 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
   );
 };
 
-/** @returns the scopes of a token, by what was chosen of those that the account may hold */
 function scopesOfPreset(
   preset: ScopePreset | undefined,
   ticked: readonly string[],
-  held: readonly Scope[],
+  allowed: readonly Scope[],
 ): readonly string[] {
-  if (preset === 'all') return held;
-  return preset === 'read' ? held.filter(isReadOnlyScope) : ticked;
+  if (preset === 'all') return allowed;
+  return preset === 'read' ? allowed.filter(isReadOnlyScope) : ticked;
 }
 
 function IssuedTokenNotice({ token }: { token: string }) {
   return (
     <section>
-      <Notice kind="success">The token is made. Copy it now: it cannot be shown again.</Notice>
-      <SecretField text={token} label="Copy the token" />
+      <Notice kind="success">{MESSAGES.tokens.created}</Notice>
+      <SecretField text={token} label={MESSAGES.tokens.copy} />
       <p class="hint">
-        Send it as <code>Authorization: Bearer …</code>. Whoever has it can do what it may do.
+        {MESSAGES.tokens.sendAs} <code>{MESSAGES.tokens.header}</code>
+        {MESSAGES.tokens.secret}
       </p>
     </section>
   );
@@ -200,26 +204,26 @@ function TokenRow({
   lastUsedAt,
   lastUsedFrom,
 }: UserToken) {
-  const title = name ?? (kind === 'personal' ? 'Personal access token' : 'Access token');
+  const title = name ?? (kind === 'personal' ? MESSAGES.tokens.personal : MESSAGES.tokens.jwt);
   return (
     <li>
       <div class="what">
         <h3>{title}</h3>
         <p>
-          Made <RelativeTime at={createdAt} />.{' '}
+          {MESSAGES.tokens.createdAt} <RelativeTime at={createdAt} />.{' '}
           {expiresAt === null ? (
-            'Does not expire.'
+            MESSAGES.tokens.noExpiry
           ) : (
             <>
               Expires <RelativeTime at={expiresAt} />.
             </>
           )}{' '}
           {lastUsedAt === null ? (
-            'Not used yet.'
+            MESSAGES.tokens.unused
           ) : (
             <>
-              Last used <RelativeTime at={lastUsedAt} />
-              {lastUsedFrom !== null && ` from ${lastUsedFrom}`}.
+              {MESSAGES.tokens.lastUsed} <RelativeTime at={lastUsedAt} />
+              {lastUsedFrom !== null && MESSAGES.tokens.from(lastUsedFrom)}.
             </>
           )}
         </p>
@@ -231,11 +235,15 @@ function TokenRow({
             </span>
           ))}
         </p>
-        {allowedAddresses.length > 0 && <p class="hint">Only from {allowedAddresses.join(', ')}</p>}
+        {allowedAddresses.length > 0 && (
+          <p class="hint">
+            {MESSAGES.tokens.onlyFrom} {allowedAddresses.join(', ')}
+          </p>
+        )}
       </div>
       <Form action={`${PATH}/revoke`}>
         <input type="hidden" name="token" value={id} />
-        <Button kind="danger" label={`Revoke ${title}`}>
+        <Button kind="danger" label={MESSAGES.tokens.revokeNamed(title)}>
           Revoke
         </Button>
       </Form>

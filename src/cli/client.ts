@@ -189,7 +189,7 @@ export function registerClientCommand(program: Command): void {
 }
 
 function throwUnknown(error: unknown, id: string): never {
-  if (error instanceof DomainError && error.kind === 'missing')
+  if (error instanceof DomainError && error.kind === 'not-found')
     throw new CliError(`Application "${id}" not found. Run "assay client list" to list applications.`);
   throw error;
 }

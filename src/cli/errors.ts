@@ -3,7 +3,7 @@ import { AssayError } from '#client';
 import { type Config, ConfigError } from '../config/config.ts';
 import { DatabaseMissing } from '../runtime/context.ts';
 import { StorageError } from '../db/engine.ts';
-import { DomainError, type FieldError } from '../domain/shared/errors.ts';
+import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
 import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
 import { findOption, displayNameOf } from './command.ts';
@@ -32,7 +32,7 @@ export function toCliError(error: unknown, command: Command | undefined): CliErr
     return new CliError(
       error.fieldErrors
         .slice(0, 3)
-        .map((field) => formatFieldError(field, command))
+        .map((field) => formatFieldError(describeFieldError(field), command))
         .join('; '),
       2,
     );
@@ -124,7 +124,7 @@ function masterKeyMismatch({ expected, found }: MasterKeyMismatch, config: Confi
 }
 
 /** Formats a field error with the option or argument, as the user typed it, in place of the property. */
-function formatFieldError({ property, message, value }: FieldError, command: Command | undefined): string {
+function formatFieldError({ property, message, value }: FieldMessage, command: Command | undefined): string {
   const [name = ''] = property.split('.');
   const typed = displayNameOf(command, name) ?? property;
   if (value === undefined) {

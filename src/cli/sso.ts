@@ -224,7 +224,7 @@ function parseGroupMapping(
 
 function throwUsageError(message: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof DomainError && error.kind === 'missing') throw new CliError(message);
+    if (error instanceof DomainError && error.kind === 'not-found') throw new CliError(message);
     throw error;
   };
 }

@@ -136,7 +136,7 @@ export function registerTokenCommand(program: Command): void {
       const { id } = await db
         .write((tx) => revokeToken(tx, cliAttribution(clock()), token))
         .catch((error: unknown) => {
-          if (error instanceof DomainError && error.kind === 'missing') {
+          if (error instanceof DomainError && error.kind === 'not-found') {
             throw new CliError('Token not found. Run "assay token list" to list tokens.');
           }
           throw error;

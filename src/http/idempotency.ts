@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
-import type { Transaction } from '../db/engine.ts';
+import type { Database, Transaction } from '../db/engine.ts';
 import {
   findStoredResponse,
   storeResponse,
@@ -36,7 +36,7 @@ export type IdempotentWrite<Body> = (
      * Does the same in a transaction shared with other requests. Used without a key, as storing a response needs a
      * transaction of its own.
      */
-    together?(): Promise<Body | OperationResult<Body>>;
+    batched?(): Promise<Body | OperationResult<Body>>;
     /** Changes thousands of rows. */
     large?: boolean;
   },
@@ -51,7 +51,7 @@ declare module 'fastify' {
     /** The body as sent, to compare replays by. */
     rawBody: string;
     idempotentRequest: IdempotentRequest | undefined;
-    change: IdempotentWrite<unknown> | undefined;
+    write: IdempotentWrite<unknown> | Database['write'] | undefined;
   }
 }
 
@@ -81,13 +81,13 @@ export function startRequestHash({ headers, url }: Pick<FastifyRequest, 'headers
  */
 export class IdempotencyHandler {
   readonly #context: Context;
-  readonly #rule: IdempotencyOptions;
+  readonly #options: IdempotencyOptions;
   /** Running requests of this process. The database has those of other instances. */
   readonly #running = new Set<string>();
 
-  constructor(context: Context, rule: IdempotencyOptions) {
+  constructor(context: Context, options: IdempotencyOptions) {
     this.#context = context;
-    this.#rule = rule;
+    this.#options = options;
   }
 
   /**
@@ -114,14 +114,14 @@ export class IdempotencyHandler {
     const { method, url } = request;
     const [path = ''] = url.split('?', 1);
     const id = idempotencyId({ userId, method, path, key });
-    if (this.#rule.hashedByHandler === true) {
+    if (this.#options.hashedByHandler === true) {
       request.idempotentRequest = { id, userId, hash: undefined };
       return undefined;
     }
     const hash = startRequestHash(request).update(request.rawBody).digest('base64url');
     request.idempotentRequest = { id, userId, hash };
-    const kept = await findStoredResponse(this.#context.db.read, id, this.#context.clock());
-    return kept && this.#answerAgain(kept, hash, request, reply);
+    const stored = await findStoredResponse(this.#context.db.read, id, this.#context.clock());
+    return stored && this.#replay(stored, hash, request, reply);
   }
 
   /** @param headers headers of the response in addition to those of the result */
@@ -131,10 +131,10 @@ export class IdempotencyHandler {
     headers: Readonly<Record<string, string>>,
   ): IdempotentWrite<unknown> {
     const { db, clock } = this.#context;
-    const { idempotentRequest } = request;
+    const { abortState: signal, idempotentRequest } = request;
     if (idempotentRequest === undefined)
-      return async (unit, { together, large = false } = {}) =>
-        toOperationResult(await (together === undefined ? db.write(unit, { large }) : together()));
+      return async (unit, { batched, large = false } = {}) =>
+        toOperationResult(await (batched === undefined ? db.write(unit, { large, signal }) : batched()));
     const { id, userId } = idempotentRequest;
     return async (unit, { hash = idempotentRequest.hash, large = false } = {}) => {
       if (hash === undefined) throw new Error('A handler that hashes its body itself must pass the hash.');
@@ -144,41 +144,41 @@ export class IdempotencyHandler {
         const now = clock();
         const done = await db.write(
           async (tx) => {
-            const [isFree, kept] = await Promise.all([
+            const [isFree, stored] = await Promise.all([
               lockIdempotencyKey(tx, id),
               findStoredResponse(tx, id, now),
             ]);
             if (!isFree) throw stillRunning();
-            if (kept !== undefined) return kept;
-            const sent = toOperationResult(await unit(tx));
-            const text = serializeBody(reply, sent.body);
-            const answer = {
+            if (stored !== undefined) return stored;
+            const result = toOperationResult(await unit(tx));
+            const text = serializeBody(reply, result.body);
+            const response = {
               requestHash: hash,
               status: reply.statusCode,
-              headers: { ...headers, ...sent.headers },
-              version: sent.version,
-              body: this.#bodyKept(text),
+              headers: { ...headers, ...result.headers },
+              version: result.version,
+              body: this.#storedBody(text),
             };
-            await storeResponse(tx, userId, id, answer, now);
-            return new OperationResult(sent.body, sent.version, sent.headers, { text });
+            await storeResponse(tx, userId, id, response, now);
+            return new OperationResult(result.body, result.version, result.headers, { text });
           },
-          { large },
+          { large, signal },
         );
-        return done instanceof OperationResult ? done : await this.#answerAgain(done, hash, request, reply);
+        return done instanceof OperationResult ? done : await this.#replay(done, hash, request, reply);
       } finally {
         this.#running.delete(id);
       }
     };
   }
 
-  async #answerAgain(
-    { requestHash: answered, status, headers, version, body }: StoredResponse,
+  async #replay(
+    { requestHash: storedHash, status, headers, version, body }: StoredResponse,
     hash: string,
     { caller }: FastifyRequest,
     reply: FastifyReply,
   ): Promise<OperationResult<undefined>> {
-    const { omitted = [], recreate } = this.#rule;
-    if (answered !== hash)
+    const { omitted = [], recreate } = this.#options;
+    if (storedHash !== hash)
       throw new Problem(
         'validation-failed',
         `This ${IDEMPOTENCY_KEY_HEADER} was used for another request. Use a new key for each request, and the same key only to retry it.`,
@@ -193,19 +193,19 @@ export class IdempotencyHandler {
     reply.code(status);
     let text = body;
     if (recreate !== undefined) {
-      const kept = JSON.parse(body) as Record<string, unknown>;
-      text = serializeBody(reply, { ...kept, ...(await recreate(kept, caller as Caller)) });
+      const stored = JSON.parse(body) as Record<string, unknown>;
+      text = serializeBody(reply, { ...stored, ...(await recreate(stored, caller as Caller)) });
     }
     return new OperationResult(
       undefined,
       version,
       { ...headers, [IDEMPOTENCY_REPLAYED_HEADER]: 'true' },
-      { text, isRepeat: true },
+      { text, isReplay: true },
     );
   }
 
-  #bodyKept(text: string): string {
-    const { omitted } = this.#rule;
+  #storedBody(text: string): string {
+    const { omitted } = this.#options;
     if (omitted === undefined) return text;
     const body = JSON.parse(text) as Record<string, unknown>;
     for (const name of omitted) delete body[name];

@@ -14,19 +14,19 @@ export class OperationResult<Body> {
   /** The body as sent, if already serialized. */
   readonly text: string | undefined;
   /** Whether it is the stored response of an earlier request. */
-  readonly isRepeat: boolean;
+  readonly isReplay: boolean;
 
   constructor(
     body: Body | undefined,
     version: number | null,
     headers: Readonly<Record<string, string>>,
-    { text, isRepeat = false }: { text?: string; isRepeat?: boolean } = {},
+    { text, isReplay = false }: { text?: string; isReplay?: boolean } = {},
   ) {
     this.body = body;
     this.version = version;
     this.headers = headers;
     this.text = text;
-    this.isRepeat = isRepeat;
+    this.isReplay = isReplay;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Database, OperationAborted } from '../db/engine.ts';
 import type { Context } from '../runtime/context.ts';
 import { type Area, publicBaseUrl } from './areas.ts';
 import type { TotalLimit } from './validation/array-limits.ts';
@@ -42,6 +43,7 @@ export function registerOperation(
     totalLimit,
     bodyParameters,
   } = declared;
+  const { db } = context;
   const status = Number(Object.keys(declared.responses)[0]);
   const bodyLimit = declared.bodyLimit ?? (body === undefined ? SMALL_BODY_LIMIT : MEDIUM_BODY_LIMIT);
   const ignoredNames = body === undefined ? undefined : createUnknownPropertyLister(body);
@@ -113,8 +115,19 @@ export function registerOperation(
         const ignored = ignoredNames?.(request.body as object) ?? '';
         const headers = ignored === '' ? NO_HEADERS : { [IGNORED_HEADER]: ignored };
         if (versioned && takesIfMatch(method)) request.ifMatch = parseIfMatch(request.headers['if-match']);
-        if (repeats !== undefined) request.change = repeats.writerFor(request, reply, headers);
-        const answer = await handler(request, reply);
+        request.write =
+          repeats === undefined
+            ? (((unit, options) =>
+                db.write(unit, { ...options, signal: request.abortState })) satisfies Database['write'])
+            : repeats.writerFor(request, reply, headers);
+        let answer: unknown;
+        try {
+          answer = await handler(request, reply);
+        } catch (error) {
+          // The response was sent at the timeout, or the client has disconnected.
+          if (error instanceof OperationAborted) return undefined;
+          throw error;
+        }
         if (
           request.idempotentRequest !== undefined &&
           !(answer instanceof OperationResult && answer.text !== undefined)

@@ -4,6 +4,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../auth/callers.ts';
 import type { Context } from '../runtime/context.ts';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';
+import type { Database } from '../db/engine.ts';
 import type { Access } from './access.ts';
 import type { TotalLimit } from './validation/array-limits.ts';
 import type { IdempotentWrite, IdempotencyOptions } from './idempotency.ts';
@@ -34,7 +35,7 @@ type StaticOf<S> = S extends TSchema ? Static<S> : undefined;
 /** A request that was authorized and validated. */
 export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   FastifyRequest,
-  'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
+  'abortState' | 'headers' | 'id' | 'isLive' | 'method' | 'raw' | 'url'
 > & {
   readonly caller: Caller;
   readonly params: StaticOf<P>;
@@ -42,7 +43,9 @@ export type OperationRequest<P, Q, B, A extends SuccessResponses, R> = Pick<
   readonly body: StaticOf<B>;
   /** The versions in `If-Match`; `undefined` without it. */
   readonly ifMatch: ExpectedVersion | undefined;
-} & (R extends undefined ? unknown : { readonly change: IdempotentWrite<BodyOf<A>> });
+  /** Writes in a transaction, unless the request is aborted before that begins; with an idempotency key, once. */
+  readonly write: R extends undefined ? Database['write'] : IdempotentWrite<BodyOf<A>>;
+};
 
 /** The scopes and schemes of an operation. */
 export type OperationAccess = Extract<Access, object>;

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { PasswordQueueFull } from '../auth/passwords.ts';
 import { StorageError, WriteConflict } from '../db/engine.ts';
-import { DomainError, type FieldError } from '../domain/shared/errors.ts';
+import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
 import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
 import { formatRejectedValue } from './validation/rejected-value.ts';
@@ -13,7 +13,7 @@ const RETRY_AFTER_SECONDS = 2;
 const OPERATOR_RETRY_AFTER_SECONDS = 60;
 
 export interface ProblemDetails {
-  fieldErrors?: readonly FieldError[];
+  fieldErrors?: readonly FieldMessage[];
   /** The invalid parameter or header. */
   source?: string;
   batch?: { max: number; size: number };
@@ -130,19 +130,19 @@ function outdatedMasterKey(cause: MasterKeyMismatch): Problem {
 
 function fromDomainError(failure: DomainError, area: Area | undefined): Problem {
   const kinds = {
-    missing: area?.notFoundType ?? 'not-found',
+    'not-found': area?.notFoundType ?? 'not-found',
     forbidden: 'forbidden',
     invalid: 'validation-failed',
     conflict: 'conflict',
-    changed: 'precondition-failed',
-    oversized: 'batch-too-large',
+    'version-mismatch': 'precondition-failed',
+    'too-many': 'batch-too-large',
   } as const;
   const source = failure.fieldErrors[0]?.property;
   return new Problem(
     kinds[failure.kind],
     failure.message,
     {
-      fieldErrors: failure.fieldErrors,
+      fieldErrors: failure.fieldErrors.map(describeFieldError),
       ...(source === undefined ? {} : { source }),
       ...(failure.sizeLimit === undefined ? {} : { batch: failure.sizeLimit }),
     },
@@ -244,7 +244,7 @@ interface FieldErrorBody {
 }
 
 /** Groups errors inside an array, which may be the body itself, by the index of the item. */
-function groupFieldErrors(faults: readonly FieldError[]): {
+function groupFieldErrors(faults: readonly FieldMessage[]): {
   failedValidation?: FieldErrorBody[];
   failedValidations?: { index: number; failedValidation: FieldErrorBody[] }[];
 } {
@@ -267,7 +267,7 @@ function groupFieldErrors(faults: readonly FieldError[]): {
   };
 }
 
-function rejectedValueOf(fault: FieldError): { value?: string } {
+function rejectedValueOf(fault: FieldMessage): { value?: string } {
   if (fault.value === undefined) return {};
   return { value: formatRejectedValue(fault.value) };
 }

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { StorageError } from '../db/engine.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AbortState, StorageError } from '../db/engine.ts';
 
 const MAX_SWEEP_INTERVAL = 1_000;
 
@@ -8,6 +8,24 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Restarts the timeout of a request whose body is still arriving. Absent where requests have no timeout. */
     extendRequestTimeout?: (reply: FastifyReply) => void;
+  }
+  interface FastifyRequest {
+    /** Aborted once the client has disconnected, or the request has timed out; absent for requests within a process. */
+    abortState: AbortState | undefined;
+  }
+}
+
+/** Read instead of listened to: no event listener and no AbortSignal a request. */
+class RequestAbortState implements AbortState {
+  readonly #raw: FastifyRequest['raw'];
+  hasTimedOut = false;
+
+  constructor(raw: FastifyRequest['raw']) {
+    this.#raw = raw;
+  }
+
+  get aborted(): boolean {
+    return this.hasTimedOut || this.#raw.socket.destroyed;
   }
 }
 
@@ -19,7 +37,8 @@ declare module 'fastify' {
 export function enforceRequestTimeout(app: FastifyInstance, timeout: number): void {
   /** Deadline of each request, the earliest first. */
   const running = new Map<FastifyReply, number>();
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    request.abortState = new RequestAbortState(request.raw);
     running.set(reply, performance.now() + timeout);
     done();
   });
@@ -40,6 +59,8 @@ export function enforceRequestTimeout(app: FastifyInstance, timeout: number): vo
       for (const [reply, deadline] of running) {
         if (deadline > now) break;
         running.delete(reply);
+        const { abortState } = reply.request;
+        if (!reply.sent && abortState instanceof RequestAbortState) abortState.hasTimedOut = true;
         if (!reply.sent && !reply.raw.headersSent)
           void reply.send(new StorageError('The request timed out.'));
       }

@@ -60,7 +60,7 @@ async function revokeAccessToken(
     .write((tx) => revokeToken(tx, act(credential), jti))
     .catch((error: unknown) => {
       // Gone in the meantime, which is what was wanted.
-      if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
+      if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     });
 }
 

@@ -14,7 +14,7 @@ const TYPES = {
   'passkeys.js': 'text/javascript; charset=utf-8',
 } as const;
 
-/** Serves what pages load: one stylesheet, one picture, and a few lines of script that pages also do without. */
+/** Serves the stylesheet, the icon and the scripts of pages. Pages also work without scripts. */
 export function registerAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(TYPES)) {
     const content = readFileSync(new URL(name, FOLDER));
@@ -23,7 +23,7 @@ export function registerAssets(app: FastifyInstance): void {
       `/assets/${name}`,
       { config: { operation: 'asset-file', access: 'unlimited' }, schema: { hide: true } },
       async (request, reply) => {
-        // Asked for again at every page, as its name stays the same over versions; mostly answered with 304.
+        // Revalidated at every page, because the name does not change between versions.
         reply.header('cache-control', 'no-cache').header('etag', etag);
         if (request.headers['if-none-match'] === etag) return reply.code(304).send();
         return reply.type(type).send(content);

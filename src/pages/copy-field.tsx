@@ -1,16 +1,15 @@
 import type { ComponentChildren } from 'preact';
 
 interface CopyFieldProps {
-  /** What is copied. */
   text: string;
-  /** What a screen reader says of the button: `Copy the token`. */
+  /** The accessible name of the button. */
   label: string;
   children: ComponentChildren;
 }
 
 /**
- * Something to copy: as text that one click selects, with a button beside it where scripts run. A script that is named
- * twice on a page is run once.
+ * A text that one click selects, with a copy button where scripts run. A script that is named twice on a page runs
+ * once.
  */
 export function CopyField({ text, label, children }: CopyFieldProps) {
   return (

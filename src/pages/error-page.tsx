@@ -3,11 +3,11 @@ import { Page } from './layout.tsx';
 interface ErrorPageProps {
   title: string;
   message: string;
-  /** By which an operator finds the reason in the log. */
+  /** Lets an operator find the reason in the log. */
   requestId: string;
 }
 
-/** What a person sees when a page cannot be shown. */
+/** The page of an error. */
 export function ErrorPage({ title, message, requestId }: ErrorPageProps) {
   return (
     <Page title={title}>

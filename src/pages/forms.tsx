@@ -1,18 +1,18 @@
 import { type ComponentChildren, createContext, type InputHTMLAttributes } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** The token that every form of a page sends back (see `sendPage`). */
+/** The token that every form sends back (see `sendPage`). */
 export const CsrfToken = createContext('');
 
 interface FormProps {
-  /** Where it is sent; the page's own address unless told. */
+  /** Defaults to the URL of the page. */
   action?: string;
   class?: string;
   id?: string;
   children: ComponentChildren;
 }
 
-/** A form that is sent with POST, with the token that proves that it is one of ours. */
+/** A POST form with the token against cross-site request forgery. */
 export function Form({ children, ...attributes }: FormProps) {
   return (
     <form method="post" {...attributes}>
@@ -27,11 +27,10 @@ interface FieldProps {
   label: string;
   type?: 'text' | 'email' | 'password';
   value?: string | undefined;
-  /** What to type, in a line under the label. */
+  /** A line below the label. */
   hint?: ComponentChildren;
-  /** What is wrong with what was typed. */
   error?: string | undefined;
-  /** What the browser may fill in (HTML, autofill detail tokens). */
+  /** An autofill detail token of HTML. */
   autocomplete: string;
   inputmode?: 'numeric' | 'email' | 'text';
   required?: boolean;
@@ -40,9 +39,9 @@ interface FieldProps {
   maxLength: number;
 }
 
-/** A labelled text field, with its hint and its error told to screen readers as well. */
+/** A labelled text field whose hint and error are announced by screen readers. */
 export function Field({ name, label, type = 'text', hint, error, required = true, ...rest }: FieldProps) {
-  // The types know one set of attributes for each kind of input.
+  // The types have a separate set of attributes for each input type.
   const attributes = { type, ...rest } as InputHTMLAttributes;
   const told = [
     ...(hint === undefined ? [] : [`${name}-hint`]),
@@ -76,12 +75,12 @@ export function Field({ name, label, type = 'text', hint, error, required = true
 interface SelectProps {
   name: string;
   label: string;
-  /** Values and their words. */
+  /** Labels by value. */
   options: Readonly<Record<string, string>>;
   value: string;
 }
 
-/** A labelled list to choose one of. */
+/** A labelled select. */
 export function Select({ name, label, options, value }: SelectProps) {
   return (
     <div class="field">
@@ -105,7 +104,7 @@ interface CheckboxProps {
   children: ComponentChildren;
 }
 
-/** A checkbox with its words; with `one`, one of several that exclude each other. */
+/** A checkbox, or a radio button with `isRadio`. */
 export function Checkbox({ name, value, checked, isRadio = false, children }: CheckboxProps) {
   return (
     <label class="choice">
@@ -119,12 +118,12 @@ interface ButtonProps {
   kind?: 'primary' | 'plain' | 'danger';
   name?: string;
   value?: string;
-  /** What a screen reader says, where the words alone do not tell which one it is. */
+  /** The accessible name, where the text alone is ambiguous. */
   label?: string;
   children: ComponentChildren;
 }
 
-/** A button that sends its form. */
+/** A submit button. */
 export function Button({ kind = 'primary', name, value, label, children }: ButtonProps) {
   return (
     <button type="submit" class={kind} name={name} value={value} aria-label={label}>
@@ -133,7 +132,7 @@ export function Button({ kind = 'primary', name, value, label, children }: Butto
   );
 }
 
-/** A message above a form: what went wrong, or what was done. */
+/** A message above a form. */
 export function Notice({
   kind,
   children,

@@ -3,22 +3,22 @@ import { useContext } from 'preact/hooks';
 import type { Session } from '../domain/sign-in/sessions.ts';
 import { Form } from './forms.tsx';
 
-/** Whoever is signed in, for the head of every page (see `sendPage`). */
+/** The session, for the header of every page (see `sendPage`). */
 export const SessionContext = createContext<Session | null>(null);
 
 interface PageProps {
-  /** Its heading, and what the browser shows of it. */
+  /** The heading and the title. */
   title: string;
-  /** Files of `/assets` that it runs besides the one that chooses its colours; none unless told. */
+  /** Files of `/assets`, besides the one that sets the colour scheme. */
   scripts?: readonly string[];
-  /** A page of lists rather than one form. */
+  /** For lists rather than forms. */
   wide?: boolean;
-  /** The way to the pages that belong together with it, above its heading. */
+  /** The navigation above the heading. */
   nav?: ComponentChildren;
   children: ComponentChildren;
 }
 
-/** The frame of every page: head, one heading, content. */
+/** The frame of every page. */
 export function Page({ title, scripts = [], wide = false, nav, children }: PageProps) {
   const session = useContext(SessionContext);
   return (

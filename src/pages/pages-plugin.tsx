@@ -23,14 +23,14 @@ import { NowContext } from './relative-time.tsx';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Milliseconds since 1970; of the scope that pages are in. */
+    /** Milliseconds since 1970. */
     clock: () => number;
   }
 }
 
 /**
- * Adds routes that answer with pages: they read forms, check that a form is one of ours, know the browser's session,
- * and show a page when something fails.
+ * Registers routes that answer with pages: parses forms, checks their tokens, loads the session, and answers errors
+ * with a page.
  */
 export function registerPages(
   app: FastifyInstance,
@@ -40,9 +40,9 @@ export function registerPages(
   app.register(async (scope: FastifyInstance) => {
     scope.decorate('clock', context.clock);
     await scope.register(fastifyCookie);
-    // It would take the JSON of the API as well, and parse it before anybody looks whose form it is.
+    // Also removes the JSON parser of the API, so that nothing is parsed before the form's token is checked.
     scope.removeAllContentTypeParsers();
-    // Fields are short; the longest is an authorization request that a sign-in leads back to.
+    // The longest field is an authorization request as the destination of a sign-in.
     await scope.register(fastifyFormbody, { bodyLimit: SMALL_BODY_LIMIT });
     await scope.register(fastifyCsrf, {
       cookieKey: prefixedCookieName(context, 'form'),
@@ -55,7 +55,8 @@ export function registerPages(
     });
     scope.addHook('preValidation', (request, reply, done) => {
       if (request.method === 'GET' || request.method === 'HEAD') done();
-      // A second fence: over plain http, and from another port of this machine, others may set the cookie as well.
+      // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as
+      // well.
       else if (isCrossSite(request))
         done(
           new Problem(
@@ -73,23 +74,20 @@ export function registerPages(
   });
 }
 
-/** What a page may do beside showing itself. */
 interface PageOptions {
   status?: number;
-  /** Origins, or schemes with their colon, that sending one of its forms may lead to; itself always. */
+  /** Origins, or schemes with their colon, to which a form may lead besides this server. */
   formTargets?: readonly string[];
 }
 
-/**
- * Sends a page. Its forms get their token, its head whoever is signed in, and its times the one that it is now.
- */
+/** Sends a page with the form token, the session and the current time in its contexts. */
 export function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
   page: VNode,
   { status = 200, formTargets = [] }: PageOptions = {},
 ): FastifyReply {
-  // An error before the cookies were read still has a page.
+  // Errors before cookies are parsed need the page's session as well.
   request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
   const session = request.session?.state === 'complete' ? request.session : null;
   const html = renderToString(
@@ -107,9 +105,9 @@ export function sendPage(
 }
 
 /**
- * Styles, scripts and requests of the server itself; nothing inline, nothing outside.
- * @param formTargets origins, or schemes with their colon, that sending a form may lead to; itself always
- * @param images where pictures may come from beside the server itself
+ * Allows styles, scripts and requests of this server only; nothing inline.
+ * @param formTargets origins, or schemes with their colon, to which a form may lead
+ * @param images further sources of images
  */
 export function contentSecurityPolicy(formTargets: readonly string[], images = ''): string {
   return [
@@ -118,19 +116,19 @@ export function contentSecurityPolicy(formTargets: readonly string[], images = '
     "script-src 'self'",
     `img-src 'self' ${images}`.trimEnd(),
     "connect-src 'self'",
-    // A browser holds the redirect that answers a form to this as well.
+    // Browsers apply this to the redirect of a form as well.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
-/** @returns the token that a form of this request's session sends back as `_csrf`, and sets the cookie that belongs to it */
+/** @returns the token that a form sends back as `_csrf`, and sets its cookie */
 export function formToken(request: FastifyRequest, reply: FastifyReply): string {
   return reply.generateCsrf({ userInfo: formOwner(request) });
 }
 
-/** A form is good in the session that it was made for. */
+/** A form is valid in the session for which it was rendered. */
 function formOwner(request: FastifyRequest): string {
   return request.session?.id ?? 'nobody';
 }
@@ -157,7 +155,7 @@ function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   if (error instanceof SignInRequired || error instanceof SessionEnded) {
-    // A form that was sent too late cannot be sent again by a redirect, so the page that it was on opens.
+    // An expired form cannot be resubmitted by a redirect, so open its page.
     return reply.redirect(signInPath(request.method === 'GET' ? request.url : CONSOLE_HOME), 303);
   }
   const problem = pageProblem(error);

@@ -1,7 +1,7 @@
-/** Where someone who signed in goes when they were not on the way to anything else: the console. */
+/** Where users go after sign-in without another destination. */
 export const CONSOLE_HOME = '/';
 
-/** What the console has beside its first page; each has pages of its own below it. */
+/** The paths of the console besides its home page, each with pages below it. */
 export const CONSOLE_PATHS = [
   'vulnerabilities',
   'assets',
@@ -13,20 +13,23 @@ export const CONSOLE_PATHS = [
   'audit',
 ] as const;
 
-/** What a sign-in may lead back to: the console, the pages of the account and an authorization request; never another site. */
+/**
+ * The possible destinations of a sign-in: the console, the account pages and authorization requests; never another
+ * site.
+ */
 const RETURN_PATHS = new RegExp(
   `^(/|/account(/[0-9A-Za-z-]+){0,2}|/(${CONSOLE_PATHS.join('|')})(/[0-9A-Za-z%._~-]+){0,2}|/oauth/authorize)$`,
 );
 
-/** @returns the address of the sign-in page that leads back to `to` */
+/** @returns the URL of the sign-in page that leads to `to` */
 export function signInPath(to: string): string {
   const path = safeReturnPath(to);
   return path === CONSOLE_HOME ? '/sign-in' : `/sign-in?to=${encodeURIComponent(path)}`;
 }
 
 /**
- * Keeps a sign-in from being used to send people elsewhere (RFC 9700, section 4.11).
- * @returns the path and query if it is one of ours that a sign-in may lead to, and the console otherwise
+ * Prevents open redirects (RFC 9700, section 4.11).
+ * @returns the path and query if it is a possible destination of a sign-in, else the console
  */
 export function safeReturnPath(to: string | undefined): string {
   if (to === undefined || !URL.canParse(to, 'http://assay.invalid')) return CONSOLE_HOME;

@@ -12,7 +12,7 @@ const UNITS = [
   ['minute', MINUTE],
 ] as const;
 
-/** What distances are told in, and from which one on. Just under a whole one counts as that: 23:45 are a day. */
+/** Units, and the minimum for each. A value just below a whole unit is rounded up: 23:45 is a day. */
 const DISTANCES = [
   ['year', 365 * DAY, 350 * DAY],
   ['month', 30.44 * DAY, 60 * DAY],
@@ -21,16 +21,22 @@ const DISTANCES = [
   ['minute', MINUTE, MINUTE / 2],
 ] as const;
 
-/** When the page is made, in milliseconds since 1970 (see `sendPage`). */
+/** When the page is rendered, in milliseconds since 1970. */
 export const NowContext = createContext(0);
 
-/** @param milliseconds at least a minute @returns a length of time in the largest unit that fills it: `1 hour` */
+/**
+ * @param milliseconds at least a minute
+ * @returns the duration in its largest unit: `1 hour`
+ */
 export function formatDuration(milliseconds: number): string {
   const [unit, length] = UNITS.find(([, size]) => milliseconds >= size) ?? UNITS[2];
   return pluralize(Math.floor(milliseconds / length), unit);
 }
 
-/** @returns how far a time is from now: `just now`, `3 hours ago`, `in 2 months`; both in milliseconds since 1970 */
+/**
+ * Both in milliseconds since 1970.
+ * @returns `just now`, `3 hours ago`, `in 2 months`
+ */
 export function formatRelativeTime(at: number, now: number): string {
   const distance = Math.abs(at - now);
   const found = DISTANCES.find(([, , least]) => distance >= least);
@@ -40,7 +46,7 @@ export function formatRelativeTime(at: number, now: number): string {
   return at > now ? `in ${words}` : `${words} ago`;
 }
 
-/** A time as people tell it, and the exact one on hover: in UTC, as nothing is known of where the reader is. */
+/** A relative time, with the exact time in UTC on hover. */
 export function RelativeTime({ at }: { /** Milliseconds since 1970. */ at: number }) {
   const text = formatTimestamp(at);
   return (

@@ -11,7 +11,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 const WEEK = 7 * 86_400_000;
 const PASSWORD = 'correct horse battery staple';
-const DEAD = 'This invitation cannot be used';
+const DEAD = 'This invitation is no longer valid';
 
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;

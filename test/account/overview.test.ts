@@ -36,7 +36,7 @@ describe('The account page', () => {
       '2 browsers',
       '2 tokens',
       '0 applications',
-      'Off: a password alone opens this account',
+      'Off: a password alone signs in to this account',
     ]) {
       expect(text).toContain(words);
     }
@@ -60,7 +60,7 @@ describe('The account page', () => {
     await server.context.db.write((tx) =>
       tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),
     );
-    expect((await visitor.get('/account')).text).toContain('None here: your organization signs you in');
+    expect((await visitor.get('/account')).text).toContain('Not used: your organization signs you in');
   });
 
   it('has a title also for who has no name', async () => {
@@ -75,7 +75,7 @@ describe('The account page', () => {
     const page = await visitor.open('/account');
     const answer = await visitor.submit(page, { name: ' <b>Ada</b> & co ' }, '/account/name');
     const after = await visitor.open(answer.location ?? '');
-    expect(after.text).toContain('Your name is changed.');
+    expect(after.text).toContain('Name updated.');
     expect(after.text).toContain('&lt;b>Ada&lt;/b> &amp; co');
     const event = (await world.auditEvents()).findLast(({ action }) => action === 'user.rename');
     expect(event).toMatchObject({
@@ -96,7 +96,7 @@ describe('The account page', () => {
     ['   ', 'The name must not be empty.'],
     ['x'.repeat(256), 'at most 255 characters'],
     ['\u202e\u2066', 'The name must not be empty.'],
-    ['\u200b\u3164\u2800', 'The name must have a character that can be seen.'],
+    ['\u200b\u3164\u2800', 'The name must contain a visible character.'],
   ])('does not take the name "%s"', async (name, words) => {
     const visitor = await visitorFor(await world.account({ name: 'Ada' }));
     const answer = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');

@@ -23,9 +23,9 @@ it('A person has 100 tokens, also when they ask for 130 at the same time', async
   const before = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
   const pages = await Promise.all(Array.from({ length: 130 }, () => visitor.post('/account/tokens', fields)));
   const rows = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
-  const made = pages.filter((page) => page.text.includes('The token is made'));
+  const made = pages.filter((page) => page.text.includes('Token created'));
   const told = pages.filter(({ text: page }) =>
-    page.includes('you have 100 tokens, and no more are allowed'),
+    page.includes('you already have 100 tokens, which is the limit'),
   );
   expect(rows.length).toBe(100);
   expect(made).toHaveLength(100 - before.length);

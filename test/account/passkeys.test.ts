@@ -145,7 +145,7 @@ describe('Adding a passkey', () => {
   it('wants a recent sign-in', async () => {
     const { owner } = await signedIn();
     now += 600_000;
-    expect((await owner.get(SECURITY)).text).not.toContain('Add a passkey');
+    expect((await owner.get(SECURITY)).text).not.toContain('Add passkey');
     const csrf = /name="_csrf" value="([^"]+)"/.exec((await owner.get(SECURITY)).text)?.[1] ?? '';
     const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(owner, 'add'));
     expect((await owner.post(ADD, { _csrf: csrf, credential, name: 'x' })).status).toBe(403);

@@ -33,7 +33,7 @@ describe('Changing the password', () => {
     const before = new Map(visitor.cookies);
     const answer = await change(account.password, NEXT);
     expect(answer.status).toBe(303);
-    expect((await visitor.open(answer.location ?? '')).text).toContain('Your password is changed');
+    expect((await visitor.open(answer.location ?? '')).text).toContain('Password changed');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
     const thief = createFormClient(server);

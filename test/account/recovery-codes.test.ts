@@ -51,7 +51,7 @@ describe('Recovery codes', () => {
     expect((await recover(account, first)).location).toBe(`${server.origin}/`);
     expect((await recover(account, first)).status).toBe(401);
     expect((await recover(account, second)).status).toBe(303);
-    expect((await account.owner.get(SECURITY)).text).toContain('8 codes are left');
+    expect((await account.owner.get(SECURITY)).text).toContain('8 codes left');
     const sessions = await server.context.db.read
       .selectFrom('sessions')
       .select('method')
@@ -95,7 +95,7 @@ describe('Recovery codes', () => {
     const codes = recoveryCodesOn(page);
     expect(codes).toHaveLength(10);
     expect((await elsewhere.get('/account')).status).toBe(303);
-    expect((await owner.get(SECURITY)).text).toContain('10 codes are left');
+    expect((await owner.get(SECURITY)).text).toContain('10 codes left');
     expect((await recover(account, account.codes[0] ?? '')).status).toBe(401);
     expect((await recover(account, codes[0] ?? '')).status).toBe(303);
   });
@@ -106,7 +106,7 @@ describe('Recovery codes', () => {
     await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/authenticator/remove`);
     expect(await storedCodes(account.id)).toEqual([]);
     const page = await owner.open(SECURITY);
-    expect(page.text).not.toContain('codes are left');
+    expect(page.text).not.toContain('codes left');
     const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     expect((await owner.post(`${SECURITY}/recovery-codes`, { _csrf: csrf })).status).toBe(409);
   });

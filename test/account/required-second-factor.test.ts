@@ -138,7 +138,7 @@ describe('An organization that requires a second factor', () => {
     const refused = await visitor.submit(await visitor.open(SECURITY), {}, remove);
     expect(refused.status).toBe(403);
     expect(alertOn(refused)).toContain('Add another one first');
-    expect((await visitor.get(SECURITY)).text).toContain('An authenticator app is set up');
+    expect((await visitor.get(SECURITY)).text).toContain('also asks for a code from your authenticator app');
 
     const device = new SoftwareAuthenticator(server);
     const page = await visitor.open(SECURITY);

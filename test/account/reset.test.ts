@@ -9,7 +9,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 const HOUR = 3_600_000;
 const NEXT = 'a wholly different pass phrase';
-const DEAD = 'This link cannot be used';
+const DEAD = 'This link is no longer valid';
 
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
@@ -47,7 +47,7 @@ describe('A link for a new password', () => {
     const page = await createFormClient(server).get(await newLink());
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
-    expect(page.text).toContain('Personal access tokens stay');
+    expect(page.text).toContain('Personal access tokens keep working');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.text).toContain('/assets/clean-address.js');
   });
@@ -297,7 +297,7 @@ describe('A link for a new password', () => {
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
     await write((tx) => applyBan(tx, cliAttribution(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
-    await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   it('is not for accounts of an organization that signs in through its provider alone', async () => {

@@ -61,8 +61,8 @@ describe('The page of sessions', () => {
     expect(first).toContain('127.0.0.1');
     expect(first).toContain(new Date(now).toISOString().slice(0, 16).replace('T', ' '));
     expect(first).toContain('with a password');
-    expect(first).not.toContain('This one');
-    expect(second).toContain('This one');
+    expect(first).not.toContain('This browser');
+    expect(second).toContain('This browser');
   });
 
   it('ends another one', async () => {
@@ -156,7 +156,7 @@ describe('An operator', () => {
     expect(await Promise.all([here, there, other].map(isSignedIn))).toEqual([false, false, true]);
     expect((await world.auditEvents()).at(-1)).toMatchObject({ action: 'session.end', user_id: null });
     await expect(db.write((tx) => endUserSessions(tx, cliAttribution(now), 0))).rejects.toMatchObject({
-      kind: 'missing',
+      kind: 'not-found',
     });
   });
 });
@@ -206,7 +206,7 @@ describe('A session', () => {
 
 async function ownId(visitor: FormClient): Promise<string> {
   const page = await visitor.open('/account/sessions');
-  const row = /<li>(?:(?!<li>).)*This one.*?<\/li>/s.exec(page.text)?.[0] ?? '';
+  const row = /<li>(?:(?!<li>).)*This browser.*?<\/li>/s.exec(page.text)?.[0] ?? '';
   return /name="session" value="([^"]*)"/.exec(row)?.[1] ?? '';
 }
 

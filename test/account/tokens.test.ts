@@ -78,7 +78,7 @@ describe('The page of tokens', () => {
   });
 
   it('says that scopes which read put tags on assets, where they do', async () => {
-    const words = 'Scopes that read may also put tags on assets';
+    const words = 'Read scopes can also tag assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
     const strict = await startSibling(server, { strictScopes: true });
     const person = await createFixtures(strict).account();
@@ -124,7 +124,7 @@ describe('The page of tokens', () => {
   it.each([
     [{ name: ' ' }, 422, 'The name must not be empty.'],
     [{ addresses: 'somewhere' }, 422, '“somewhere” must be an IP address'],
-    [{ scopes: 'tag_gw' }, 422, 'more than this account may hold'],
+    [{ scopes: 'tag_gw' }, 422, 'not allowed for this account'],
     [{ scopes: 'root' }, 422, 'is not a scope'],
     [{ expires: '10000' }, 422, 'expires'],
   ])('refuses %j', async (fields: Record<string, string>, status, words) => {
@@ -142,7 +142,7 @@ describe('The page of tokens', () => {
       '/account/tokens',
     );
     expect(answer.status).toBe(422);
-    expect(answer.text).toContain('Choose what the token may do.');
+    expect(answer.text).toContain('Choose what the token can do.');
     expect(answer.text).toContain('value="none"');
     expect(answer.text).toContain('value="10.0.0.1"');
     expect(answer.text).toMatch(/<option value="365" selected/);
@@ -169,7 +169,7 @@ describe('The page of tokens', () => {
     expect((await call(token)).status).toBe(404);
     const answer = await visitor.submit(await visitor.open('/account/tokens'), {}, '/account/tokens/revoke');
     const page = await visitor.open(answer.location ?? '');
-    expect(page.text).toContain('The token is revoked');
+    expect(page.text).toContain('Token revoked');
     expect(page.text).not.toContain('nightly report');
     expect((await call(token)).status).toBe(401);
     const event = (await world.auditEvents()).findLast(({ action }) => action === 'token.revoke');

@@ -72,7 +72,7 @@ describe('Setting up an authenticator app', () => {
     expect(done.text).toContain('id="recovery-codes"');
     // Another secret for this session, and the others ended.
     expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
-    expect((await visitor.get(SECURITY)).text).toContain('An authenticator app is set up');
+    expect((await visitor.get(SECURITY)).text).toContain('also asks for a code from your authenticator app');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
     const { db } = server.context;
@@ -234,8 +234,8 @@ describe('Changing second factors', () => {
     const { owner } = account;
     now += 600_000;
     const page = await owner.open(SECURITY);
-    expect(page.text).toContain('Confirm that it is you');
-    expect(page.text).not.toContain('Remove the authenticator app');
+    expect(page.text).toContain('Confirm your identity');
+    expect(page.text).not.toContain('Remove authenticator app');
     const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
     const remove = `${SECURITY}/authenticator/remove`;
     expect((await owner.post(remove, { _csrf: csrf })).status).toBe(403);

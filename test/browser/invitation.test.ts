@@ -52,8 +52,8 @@ describeInBrowser('A link that opens an account', () => {
 
     await page.getByRole('navigation').getByRole('link', { name: 'Tokens' }).click();
     await page.getByLabel('Name', { exact: true }).fill('first script');
-    await page.getByLabel('All I may do').check();
-    await page.getByRole('button', { name: 'Make the token' }).click();
+    await page.getByLabel('Everything I can do').check();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const token = (await page.locator('.secret').textContent()) ?? '';
     const call = await server.request('POST', `/api/tagging/v1.0/organizations/${organization.uid}/tags`, {
       token,
@@ -64,12 +64,12 @@ describeInBrowser('A link that opens an account', () => {
     await page.getByRole('link', { name: 'Tokens' }).click();
     expect(await page.content()).not.toContain(token);
     await page.getByRole('button', { name: 'Revoke first script' }).click();
-    await page.getByText('The token is revoked').waitFor();
+    await page.getByText('Token revoked').waitFor();
     expect((await server.request('GET', '/v1/assessments/1/testing_hours', { token })).status).toBe(401);
 
     const again = await open(server.origin, { javaScriptEnabled });
     await again.goto(link);
-    expect(await again.title()).toBe('This invitation cannot be used - Assay');
+    expect(await again.title()).toBe('This invitation is no longer valid - Assay');
   });
 
   it.each(HOW)(
@@ -87,16 +87,15 @@ describeInBrowser('A link that opens an account', () => {
       const office = await open(server.origin, { javaScriptEnabled });
       await office.goto('/account');
       await signIn(office, admin);
-      await office.getByRole('navigation').getByRole('link', { name: 'People' }).click();
-      await office.locator(`a[href="/account/people/${account.uid}"]`).click();
-      await office.getByRole('button', { name: 'Make a link for a new password' }).click();
+      await office.goto(`/account/people/${account.uid}/password-link`);
+      await office.getByRole('button', { name: 'Create link' }).click();
       const link = (await office.locator('.secret').textContent()) ?? '';
 
       const page = await open(server.origin, { javaScriptEnabled });
       await page.goto(link);
       await expectCleanAddress(page, javaScriptEnabled);
       await page.getByLabel('New password').fill(PASSWORD);
-      await page.getByRole('button', { name: 'Set the password and sign in' }).click();
+      await page.getByRole('button', { name: 'Set password and sign in' }).click();
       await openAccount(page);
       await elsewhere.reload();
       expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');

@@ -66,7 +66,7 @@ describeInBrowser('An authenticator app', () => {
     await signIn(page, account);
     await page.getByText('Use a recovery code').click();
     await page.getByLabel('Recovery code').fill(codes[0] ?? '');
-    await page.getByRole('button', { name: 'Sign in with a recovery code' }).click();
+    await page.getByRole('button', { name: 'Sign in with recovery code' }).click();
     await openAccount(page);
   });
 
@@ -154,7 +154,7 @@ describeInBrowser('A passkey', () => {
     await page.goto('/sign-in?to=/account/security');
     await signIn(page, account);
     await page.getByLabel('Name of the new passkey').fill('Laptop');
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('button', { name: 'Add passkey' }).click();
     await page.locator('#recovery-codes').waitFor();
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByText('Laptop', { exact: true }).waitFor();
@@ -174,7 +174,7 @@ describeInBrowser('A passkey', () => {
     const { page } = await openWithAuthenticator();
     await page.goto('/sign-in?to=/account/security');
     await signIn(page, account);
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('button', { name: 'Add passkey' }).click();
     await page.locator('#recovery-codes').waitFor();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForURL('**/sign-in');

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const REFUSED =
-  'This e-mail address and password do not belong together, or there were too many attempts. Check both, or wait ten minutes.';
+  'The e-mail address or password is wrong, or there were too many attempts. Check both, or wait ten minutes.';
 
 let server: TestServer;
 let now = Date.UTC(2026, 5, 1);

@@ -57,7 +57,7 @@ describeInBrowser('Signing in through the provider of an organization', () => {
       extraHTTPHeaders: { 'x-person': 'kim' },
     });
     await page.goto('/account/security');
-    await page.getByRole('link', { name: 'Sign in through your organization' }).click();
+    await page.getByRole('link', { name: 'Sign in with your organization' }).click();
     await page.getByLabel('E-mail address').fill('kim@acme.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
@@ -73,7 +73,7 @@ describeInBrowser('Signing in through the provider of an organization', () => {
     await page.getByLabel('E-mail address').fill('kim@acme.example');
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('link', { name: 'Continue' }).click();
-    await page.getByText('Your provider did not sign you in').waitFor();
+    await page.getByText('Your identity provider did not sign you in').waitFor();
     await page.goto('/account');
     expect(new URL(page.url()).pathname).toBe('/sign-in');
   });

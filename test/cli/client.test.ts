@@ -63,7 +63,7 @@ describe('assay client', () => {
     const { client_id } = await create(...REDIRECT, '--scopes', 'api, tag_or');
     expect(await listed(client_id)).toMatchObject({ scopes: ['api', 'tag_or'] });
     const refused = await assay.run(['client', 'create', '--name', 'Board', ...REDIRECT, '--scopes', 'root']);
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('unknown scope')]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not a scope')]);
   });
 
   it('allows the implicit flow where asked, and takes it back', async () => {
@@ -99,10 +99,10 @@ describe('assay client', () => {
   });
 
   it.each([
-    [['--redirect', 'http://app.example/cb'], 2, '--redirect must be https, .* not "http://app.example/cb"'],
-    [['--redirect', '/callback'], 2, '--redirect must be an absolute address'],
+    [['--redirect', 'http://app.example/cb'], 2, '--redirect must use https, .* not "http://app.example/cb"'],
+    [['--redirect', '/callback'], 2, '--redirect must be an absolute URL'],
     [['--redirect', 'https://app.example/#x'], 2, '--redirect must not have a fragment'],
-    [[], 2, '--redirect must name an address, or the client an account'],
+    [[], 2, '--redirect must have at least one URL, unless the client acts as an account'],
     [[...REDIRECT, '--user', 'sync@example.com'], 2, '--user is for confidential clients only'],
     [['--confidential', '--user', 'nobody@example.com'], 1, 'User "nobody@example.com" not found'],
     [[...REDIRECT, '--public', '--confidential'], 2, 'cannot be used with'],

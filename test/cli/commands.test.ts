@@ -52,7 +52,7 @@ describe('assay organization', () => {
   });
 
   it('refuses a uid that is taken', () =>
-    expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is taken already'));
+    expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is already taken'));
 
   it('requires a second factor, or leaves it to the users', async () => {
     const created = await assay.json('organization', 'create', 'strict', '--name', 'Strict');
@@ -85,7 +85,11 @@ describe('assay organization', () => {
     expect(await assay.json('organization', 'list')).not.toContainEqual(created);
     await expectRefusal(['organization', 'group', 'add', 'nogroup', 'acme'], 1, 'Group "nogroup" not found');
     await expectRefusal(['organization', 'group', 'add', 'holding', 'noorg'], 1, 'no organization "noorg"');
-    await expectRefusal(['organization', 'group', 'create', 'acme', '--name', 'x'], 1, 'acme is taken');
+    await expectRefusal(
+      ['organization', 'group', 'create', 'acme', '--name', 'x'],
+      1,
+      'acme is already taken',
+    );
   });
 });
 
@@ -309,8 +313,8 @@ describe('assay token', () => {
 
   it.each([
     [['--scopes', 'nonsense'], '--scopes "nonsense" is not a scope'],
-    [['--scopes', 'api tag_gw'], '--scopes "tag_gw" is more than this account may hold'],
-    [['--scopes', ' '], '--scopes must name at least one scope'],
+    [['--scopes', 'api tag_gw'], '--scopes "tag_gw" is not allowed for this account'],
+    [['--scopes', ' '], '--scopes must contain at least one scope'],
     [['--allow-ip', '10.0.0.0/99'], '--allow-ip must be an IP address or a CIDR block'],
   ])('refuses %j', async (args, message) => {
     const { email } = await newUser('--organization', 'acme');

@@ -163,7 +163,7 @@ describe('assay import, on the data folder', () => {
     );
     expect(await assay.run(['import', 'cancel', String(id)])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^assay: The import has ended already/),
+      stderr: expect.stringMatching(/^assay: The import has already ended/),
     });
   });
 

@@ -153,7 +153,7 @@ describe('assay sso set', () => {
   it.each([
     [['--domain', 'nonsense'], 2, /--domain must be a domain such as example\.com, not "nonsense"/],
     [['--domain', 'a@b.example'], 2, /--domain must be a domain/],
-    [['--group', 'web=unknown'], 2, /--group "unknown" is not the uid of an assessment of this organization/],
+    [['--group', 'web=unknown'], 2, /--group "unknown" is not the uid of an assessment of the organization/],
     [['--group', 'web'], 2, /NAME=UID/],
     [
       ['--client-secret-file', '/does/not/exist'],

@@ -98,7 +98,7 @@ describe('Operation 72 renameAssetTag', () => {
       area: 'tagging',
       status: 409,
       kind: 'conflict',
-      failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+      failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
     });
     expect(await nameOf(tag)).toBe('Old');
     expect((await rename(tag, { name: 'oLD' })).status).toBe(204);
@@ -200,7 +200,7 @@ describe('Operation 73 deleteAssetTags', () => {
         failedValidation: [
           {
             property: `uids.${index}`,
-            message: 'is not the uid of a tag that you can reach here',
+            message: 'is not the uid of a tag that you can access',
             value: [UNKNOWN_TAG, theirs, 'no uid'][index - 1],
           },
         ],

@@ -152,7 +152,7 @@ describe('Operation 77: change an asset', () => {
       area: 'asset',
       status: 409,
       kind: 'conflict',
-      failedValidation: [{ property: 'location', message: 'is taken already', value: '192.0.2.2' }],
+      failedValidation: [{ property: 'location', message: 'is already taken', value: '192.0.2.2' }],
     });
     expect((await patch({ location: '192.0.2.1' })).status).toBe(200);
   });

@@ -165,7 +165,7 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
         failedValidation: [
           {
             property: 'set.assignee_id',
-            message: 'is not the id of a user with access to the assessment of each',
+            message: 'is not the id of a user with access to all of the assessments',
             value: String(id),
           },
         ],
@@ -213,7 +213,7 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
         failedValidation: [
           {
             property: `ids.${index + 1}`,
-            message: 'is not the id of a vulnerability that you can reach',
+            message: 'is not the id of a vulnerability that you can access',
             value: String(id),
           },
         ],
@@ -865,7 +865,7 @@ describe('Undo', () => {
         failedValidation: [
           {
             property: 'undo',
-            message: 'is not the X-Request-Id of a change of many that you made within the hour',
+            message: 'must be the X-Request-Id of a bulk change that you made within the last hour',
             value: undo,
           },
         ],

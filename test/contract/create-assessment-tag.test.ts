@@ -148,7 +148,7 @@ describe('Operation 3: create an assessment tag', () => {
         area: 'v1',
         status: 409,
         kind: 'conflict',
-        failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+        failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
       });
     }
     expect(await tagsOf(another.id)).toEqual([]);

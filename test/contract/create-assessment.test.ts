@@ -147,9 +147,9 @@ describe('Operation 38: create an assessment', () => {
     const theirs = await world.assessment((await world.organization()).uid);
     for (const { uid } of [own, theirs]) {
       const response = await create({ name: 'x', uid });
-      const failedValidation = [{ property: 'uid', message: 'is taken already', value: uid }];
+      const failedValidation = [{ property: 'uid', message: 'is already taken', value: uid }];
       expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict', failedValidation });
-      expect(response.body.detail).toBe(`There is an assessment with the uid ${uid} already.`);
+      expect(response.body.detail).toBe(`An assessment with the uid ${uid} already exists.`);
     }
   });
 

@@ -177,7 +177,7 @@ describe('Operation 8: create asset tags', () => {
           failedValidations: [
             {
               index: 1,
-              failedValidation: [{ property: 'tags.1.name', message: 'exists already', value: name.trim() }],
+              failedValidation: [{ property: 'tags.1.name', message: 'already exists', value: name.trim() }],
             },
           ],
         });
@@ -224,7 +224,7 @@ describe('Operation 8: create asset tags', () => {
       );
       const fault = (property: string, value: string) => ({
         property,
-        message: 'is not the uid of an asset that you can reach here',
+        message: 'is not the uid of an asset that you can access',
         value,
       });
       expectProblem(server, response, {

@@ -192,7 +192,7 @@ describe('Operation 74: create assets', () => {
       area: 'asset',
       status: 409,
       kind: 'conflict',
-      failedValidation: [{ property: 'location', message: 'is taken already', value: '192.0.2.1' }],
+      failedValidation: [{ property: 'location', message: 'is already taken', value: '192.0.2.1' }],
     });
     const other = (await world.organization()).uid;
     const staff = await world.user();

@@ -110,7 +110,7 @@ describe('Operation 54: invite a user', () => {
     const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
     expect(status).toBe(409);
     expect(body.failedValidation).toEqual([
-      { property: 'email', message: 'is taken already', value: elsewhere.email.toUpperCase() },
+      { property: 'email', message: 'is already taken', value: elsewhere.email.toUpperCase() },
     ]);
     // An assessment that there is not is told first.
     expect((await invite({ email: elsewhere.email, assessments: ['none'] })).status).toBe(422);

@@ -70,7 +70,7 @@ describe('Operation 53: list users', () => {
 
   it('is refused to others with a 403', async () => {
     const { status, body } = await list(user.token);
-    expect([status, body.detail]).toEqual([403, 'Only admins, and admins of a group, list users.']);
+    expect([status, body.detail]).toEqual([403, 'Only admins and group admins can list users.']);
   });
 
   it('gives staff the client users of the organizations that they reach, which they may narrow', async () => {

@@ -157,7 +157,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
           failedValidation: [
             {
               property: `uids.${index}`,
-              message: 'is not the uid of a tag that you can reach here',
+              message: 'is not the uid of a tag that you can access',
               value: uids[index],
             },
           ],
@@ -178,7 +178,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
               failedValidation: [
                 {
                   property: 'uids.0',
-                  message: 'is not the uid of a tag that you can reach here',
+                  message: 'is not the uid of a tag that you can access',
                   value: tag,
                 },
               ],
@@ -196,9 +196,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       const staff = await world.user();
       const fault = (index: number, property: string, value: string) => ({
         index,
-        failedValidation: [
-          { property, message: 'is not the uid of an asset that you can reach here', value },
-        ],
+        failedValidation: [{ property, message: 'is not the uid of an asset that you can access', value }],
       });
       const response = await change(
         { uids: [tag], addEntities: references(a, foreign), delEntityUids: [b, a.toUpperCase(), UNKNOWN] },

@@ -123,7 +123,7 @@ describe('Operation 4: update an assessment tag name', () => {
       area: 'v1',
       status: 409,
       kind: 'conflict',
-      failedValidation: [{ property: 'name', message: 'exists already', value: name.trim() }],
+      failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
     });
     expect(await nameOf(tag.id)).toBe('Old');
     expect(await renames(tag.id)).toEqual([]);

@@ -319,7 +319,7 @@ describe('Scopes', () => {
   it('an account cannot be given more than it may hold, and loses what it may no longer hold', async () => {
     const admin = await world.user({ organization: 'acmeaccess', admin: true });
     await expect(world.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
-      'more than this account may hold',
+      'not allowed for this account',
     );
     const { token } = await world.token(admin.id, { scopes: ['tag_ow', 'api'] });
     expect((await probe('tagging', bearer(token))).status).toBe(422);

@@ -276,7 +276,7 @@ describe('A GET of one thing', () => {
 
   it('is a 304 without a body when If-None-Match has version and digest', async () => {
     const app = fastify();
-    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
     allowOperator(app);
     registerArea(app, AREAS.v1, [declare], server.context);
@@ -309,7 +309,7 @@ describe('A GET of one thing', () => {
 
   it('is described as the companion that it is, with its 304 and what it is asked by', async () => {
     const app = fastify();
-    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
     await registerOpenApi(app, server.context);
     registerArea(app, AREAS.v1, [declare], server.context);

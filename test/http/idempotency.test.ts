@@ -252,7 +252,7 @@ describe('An operation', () => {
     let runs = 0;
     const app = fastify();
     app.decorateRequest('rawBody', '');
-    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'change'])
+    for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
     registerBodyParsers(app, 1_000_000);
     app.addHook('onRequest', async (request) => {
@@ -277,7 +277,7 @@ describe('An operation', () => {
             digest === undefined
               ? {}
               : { hash: startRequestHash(request).update(digest).digest('base64url') };
-          return request.change(async (tx) => {
+          return request.write(async (tx) => {
             await unit(tx);
             runs += 1;
             const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };

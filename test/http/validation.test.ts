@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { idParams } from '../../src/api/v1-params.ts';
-import { invalidInput } from '../../src/domain/shared/errors.ts';
+import { describeFieldError, invalidInput } from '../../src/domain/shared/errors.ts';
 import { validateName } from '../../src/domain/shared/names.ts';
 import { formatRejectedValue } from '../../src/http/validation/rejected-value.ts';
 import type { Problem } from '../../src/http/problems.ts';
@@ -209,7 +209,7 @@ describe('A name', () => {
   ])('is held to the rule of names before anything is looked up: %j and others', (...names) => {
     for (const name of names) {
       const fault = validateName('name', name);
-      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [fault]);
+      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [describeFieldError(fault)]);
     }
   });
 
@@ -435,9 +435,9 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
 });
 
 it('What the rules find wrong is one sentence as well, which says how much more there is', () => {
-  const fault = (property: string) => ({ property, message: 'is unknown' });
-  expect(invalidInput(fault('name')).message).toBe('name is unknown.');
+  const fault = (property: string) => ({ property, code: 'taken' }) as const;
+  expect(invalidInput(fault('name')).message).toBe('name is already taken.');
   expect(invalidInput(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
-    'a is unknown; b is unknown; c is unknown; and 2 more.',
+    'a is already taken; b is already taken; c is already taken; and 2 more.',
   );
 });

@@ -59,7 +59,7 @@ describe('A client', () => {
     ['one with no scope at all', { scopes: [] }, 'scopes'],
   ])('is refused: %s', async (_title, input, property) => {
     await expect(createFixtures(server).client(input)).rejects.toThrow(
-      expect.objectContaining({ kind: 'invalid', faults: [expect.objectContaining({ property })] }),
+      expect.objectContaining({ kind: 'invalid', fieldErrors: [expect.objectContaining({ property })] }),
     );
   });
 
@@ -186,7 +186,7 @@ describe('A client', () => {
       after: '{"tokens":1}',
     });
     await expect(db.write((tx) => deleteClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
-      kind: 'missing',
+      kind: 'not-found',
     });
   });
 

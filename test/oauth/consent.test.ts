@@ -223,7 +223,7 @@ describe('A consent', () => {
       _csrf: /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
     });
     expect(answer.location).toBe(`${server.origin}/account/applications?done=withdrawn`);
-    expect((await visitor.get(answer.location ?? '')).text).toContain('its tokens ended');
+    expect((await visitor.get(answer.location ?? '')).text).toContain('Access removed');
 
     expect((await createTag(ended, `after ${client}`)).status).toBe(401);
     expect((await createTag(stays, `bystander ${client}`)).status).toBe(201);

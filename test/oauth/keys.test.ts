@@ -85,7 +85,7 @@ describe('Rotating the signing key', () => {
     await remove(stolen);
     expect(await apps.opens(before)).toBe(false);
     expect(await apps.opens(after)).toBe(true);
-    await expect(remove(stolen)).rejects.toMatchObject({ kind: 'missing' });
+    await expect(remove(stolen)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   it('rotations at once make a key each, in one order for all', async () => {

@@ -125,7 +125,8 @@ describe('A redirect address', () => {
     await expect(createFixtures(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
       expect.objectContaining({
         kind: 'invalid',
-        faults: [{ property: 'redirectUris.1', message: expect.stringContaining(reason), value: uri }],
+        message: expect.stringContaining(reason),
+        fieldErrors: [expect.objectContaining({ property: 'redirectUris.1', value: uri })],
       }),
     );
   });

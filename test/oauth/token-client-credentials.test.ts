@@ -110,8 +110,8 @@ describe('The client credentials grant', () => {
     );
     expect(results).toEqual([
       { status: 'fulfilled', value: undefined },
-      { status: 'rejected', reason: expect.objectContaining({ kind: 'missing' }) },
-      { status: 'rejected', reason: expect.objectContaining({ kind: 'missing' }) },
+      { status: 'rejected', reason: expect.objectContaining({ kind: 'not-found' }) },
+      { status: 'rejected', reason: expect.objectContaining({ kind: 'not-found' }) },
       { status: 'fulfilled', value: undefined },
     ]);
     expect(db.statistics().transactions - before).toBe(1);

@@ -78,9 +78,9 @@ const addGroupMembersOperation = ({ clock }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The result for each user.', schema: AdditionResultsSchema } },
     idempotency: true,
-    handler({ caller, change, params, body }) {
+    handler({ caller, write, params, body }) {
       const act = { actor: caller, now: clock() };
-      return change(async (tx) =>
+      return write(async (tx) =>
         toMemberResults(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
       );
     },

@@ -115,15 +115,15 @@ const createAssessmentGroupOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, change, body: { organization_uid: organization, ...body } }) =>
-      change(async (tx) => {
+    handler: ({ caller, write, body: { organization_uid: organization, ...body } }) =>
+      write(async (tx) => {
         const act = { actor: caller, now: clock() };
         const group = await createGroup(tx, act, { ...body, organization });
         return toGroupResult(group, { location: `${collection}/${group.id}` });
       }),
   });
 
-const updateAssessmentGroupOperation = ({ clock, db }: Context) =>
+const updateAssessmentGroupOperation = ({ clock }: Context) =>
   operation({
     id: 'updateAssessmentGroup',
     number: 45,
@@ -137,14 +137,14 @@ const updateAssessmentGroupOperation = ({ clock, db }: Context) =>
     bodyLimit: MEDIUM_BODY_LIMIT,
     responses: { 200: { description: 'The updated assessment group.', schema: GroupSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, body: { name, description: text } }) {
+    async handler({ caller, ifMatch, params: { id }, body: { name, description: text }, write }) {
       const act = { actor: caller, now: clock() };
       const change = { name, description: text === null ? '' : text };
-      return toGroupResult(await db.write((tx) => updateGroup(tx, act, id, change, ifMatch)));
+      return toGroupResult(await write((tx) => updateGroup(tx, act, id, change, ifMatch)));
     },
   });
 
-const deleteAssessmentGroupOperation = ({ clock, db }: Context) =>
+const deleteAssessmentGroupOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAssessmentGroup',
     number: 46,
@@ -157,8 +157,8 @@ const deleteAssessmentGroupOperation = ({ clock, db }: Context) =>
     params: DeletedGroupParamsSchema,
     responses: { 204: { description: 'The assessment group was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id } }) =>
-      db.write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, ifMatch)),
+    handler: ({ caller, ifMatch, params: { id }, write }) =>
+      write((tx) => deleteGroup(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_GROUP_OPERATIONS = [

@@ -49,15 +49,15 @@ const createAssessmentTagOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created tag.', schema: AssessmentTagSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, change, body: { name, assessment_id: assessment } }) =>
-      change(async (tx) =>
+    handler: ({ caller, write, body: { name, assessment_id: assessment } }) =>
+      write(async (tx) =>
         toAssessmentTagResult(
           await createAssessmentTag(tx, { actor: caller, now: clock() }, { name, assessment }),
         ),
       ),
   });
 
-const updateAssessmentTagOperation = ({ clock, db }: Context) =>
+const updateAssessmentTagOperation = ({ clock }: Context) =>
   operation({
     id: 'updateAssessmentTag',
     number: 4,
@@ -71,9 +71,9 @@ const updateAssessmentTagOperation = ({ clock, db }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The renamed tag.', schema: AssessmentTagSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, body: { name } }) {
+    async handler({ caller, ifMatch, params: { id }, body: { name }, write }) {
       const act = { actor: caller, now: clock() };
-      return toAssessmentTagResult(await db.write((tx) => renameAssessmentTag(tx, act, id, name, ifMatch)));
+      return toAssessmentTagResult(await write((tx) => renameAssessmentTag(tx, act, id, name, ifMatch)));
     },
   });
 
@@ -105,7 +105,7 @@ const listAssessmentTagsOperation = (context: Context) =>
     toRow: ({ id, name, count }) => ({ id, name, count }),
   });
 
-const deleteAssessmentTagOperation = ({ clock, db }: Context) =>
+const deleteAssessmentTagOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAssessmentTag',
     number: 35,
@@ -117,8 +117,8 @@ const deleteAssessmentTagOperation = ({ clock, db }: Context) =>
     params: idParams('The id of an assessment tag.', 2),
     responses: { 204: { description: 'The tag was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id } }) =>
-      db.write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, ifMatch)),
+    handler: ({ caller, ifMatch, params: { id }, write }) =>
+      write((tx) => deleteAssessmentTag(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_TAG_OPERATIONS = [

@@ -72,9 +72,9 @@ const updateAssessmentUsersOperation = (context: Context) =>
         schema: Type.Array(UserSchema, { maxItems: MAX_RESULTS }),
       },
     },
-    async handler({ caller, params: { id }, body }) {
+    async handler({ caller, params: { id }, body, write }) {
       const act = { actor: caller, now: context.clock() };
-      const users = await context.db.write((tx) => updateAssessmentUsers(tx, act, id, body));
+      const users = await write((tx) => updateAssessmentUsers(tx, act, id, body));
       return users.map((user) => toUserBody(context, caller, user));
     },
   });

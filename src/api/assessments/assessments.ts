@@ -94,8 +94,8 @@ const createAssessmentOperation = (context: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, change, body }) =>
-      change(async (tx) => {
+    handler: ({ caller, write, body }) =>
+      write(async (tx) => {
         const act = { actor: caller, now: context.clock() };
         const created = await createAssessment(tx, act, {
           name: body.name,
@@ -129,7 +129,7 @@ const updateAssessmentOperation = (context: Context) =>
     inputs: INPUTS,
     responses: { 200: { description: 'The updated assessment.', schema: AssessmentSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body, write }) {
       const act = { actor: caller, now: context.clock() };
       const wanted = {
         name: body.name,
@@ -142,12 +142,12 @@ const updateAssessmentOperation = (context: Context) =>
         tagIds: body.tags?.map((tag) => (typeof tag === 'object' ? tag.id : tag)),
         tagNames: tagNamesOf(body.tag_list),
       } as const;
-      const changed = await context.db.write((tx) => updateAssessment(tx, act, id, wanted, ifMatch));
+      const changed = await write((tx) => updateAssessment(tx, act, id, wanted, ifMatch));
       return toAssessmentResult(changed, context);
     },
   });
 
-const deleteAssessmentOperation = ({ clock, db }: Context) =>
+const deleteAssessmentOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAssessment',
     number: 84,
@@ -160,8 +160,8 @@ const deleteAssessmentOperation = ({ clock, db }: Context) =>
     params: DeletedAssessmentParamsSchema,
     responses: { 204: { description: 'The assessment was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id } }) =>
-      db.write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, ifMatch)),
+    handler: ({ caller, ifMatch, params: { id }, write }) =>
+      write((tx) => deleteAssessment(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const ASSESSMENT_OPERATIONS = [

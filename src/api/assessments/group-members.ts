@@ -220,7 +220,7 @@ const listGroupMembersOperation = ({ addresses, db }: Context) =>
     },
   });
 
-const removeGroupMembersOperation = ({ clock, db }: Context) =>
+const removeGroupMembersOperation = ({ clock }: Context) =>
   operation({
     id: 'removeGroupMembers',
     number: 13,
@@ -234,9 +234,9 @@ const removeGroupMembersOperation = ({ clock, db }: Context) =>
     body: RemoveGroupMembersSchema,
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The result for each user.', schema: RemovalResultsSchema } },
-    async handler({ caller, params, body }) {
+    async handler({ caller, params, body, write }) {
       const act = { actor: caller, now: clock() };
-      const results = await db.write((tx) =>
+      const results = await write((tx) =>
         removeGroupMembers(tx, act, params.assessmentGroupId, body.userUids),
       );
       return toMemberResults(results, act.now);

@@ -152,20 +152,20 @@ const createTestingSessionOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created testing session.', schema: TestingSessionSchema } },
     versioned: true,
     idempotency: true,
-    handler({ caller, change, params: { id }, body }) {
+    handler({ caller, write, params: { id }, body }) {
       const input = {
         startedAt: parseTimeField('startedAt', body.started_at),
         endedAt: parseTimeField('endedAt', body.ended_at),
         note: body.note,
         testerId: body.tester_id,
       };
-      return change(async (tx) =>
+      return write(async (tx) =>
         toTestingSessionResult(await createTestingSession(tx, { actor: caller, now: clock() }, id, input)),
       );
     },
   });
 
-const updateTestingSessionOperation = ({ clock, db }: Context) =>
+const updateTestingSessionOperation = ({ clock }: Context) =>
   operation({
     id: 'updateTestingSession',
     number: 50,
@@ -181,20 +181,18 @@ const updateTestingSessionOperation = ({ clock, db }: Context) =>
     inputs: INPUTS,
     responses: { 200: { description: 'The updated testing session.', schema: TestingSessionSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body, write }) {
       const act = { actor: caller, now: clock() };
       const change = {
         startedAt: parseTimeField('startedAt', body.started_at),
         endedAt: body.ended_at === null ? null : parseTimeField('endedAt', body.ended_at),
         note: body.note === null ? '' : body.note,
       };
-      return toTestingSessionResult(
-        await db.write((tx) => updateTestingSession(tx, act, id, change, ifMatch)),
-      );
+      return toTestingSessionResult(await write((tx) => updateTestingSession(tx, act, id, change, ifMatch)));
     },
   });
 
-const deleteTestingSessionOperation = ({ clock, db }: Context) =>
+const deleteTestingSessionOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteTestingSession',
     number: 51,
@@ -206,8 +204,8 @@ const deleteTestingSessionOperation = ({ clock, db }: Context) =>
     params: idParams(ID, 2),
     responses: { 204: { description: 'The testing session was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id } }) =>
-      db.write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
+    handler: ({ caller, ifMatch, params: { id }, write }) =>
+      write((tx) => deleteTestingSession(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const TESTING_SESSION_OPERATIONS = [
@@ -225,7 +223,7 @@ function parseTimeField(property: string, text: string | undefined): number | un
   if (time === undefined)
     throw invalidInput({
       property,
-      message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
+      code: 'not-a-timestamp',
       value: text,
     });
   return time;

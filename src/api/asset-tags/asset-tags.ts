@@ -93,7 +93,7 @@ const getAssetTagOperation = ({ clock, db }: Context) =>
 
 const RenameAssetTagSchema = Type.Object({ name: nameSchema('owner wanted') }, { title: 'Asset tag rename' });
 
-const renameAssetTagOperation = ({ clock, db }: Context) =>
+const renameAssetTagOperation = ({ clock }: Context) =>
   operation({
     id: 'renameAssetTag',
     number: 72,
@@ -108,8 +108,8 @@ const renameAssetTagOperation = ({ clock, db }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 204: { description: 'The renamed tag.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name } }) =>
-      db.write((tx) =>
+    handler: ({ caller, ifMatch, params: { orgUid, tagUid }, body: { name }, write }) =>
+      write((tx) =>
         renameAssetTag(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, {
           uid: tagUid,
           name,
@@ -130,7 +130,7 @@ const DeleteAssetTagsSchema = Type.Object(
   { title: 'Asset tag deletion' },
 );
 
-const deleteAssetTagsOperation = ({ clock, db }: Context) =>
+const deleteAssetTagsOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAssetTags',
     number: 73,
@@ -144,8 +144,8 @@ const deleteAssetTagsOperation = ({ clock, db }: Context) =>
     body: DeleteAssetTagsSchema,
     inputs: { tags: 'uids' },
     responses: { 204: { description: 'The tags were deleted.' } },
-    handler: ({ caller, params: { orgUid }, body: { uids } }) =>
-      db.write((tx) =>
+    handler: ({ caller, params: { orgUid }, body: { uids }, write }) =>
+      write((tx) =>
         deleteAssetTags(tx, { actor: caller, now: clock(), accepted: STRICT_TAG_SCOPES }, orgUid, uids),
       ),
   });

@@ -136,7 +136,7 @@ const createAssetTagsOperation = (context: Context) => {
     },
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
     idempotency: true,
-    async handler({ caller, change, params: { orgUid }, body }) {
+    async handler({ abortState, caller, write, params: { orgUid }, body }) {
       const act = () => ({ actor: caller, now: clock(), accepted });
       const newTags = body.tags.map(({ name, entities }) => ({
         name,
@@ -144,11 +144,13 @@ const createAssetTagsOperation = (context: Context) => {
       }));
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
       // Errors are reported by the transaction, after a replay has had the chance to return its stored response.
-      const plan = await planAssetTags(db.readLong, act(), orgUid, newTags).catch((error: unknown) => {
-        if (error instanceof DomainError) return undefined;
-        throw error;
-      });
-      return change(async (tx) => {
+      const plan = await planAssetTags(db.abortableRead(abortState), act(), orgUid, newTags).catch(
+        (error: unknown) => {
+          if (error instanceof DomainError) return undefined;
+          throw error;
+        },
+      );
+      return write(async (tx) => {
         const tags = await createAssetTags(tx, act(), orgUid, newTags, plan);
         return withHeaders(
           { tags: tags.map(toAssetTagBody) },
@@ -166,7 +168,7 @@ const createAssetTagsOperation = (context: Context) => {
 };
 
 const changeAssetTaggingsOperation = (context: Context) => {
-  const { clock, config, db } = context;
+  const { clock, config } = context;
   const accepted = acceptedScopes(context);
   return operation({
     id: 'changeAssetTaggings',
@@ -190,9 +192,10 @@ const changeAssetTaggingsOperation = (context: Context) => {
       caller,
       params: { orgUid },
       body: { uids: tags, addEntities = [], delEntityUids: detach = [] },
+      write,
     }) {
       const change = { tags, attach: addEntities.map(({ uid }) => uid), detach };
-      return db.write((tx) => tagAssets(tx, { actor: caller, now: clock(), accepted }, orgUid, change));
+      return write((tx) => tagAssets(tx, { actor: caller, now: clock(), accepted }, orgUid, change));
     },
   });
 };

@@ -48,7 +48,7 @@ const UpdatedCountSchema = Type.Object(
   { title: 'Updated count' },
 );
 
-const updateAssetCriticalityOperation = ({ clock, config, db }: Context) =>
+const updateAssetCriticalityOperation = ({ clock, config }: Context) =>
   operation({
     id: 'updateAssetCriticality',
     number: 10,
@@ -63,8 +63,8 @@ const updateAssetCriticalityOperation = ({ clock, config, db }: Context) =>
     body: criticalitySchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
     responses: { 200: { description: 'The criticality was set.', schema: UpdatedCountSchema } },
-    handler: async ({ caller, body }) => ({
-      updatedCount: await db.write((tx) => updateCriticality(tx, { actor: caller, now: clock() }, body)),
+    handler: async ({ caller, body, write }) => ({
+      updatedCount: await write((tx) => updateCriticality(tx, { actor: caller, now: clock() }, body)),
     }),
   });
 
@@ -160,7 +160,7 @@ const createAssetsOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler({ caller, body, change }) {
+    handler({ caller, body, write }) {
       const act = { actor: caller, now: clock() };
       const bodies = Array.isArray(body) ? body : [body];
       const wishes = bodies.map(({ organizationUid, assetType, listingUid, ...asset }) => ({
@@ -170,7 +170,7 @@ const createAssetsOperation = ({ clock }: Context) =>
         listing: listingUid,
       }));
       const at = Array.isArray(body) ? (index: number) => `${index}.` : () => '';
-      return change(async (tx) => {
+      return write(async (tx) => {
         const assets = await createAssets(tx, act, wishes, at);
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
@@ -238,7 +238,7 @@ const UpdateAssetSchema = Type.Object(
   { title: 'Asset change', examples: [{ criticality: 'high', description: 'The gateway in Amsterdam.' }] },
 );
 
-const updateAssetOperation = ({ clock, db }: Context) =>
+const updateAssetOperation = ({ clock }: Context) =>
   operation({
     id: 'updateAsset',
     number: 77,
@@ -253,14 +253,14 @@ const updateAssetOperation = ({ clock, db }: Context) =>
     mergePatch: true,
     responses: { 200: { description: 'The updated asset.', schema: AssetSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { assetUid }, body }) {
+    async handler({ caller, ifMatch, params: { assetUid }, body, write }) {
       const act = { actor: caller, now: clock() };
-      const asset = await db.write((tx) => updateAsset(tx, act, assetUid, body, ifMatch));
+      const asset = await write((tx) => updateAsset(tx, act, assetUid, body, ifMatch));
       return versionedResult(asset.version, toAssetBody(asset));
     },
   });
 
-const deleteAssetOperation = ({ clock, db }: Context) =>
+const deleteAssetOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAsset',
     number: 78,
@@ -273,8 +273,8 @@ const deleteAssetOperation = ({ clock, db }: Context) =>
     params: assetParamsSchema('6a1d2f3e4c5b6a7988769500'),
     responses: { 204: { description: 'The asset was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { assetUid } }) =>
-      db.write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, ifMatch)),
+    handler: ({ caller, ifMatch, params: { assetUid }, write }) =>
+      write((tx) => deleteAsset(tx, { actor: caller, now: clock() }, assetUid, ifMatch)),
   });
 
 export const ASSET_OPERATIONS = [

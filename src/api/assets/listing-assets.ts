@@ -74,7 +74,7 @@ const changeListingSchema = (maxItems: number) =>
     { title: 'Listing change' },
   );
 
-const changeListingAssetsOperation = ({ clock, config, db }: Context) =>
+const changeListingAssetsOperation = ({ clock, config }: Context) =>
   operation({
     id: 'changeListingAssets',
     number: 11,
@@ -88,9 +88,9 @@ const changeListingAssetsOperation = ({ clock, config, db }: Context) =>
     body: changeListingSchema(config.maxAssetBatch),
     bodyLimit: config.bodyLimit,
     responses: { 204: { description: 'The listing was updated.' } },
-    handler({ caller, params: { listingUid }, body }) {
+    handler({ caller, params: { listingUid }, body, write }) {
       const plan = planListingUpdate(body);
-      return db.write((tx) => updateListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
+      return write((tx) => updateListingAssets(tx, { actor: caller, now: clock() }, listingUid, plan));
     },
   });
 

@@ -38,7 +38,7 @@ export async function* streamImportEvents({
   let spoken = performance.now();
   for (;;) {
     const view = await read().catch((error: unknown) => {
-      if (error instanceof DomainError && error.kind === 'missing') return undefined;
+      if (error instanceof DomainError && error.kind === 'not-found') return undefined;
       throw error;
     });
     if (view === undefined) return;

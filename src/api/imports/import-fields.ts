@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { normalizeLocation } from '../../domain/assets/asset-locations.ts';
 import type { ImportOptions } from '../../domain/imports/import-types.ts';
 import type { ImportTarget } from '../../domain/imports/start-import.ts';
-import { type FieldError, invalidInput } from '../../domain/shared/errors.ts';
+import { type FieldError, type FieldProblem, invalidInput } from '../../domain/shared/errors.ts';
 import { validateName } from '../../domain/shared/names.ts';
 import { parseTimestamp } from '../../domain/shared/time.ts';
 import { SEVERITIES, type Severity } from '../../domain/shared/statuses-and-severities.ts';
@@ -146,20 +146,21 @@ export interface ParsedImportFields {
  */
 export function parseImportFields(fields: SentFields, now: number): ParsedImportFields {
   const faults: FieldError[] = [];
-  const fault = (property: string, message: string, value: unknown): undefined => {
-    faults.push({ property, message, value });
+  const fault: AddFieldError = (property, problem, value) => {
+    faults.push({ property, ...problem, value });
   };
   const all = (name: ImportField): readonly string[] =>
     (fields.get(name) ?? []).filter((text) => text !== '');
   const one = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
-    if (second !== undefined) fault(name, 'must not be sent twice', second);
+    if (second !== undefined) fault(name, { code: 'sent-twice' }, second);
     return text;
   };
   const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
     const text = one(name);
     const found = choices.find((item) => item === text);
-    if (text !== undefined && found === undefined) fault(name, `must be one of ${choices.join(', ')}`, text);
+    if (text !== undefined && found === undefined)
+      fault(name, { code: 'not-one-of', params: { values: choices } }, text);
     return found;
   };
   const isOn = (name: ImportField): boolean =>
@@ -196,22 +197,21 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
   return { target: place, format, options };
 }
 
-type AddFieldError = (property: string, message: string, value: unknown) => undefined;
+type AddFieldError = (property: string, problem: FieldProblem, value: unknown) => undefined;
 
 /** Normalises a target to the location of an asset. */
-function parseScanTarget(text: string): { location: string } | { wrong: string } {
+function parseScanTarget(text: string): { location: string } | { wrong: FieldProblem } {
   if (/^https?:/i.test(text.trim())) return normalizeLocation('webapp', text);
   const host = normalizeLocation('host', text);
-  return 'location' in host ? host : { wrong: 'must be an address, a host name or a URL' };
+  return 'location' in host ? host : { wrong: { code: 'not-a-target' } };
 }
 
 function parseScanTime(text: string | undefined, now: number, fault: AddFieldError): number | null {
   if (text === undefined) return null;
   const time = parseTimestamp(text);
-  if (time === undefined)
-    return fault('scanned_at', 'must be a date and time, for example 2026-11-21T10:30:00Z', text) ?? null;
+  if (time === undefined) return fault('scanned_at', { code: 'not-a-timestamp' }, text) ?? null;
   if (time < EARLIEST_SCAN || time > now + MAX_CLOCK_SKEW)
-    return fault('scanned_at', 'must be a time between 1995 and now', text) ?? null;
+    return fault('scanned_at', { code: 'not-between-1995-and-now' }, text) ?? null;
   return Math.min(time, now);
 }
 
@@ -224,10 +224,10 @@ function parseMapping(
   try {
     mapping = JSON.parse(text);
   } catch {
-    return fault('mapping', 'must be JSON', text);
+    return fault('mapping', { code: 'not-json' }, text);
   }
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
-    return fault('mapping', 'must be a JSON object that maps properties to columns', text);
+    return fault('mapping', { code: 'not-a-mapping' }, text);
   const entries = Object.entries(mapping as Record<string, unknown>);
   const isColumn = (column: unknown): column is string =>
     typeof column === 'string' &&
@@ -235,8 +235,8 @@ function parseMapping(
     !column.includes('\0') &&
     column.isWellFormed();
   const wrong = entries.find(([, column]) => !isColumn(column));
-  if (wrong !== undefined) return fault(`mapping.${wrong[0]}`, 'must be the name of a column', wrong[1]);
+  if (wrong !== undefined) return fault(`mapping.${wrong[0]}`, { code: 'not-a-column' }, wrong[1]);
   if (entries.length > MAX_COLUMNS)
-    return fault('mapping', `must have at most ${MAX_COLUMNS} members`, undefined);
+    return fault('mapping', { code: 'too-many-members', params: { max: MAX_COLUMNS } }, undefined);
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -119,10 +119,10 @@ const cancelImportOperation = (context: Context) =>
     params: idParams(ID, 1),
     responses: { 202: { description: 'The current state of the import.', schema: ImportSchema } },
     versioned: true,
-    async handler({ caller, id: requestId, params: { id } }) {
-      const { clock, db, log } = context;
+    async handler({ caller, id: requestId, params: { id }, write }) {
+      const { clock, log } = context;
       const act = { actor: caller, now: clock() };
-      const { cancelled, unused } = await db.write((tx) => cancelImport(tx, act, id));
+      const { cancelled, unused } = await write((tx) => cancelImport(tx, act, id));
       await deleteUnreferenced(context, unused).catch((err: unknown) =>
         log.warn({ err, requestId }, 'could not delete the file of an import'),
       );
@@ -130,7 +130,7 @@ const cancelImportOperation = (context: Context) =>
     },
   });
 
-const undoImportOperation = ({ clock, db, jobs }: Context) =>
+const undoImportOperation = ({ clock, jobs }: Context) =>
   operation({
     id: 'undoImport',
     number: 82,
@@ -143,8 +143,8 @@ const undoImportOperation = ({ clock, db, jobs }: Context) =>
     params: idParams(ID, 1),
     responses: { 202: { description: 'The current state of the import.', schema: ImportSchema } },
     versioned: true,
-    async handler({ caller, params: { id } }) {
-      const view = await db.write((tx) => requestUndo(tx, { actor: caller, now: clock() }, id));
+    async handler({ caller, params: { id }, write }) {
+      const view = await write((tx) => requestUndo(tx, { actor: caller, now: clock() }, id));
       jobs.notify();
       return toImportResult(view);
     },

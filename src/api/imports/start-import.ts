@@ -53,7 +53,7 @@ export const startImportOperation = (context: Context) => {
     versioned: true,
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, change, headers, raw } = request;
+      const { caller, write, headers, raw } = request;
       // A replay gets its stored response. Whether this is one is known once the body has been read.
       const mayBeRepeat = headers['idempotency-key'] !== undefined;
       const keys: string[] = [];
@@ -75,11 +75,10 @@ export const startImportOperation = (context: Context) => {
           if (upload !== undefined)
             throw invalidInput({
               property: name,
-              message: 'comes after the file; send the file as the last part',
+              code: 'after-file',
             });
           if (name !== 'file') {
-            if (!isImportField(name))
-              throw invalidInput({ property: name, message: 'is not a field of an import' });
+            if (!isImportField(name)) throw invalidInput({ property: name, code: 'unknown-import-field' });
             const text = await readField(part);
             hash.update(JSON.stringify(text));
             fields.set(name, [...(fields.get(name) ?? []), text]);
@@ -104,7 +103,7 @@ export const startImportOperation = (context: Context) => {
           throw missingFile();
         }
         const wanted = { ...upload, ...place };
-        const answer = await change(
+        const answer = await write(
           async (tx) => {
             const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
             return versionedResult(IMPORT_VERSION, toImportBody(view), { location: `/imports/${view.id}` });
@@ -124,7 +123,7 @@ export const startImportOperation = (context: Context) => {
 };
 
 function missingFile(): Error {
-  return invalidInput({ property: 'file', message: 'is required' });
+  return invalidInput({ property: 'file', code: 'required' });
 }
 
 /** @throws DomainError `invalid` unless the content is text, Problem `body-too-large` */
@@ -143,12 +142,11 @@ async function readField({ name, content }: MultipartPart): Promise<string> {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
   } catch {
-    throw invalidInput({ property: name, message: 'must be text in UTF-8' });
+    throw invalidInput({ property: name, code: 'not-utf8' });
   }
-  if (text.includes('\0'))
-    throw invalidInput({ property: name, message: 'must not contain a NUL character' });
+  if (text.includes('\0')) throw invalidInput({ property: name, code: 'contains-nul' });
   if (text.length > MAX_FIELD_LENGTH)
-    throw invalidInput({ property: name, message: `must have at most ${MAX_FIELD_LENGTH} characters` });
+    throw invalidInput({ property: name, code: 'too-long', params: { max: MAX_FIELD_LENGTH } });
   return text;
 }
 
@@ -213,7 +211,7 @@ async function detectUploadFormat(
     if (known?.allowsEmpty === true) return known;
     throw invalidInput({
       property: 'file',
-      message: 'is empty; if the scan found nothing, name the format of the report',
+      code: 'empty-report',
     });
   }
   if (known !== undefined) return known;
@@ -221,12 +219,14 @@ async function detectUploadFormat(
   if (format === undefined)
     throw invalidInput({
       property: 'file',
-      message: `has an unrecognised format; the supported formats are ${REPORT_FORMATS.map(({ name }) => name).join(', ')}`,
+      code: 'format-not-recognised',
+      params: { formats: REPORT_FORMATS.map(({ name }) => name) },
     });
   if (others.length > 0)
     throw invalidInput({
       property: 'file',
-      message: `matches several formats; set the format to one of ${[format, ...others].map(({ name }) => name).join(', ')}`,
+      code: 'ambiguous-format',
+      params: { formats: [format, ...others].map(({ name }) => name) },
     });
   return format;
 }
@@ -242,7 +242,8 @@ function ignoreTruncation(source: ByteSource): ByteSource {
       }
     } catch (error) {
       if (!(error instanceof ReportError)) throw error;
-      if (size === 0) throw invalidInput({ property: 'file', message: `cannot be read: ${error.message}` });
+      if (size === 0)
+        throw invalidInput({ property: 'file', code: 'unreadable', params: { reason: error.message } });
     }
   };
 }

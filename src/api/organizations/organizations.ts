@@ -139,9 +139,9 @@ const createOrganizationOperation = ({ clock }: Context) =>
     },
     versioned: true,
     idempotency: true,
-    handler({ caller, change, body: { uid, name } }) {
+    handler({ caller, write, body: { uid, name } }) {
       const act = { actor: caller, now: clock() };
-      return change(async (tx) => {
+      return write(async (tx) => {
         const { id } = await createOrganization(tx, act, { uid, name });
         // The caller of this request does not have access to the new organization yet.
         const assignedOrganizations =
@@ -168,7 +168,7 @@ const UpdateOrganizationSchema = Type.Object(
   { title: 'Organization change' },
 );
 
-const updateOrganizationOperation = ({ clock, db }: Context) =>
+const updateOrganizationOperation = ({ clock }: Context) =>
   operation({
     id: 'updateOrganization',
     number: 64,
@@ -182,9 +182,15 @@ const updateOrganizationOperation = ({ clock, db }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The updated organization.', schema: OrganizationSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { uid }, body: { name, require_second_factor: required } }) {
+    async handler({
+      caller,
+      ifMatch,
+      params: { uid },
+      body: { name, require_second_factor: required },
+      write,
+    }) {
       const act = { actor: caller, now: clock() };
-      const profile = await db.write(async (tx) => {
+      const profile = await write(async (tx) => {
         await lockOrganization(tx, uid);
         const { version } = await requireAdministeredOrganization(tx, caller, uid);
         requireVersion(ifMatch, version);

@@ -111,9 +111,9 @@ const listOrganizationPortsOperation = ({ addresses, db }: Context) =>
         ),
       },
     },
-    async handler({ caller, params: { org_uid }, query, url }) {
+    async handler({ abortState, caller, params: { org_uid }, query, url }) {
       const { page = 1, per_page = DEFAULT_PER_PAGE } = query;
-      const { ports, total } = await readOrganizationPorts(db.readLong, caller, org_uid, {
+      const { ports, total } = await readOrganizationPorts(db.abortableRead(abortState), caller, org_uid, {
         state: query.observed_state ?? 'open',
         number: query.number,
         service: query.service_name,
@@ -202,15 +202,21 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
         ),
       },
     },
-    async handler({ caller, params: { org_uid, asset_uid }, query, url }) {
+    async handler({ abortState, caller, params: { org_uid, asset_uid }, query, url }) {
       const { page = 1, per_page = DEFAULT_PER_PAGE } = query;
-      const { events, total } = await readPortHistory(db.readLong, caller, org_uid, asset_uid, {
-        since: query.since === undefined ? undefined : parseSince(query.since),
-        number: query.number,
-        limit: query.limit,
-        page,
-        perPage: per_page,
-      });
+      const { events, total } = await readPortHistory(
+        db.abortableRead(abortState),
+        caller,
+        org_uid,
+        asset_uid,
+        {
+          since: query.since === undefined ? undefined : parseSince(query.since),
+          number: query.number,
+          limit: query.limit,
+          page,
+          perPage: per_page,
+        },
+      );
       const attributes = { events: events.map(toPortEventBody) };
       return toPageEnvelope(asset_uid, attributes, {
         base: addresses.clientBaseUrl,

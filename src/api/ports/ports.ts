@@ -89,7 +89,7 @@ const listPortsOperation = ({ addresses, db }: Context) =>
     params: PortsParamsSchema,
     query: PortsQuerySchema,
     responses: { 200: { description: 'A page of ports.', schema: PortListSchema } },
-    async handler({ caller, params, query, url }) {
+    async handler({ abortState, caller, params, query, url }) {
       const { org_uid, asset_uid } = params;
       const {
         observed_state: state = 'open',
@@ -100,7 +100,8 @@ const listPortsOperation = ({ addresses, db }: Context) =>
         page = 1,
       } = query;
       // Any other order sorts all rows.
-      const reader = orderBy === 'number' && page * per_page <= MAX_OFFSET_READ ? db.read : db.readLong;
+      const reader =
+        orderBy === 'number' && page * per_page <= MAX_OFFSET_READ ? db.read : db.abortableRead(abortState);
       const { ports, total } = await readPorts(reader, caller, org_uid, asset_uid, {
         state,
         orderBy,

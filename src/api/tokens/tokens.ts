@@ -138,7 +138,7 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     responses: { 201: { description: 'The created token.', schema: CreatedTokenSchema } },
     versioned: true,
     idempotency: { omitted: ['token'] },
-    handler({ caller, change, body: { name, scopes = [], allowed_addresses, expires_at } }) {
+    handler({ caller, write, body: { name, scopes = [], allowed_addresses, expires_at } }) {
       const act = { actor: caller, now: clock() };
       const wish = {
         name,
@@ -146,7 +146,7 @@ const createTokenOperation = ({ clock, keys }: Context) =>
         allowedAddresses: allowed_addresses,
         expiresAt: expires_at === undefined ? undefined : parseExpiry(expires_at),
       };
-      return change(async (tx) => {
+      return write(async (tx) => {
         const { token, ...made } = await createPersonalToken(tx, act, keys, wish);
         return versionedResult(TOKEN_VERSION, { ...toTokenBody({ ...made }), token });
       });
@@ -158,7 +158,7 @@ function parseExpiry(text: string): number {
   if (moment !== undefined) return moment;
   throw invalidInput({
     property: 'expiresAt',
-    message: 'must be a date and time, for example 2026-11-21T10:30:00Z',
+    code: 'not-a-timestamp',
     value: text,
   });
 }
@@ -174,7 +174,7 @@ const TokenParamsSchema = Type.Object({
   }),
 });
 
-const revokeTokenOperation = ({ clock, db }: Context) =>
+const revokeTokenOperation = ({ clock }: Context) =>
   operation({
     id: 'revokeToken',
     number: 59,
@@ -187,9 +187,9 @@ const revokeTokenOperation = ({ clock, db }: Context) =>
     params: TokenParamsSchema,
     responses: { 204: { description: 'The token was revoked.' } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id } }) {
+    async handler({ caller, ifMatch, params: { id }, write }) {
       const act = { actor: caller, now: clock() };
-      await db.write((tx) => revokeUserToken(tx, act, caller.userId ?? -1, id, ifMatch));
+      await write((tx) => revokeUserToken(tx, act, caller.userId ?? -1, id, ifMatch));
     },
   });
 

@@ -60,14 +60,14 @@ const updateUserOperation = (context: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, query, body }) {
+    async handler({ caller, ifMatch, params: { id }, query, body, write }) {
       const act = { actor: caller, now: context.clock() };
       const change = {
         ...body,
         admin: resolveDuplicate('admin', query.admin, body.admin),
         reactivate: resolveDuplicate('reactivate', query.reactivate, body.reactivate),
       };
-      const [user] = await context.db.write(async (tx) => {
+      const [user] = await write(async (tx) => {
         await updateUser(tx, act, id, change, ifMatch);
         return usersById(tx, [id]);
       });
@@ -83,7 +83,7 @@ function resolveDuplicate(
   body: boolean | undefined,
 ): boolean | undefined {
   if (query !== undefined && body !== undefined && query !== body)
-    throw invalidInput({ property, message: 'differs from the value in the query', value: body });
+    throw invalidInput({ property, code: 'differs-from-query', value: body });
   return query ?? body;
 }
 

@@ -44,7 +44,7 @@ const BannedUserSchema = Type.Object(
   { title: 'Banned user' },
 );
 
-const banUserOperation = ({ addresses, clock, db, keys }: Context) =>
+const banUserOperation = ({ addresses, clock, keys }: Context) =>
   operation({
     id: 'banUser',
     number: 6,
@@ -58,9 +58,9 @@ const banUserOperation = ({ addresses, clock, db, keys }: Context) =>
     responses: { 200: { description: 'The user was banned.', schema: BannedUserSchema } },
     withoutBody: [403, 404],
     versioned: true,
-    async handler({ caller, ifMatch, params }) {
+    async handler({ caller, ifMatch, params, write }) {
       const act = { actor: caller, now: clock() };
-      const user = await db.write((tx) => banUser(tx, act, params.id, ifMatch));
+      const user = await write((tx) => banUser(tx, act, params.id, ifMatch));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
       return versionedResult(user.version, {
         id: user.id,
@@ -197,13 +197,13 @@ const inviteUserOperation = (context: Context) =>
     },
     versioned: true,
     idempotency: inviteIdempotency(context),
-    async handler({ caller, change, body }) {
+    async handler({ caller, write, body }) {
       const now = context.clock();
       const act = { actor: caller, now };
       const { email, admin, assessments, organization_uid: organization } = body;
       const name = body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
       const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
-      const answer = await change(async (tx) => {
+      const answer = await write(async (tx) => {
         const invited = await inviteUser(tx, act, caller, {
           email,
           name,

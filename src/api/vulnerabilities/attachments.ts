@@ -107,7 +107,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     },
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
-      const { caller, change, headers, params, raw } = request;
+      const { caller, write, headers, params, raw } = request;
       const { id } = params;
       // A replay gets its stored response. Whether this is one is known once the body has been read.
       if (headers['idempotency-key'] === undefined) await findVisibleVulnerability(db.read, caller, id);
@@ -137,7 +137,7 @@ const uploadAttachmentsOperation = (context: Context) => {
         }
         if (files.length === 0) throw missingFile();
         const act = { actor: caller, now: clock() };
-        return await change(
+        return await write(
           async (tx) => {
             const attachments = await attachFiles(tx, act, id, files, config.maxAttachments);
             return attachments.map((attachment) => toStoredAttachmentBody(context, id, attachment));
@@ -174,7 +174,7 @@ function tooManyFiles(): Problem {
 }
 
 function missingFile(): Error {
-  return invalidInput({ property: 'file', message: 'is required' });
+  return invalidInput({ property: 'file', code: 'required' });
 }
 
 const downloadAttachmentOperation = (context: Context) => {
@@ -243,7 +243,7 @@ const DOWNLOAD_HEADERS = {
   'Accept-Ranges': textHeader('`bytes`: Range is supported.'),
 };
 
-const deleteAttachmentOperation = ({ clock, db }: Context) =>
+const deleteAttachmentOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteAttachment',
     number: 23,
@@ -256,8 +256,8 @@ const deleteAttachmentOperation = ({ clock, db }: Context) =>
     params: AttachmentParamsSchema,
     responses: { 204: { description: 'The attachment was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id, attachment_id: attachmentId } }) =>
-      db.write((tx) =>
+    handler: ({ caller, ifMatch, params: { id, attachment_id: attachmentId }, write }) =>
+      write((tx) =>
         deleteAttachment(
           tx,
           { actor: caller, now: clock() },

@@ -172,10 +172,10 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
     },
     responses: { 200: { description: 'What was changed, or would be.', schema: BulkUpdateResultSchema } },
     idempotency: true,
-    handler({ caller, change, body }) {
+    handler({ caller, write, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
       const chosen = filter && FILTER_BODY.parse(filter, 'filter');
-      return change(
+      return write(
         async (tx) => {
           const changed = await bulkUpdateVulnerabilities(
             tx,

@@ -94,14 +94,14 @@ const createCommentOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The created comment.', schema: CommentSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, params: { id }, body: { text, internal = false }, change }) =>
-      change(async (tx) => {
+    handler: ({ caller, params: { id }, body: { text, internal = false }, write }) =>
+      write(async (tx) => {
         const comment = await createComment(tx, { actor: caller, now: clock() }, id, { text, internal });
         return versionedResult(comment.version, toCommentBody(comment));
       }),
   });
 
-const updateCommentOperation = ({ clock, db }: Context) =>
+const updateCommentOperation = ({ clock }: Context) =>
   operation({
     id: 'updateComment',
     number: 26,
@@ -115,15 +115,15 @@ const updateCommentOperation = ({ clock, db }: Context) =>
     bodyLimit: MEDIUM_BODY_LIMIT,
     responses: { 200: { description: 'The updated comment.', schema: CommentSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body }) {
+    async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body, write }) {
       const act = { actor: caller, now: clock() };
       const of = { vulnerabilityId: id, id: commentId };
-      const comment = await db.write((tx) => updateComment(tx, act, of, body, ifMatch));
+      const comment = await write((tx) => updateComment(tx, act, of, body, ifMatch));
       return versionedResult(comment.version, toCommentBody(comment));
     },
   });
 
-const deleteCommentOperation = ({ clock, db }: Context) =>
+const deleteCommentOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteComment',
     number: 26,
@@ -135,8 +135,8 @@ const deleteCommentOperation = ({ clock, db }: Context) =>
     params: CommentParamsSchema,
     responses: { 204: { description: 'The comment was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id, comment_id: commentId } }) =>
-      db.write((tx) =>
+    handler: ({ caller, ifMatch, params: { id, comment_id: commentId }, write }) =>
+      write((tx) =>
         deleteComment(tx, { actor: caller, now: clock() }, { vulnerabilityId: id, id: commentId }, ifMatch),
       ),
   });

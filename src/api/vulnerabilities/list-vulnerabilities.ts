@@ -112,9 +112,12 @@ const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
       Object.fromEntries([...parameters].map(([name, { schema }]) => [name, Type.Optional(schema)])),
     ),
     responses: { 200: { description: 'The counts of all matching vulnerabilities.', schema: SummarySchema } },
-    async handler({ caller, query }) {
+    async handler({ abortState, caller, query }) {
       const chosen = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
-      const summary = await summarizeVulnerabilities({ db: db.readLong, caller, now: clock() }, chosen);
+      const summary = await summarizeVulnerabilities(
+        { db: db.abortableRead(abortState), caller, now: clock() },
+        chosen,
+      );
       const { days7, days30, days90, older } = summary.openByAge;
       return {
         by_severity: summary.bySeverity,

@@ -97,14 +97,14 @@ const requestRetestOperation = ({ clock }: Context) =>
     responses: { 201: { description: 'The requested retest.', schema: RetestSchema } },
     versioned: true,
     idempotency: true,
-    handler: ({ caller, params: { vulnerability_id: id }, body: { message }, change }) =>
-      change(async (tx) => {
+    handler: ({ caller, params: { vulnerability_id: id }, body: { message }, write }) =>
+      write(async (tx) => {
         const retest = await requestRetest(tx, { actor: caller, now: clock() }, id, message);
         return versionedResult(retest.version, toRetestBody(retest));
       }),
   });
 
-const decideRetestOperation = ({ clock, db }: Context) =>
+const decideRetestOperation = ({ clock }: Context) =>
   operation({
     id: 'decideRetest',
     number: 29,
@@ -119,10 +119,10 @@ const decideRetestOperation = ({ clock, db }: Context) =>
     bodyLimit: MEDIUM_BODY_LIMIT,
     responses: { 200: { description: 'The updated retest.', schema: RetestSchema } },
     versioned: true,
-    async handler({ caller, ifMatch, params, body }) {
+    async handler({ caller, ifMatch, params, body, write }) {
       const act = { actor: caller, now: clock() };
       const of = { vulnerabilityId: params.vulnerability_id, id: params.verification_id };
-      const retest = await db.write((tx) => decideRetest(tx, act, of, body, ifMatch));
+      const retest = await write((tx) => decideRetest(tx, act, of, body, ifMatch));
       return versionedResult(retest.version, toRetestBody(retest));
     },
   });

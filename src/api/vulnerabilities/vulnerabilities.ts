@@ -107,7 +107,7 @@ const listVulnerabilityStatusesOperation = () =>
   });
 
 const createVulnerabilityOperation = (context: Context) => {
-  const reportTogether = createVulnerabilityBatcher(context.db);
+  const createInBatch = createVulnerabilityBatcher(context.db);
   return operation({
     id: 'createVulnerability',
     number: 18,
@@ -142,8 +142,8 @@ const createVulnerabilityOperation = (context: Context) => {
     inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
     idempotency: true,
-    handler({ caller, change, body }) {
-      const act = { actor: caller, now: context.clock() };
+    handler({ abortState, caller, write, body }) {
+      const by = { actor: caller, now: context.clock() };
       const input = {
         ...toFindingInput(body),
         assessment: body.assessment_id,
@@ -151,12 +151,12 @@ const createVulnerabilityOperation = (context: Context) => {
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const answerOf = (vulnerability: Vulnerability) =>
+      const toResult = (vulnerability: Vulnerability) =>
         versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context), {
           location: `${collection}/${vulnerability.id}`,
         });
-      return change(async (tx) => answerOf(await createVulnerability(tx, act, input)), {
-        together: async () => answerOf(await reportTogether(act, input)),
+      return write(async (tx) => toResult(await createVulnerability(tx, by, input)), {
+        batched: async () => toResult(await createInBatch(by, input, abortState)),
       });
     },
   });
@@ -185,7 +185,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
     responses: { 200: { description: 'The updated vulnerability.', schema: VulnerabilitySchema } },
     inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
-    async handler({ caller, ifMatch, params: { id }, body }) {
+    async handler({ caller, ifMatch, params: { id }, body, write }) {
       const act = { actor: caller, now: context.clock() };
       const edit = {
         ...toFindingInput(body),
@@ -194,12 +194,12 @@ const replaceVulnerabilityOperation = (context: Context) =>
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const vulnerability = await context.db.write((tx) => replaceVulnerability(tx, act, id, edit, ifMatch));
+      const vulnerability = await write((tx) => replaceVulnerability(tx, act, id, edit, ifMatch));
       return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));
     },
   });
 
-const deleteVulnerabilityOperation = ({ clock, db }: Context) =>
+const deleteVulnerabilityOperation = ({ clock }: Context) =>
   operation({
     id: 'deleteVulnerability',
     number: 20,
@@ -212,8 +212,8 @@ const deleteVulnerabilityOperation = ({ clock, db }: Context) =>
     params: idParams('The id of a vulnerability.', 12),
     responses: { 204: { description: 'The vulnerability was deleted.' } },
     versioned: true,
-    handler: ({ caller, ifMatch, params: { id } }) =>
-      db.write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, ifMatch)),
+    handler: ({ caller, ifMatch, params: { id }, write }) =>
+      write((tx) => deleteVulnerability(tx, { actor: caller, now: clock() }, id, ifMatch)),
   });
 
 export const VULNERABILITY_OPERATIONS = [

@@ -1,10 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Database, type Transaction, StorageError } from '../engine.ts';
+import {
+  type AbortState,
+  type Database,
+  type Transaction,
+  StorageError,
+  OperationAborted,
+} from '../engine.ts';
 
 /** Items written in one unit of work, so that others need not wait long. */
 const MAX_ITEMS = 200;
 
 interface Pending<Item, Result> {
+  signal: AbortState | undefined;
   item: Item;
   resolve(result: Result): void;
   reject(reason: unknown): void;
@@ -45,10 +52,10 @@ export class WriteBatcher<Item, Result> {
   }
 
   /** @returns what came of the item, once that is durable; throws what `Database.write` throws */
-  add(item: Item): Promise<Result> {
+  add(item: Item, signal?: AbortState): Promise<Result> {
     const key = this.#sharing.partitionOf?.(item) ?? '';
     return new Promise((resolve, reject) => {
-      const one = { item, resolve, reject };
+      const one = { item, signal, resolve, reject };
       const lane = this.#lanes.get(key);
       if (lane !== undefined) return void lane.push(one);
       const begun = [one];
@@ -72,7 +79,11 @@ export class WriteBatcher<Item, Result> {
     try {
       const results = await this.#db.write((tx) => {
         // As late as can be, so that whoever came until now is in it; the same ones when it is run again.
-        if (taken.length === 0) taken = lane.splice(0, this.#fitting(lane));
+        if (taken.length === 0) {
+          rejectAborted(lane);
+          taken = lane.splice(0, this.#fitting(lane));
+        }
+        if (taken.length === 0) return Promise.resolve([]);
         return this.#unit(
           tx,
           taken.map(({ item }) => item),
@@ -117,4 +128,13 @@ async function waitForMore(lane: readonly unknown[]): Promise<void> {
     before = lane.length;
     await nextTurn();
   } while (lane.length > before && lane.length < MAX_ITEMS);
+}
+
+/** Removes the items whose callers no longer wait. */
+function rejectAborted(lane: Pending<unknown, never>[]): void {
+  for (let index = lane.length - 1; index >= 0; index -= 1) {
+    if (lane[index]?.signal?.aborted !== true) continue;
+    const [aborted] = lane.splice(index, 1);
+    aborted?.reject(new OperationAborted('The request was aborted.'));
+  }
 }

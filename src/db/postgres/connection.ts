@@ -10,6 +10,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
+import { type AbortState, throwIfAborted } from '../engine.ts';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isConnectionLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
@@ -113,12 +114,17 @@ export function createQueryBuilder(provider: ConnectionProvider): Kysely<Tables>
   return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor });
 }
 
-/** Runs each query on a connection of its own. */
-export function connectionPerQuery(connect: () => Promise<PostgresConnection>): ConnectionProvider {
+/** Runs each query on a connection of its own; none is begun once the signal is aborted. */
+export function connectionPerQuery(
+  connect: () => Promise<PostgresConnection>,
+  signal?: AbortState,
+): ConnectionProvider {
   return {
     async provideConnection(consumer) {
+      throwIfAborted(signal);
       const connection = await connect();
       try {
+        throwIfAborted(signal);
         return await consumer({
           executeQuery: async <R>(query: CompiledQuery) =>
             toQueryResult<R>(await connection.run(query.sql, query.parameters)),

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import {
+  type AbortState,
   type Database,
   type DatabaseConfig,
   type Transaction,
   StorageError,
   WriteConflict,
+  throwIfAborted,
 } from '../engine.ts';
 import { isCurrent, migrate } from '../migrate.ts';
 import { createConnectionAcquirer, connectionPerQuery, createQueryBuilder } from './connection.ts';
@@ -62,13 +64,18 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
 
   const readTurns = new Semaphore(READ_CONNECTIONS, config.timeout);
   const writeTurns = new Semaphore(WRITE_CONNECTIONS, config.timeout);
-  const read = createQueryBuilder(connectionPerQuery(createConnectionAcquirer(readPool, readTurns)));
+  const acquireReader = createConnectionAcquirer(readPool, readTurns);
+  const read = createQueryBuilder(connectionPerQuery(acquireReader));
   const connect = createConnectionAcquirer(writePool, writeTurns);
   let commits = 0;
 
-  async function attempt<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
+  async function attempt<T>(
+    unit: (tx: Transaction) => Promise<T>,
+    signal: AbortState | undefined,
+  ): Promise<T> {
     const connection = await connect();
     try {
+      throwIfAborted(signal);
       const work = new PipelinedTransaction(connection);
       let value: T;
       try {
@@ -90,10 +97,11 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     engine: 'postgres',
     read,
     readLong: read,
-    async write(unit) {
+    abortableRead: (signal) => createQueryBuilder(connectionPerQuery(acquireReader, signal)),
+    async write(unit, { signal } = {}) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await attempt(unit);
+          return await attempt(unit, signal);
         } catch (error) {
           const again = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
           if (!again || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StorageError } from '../engine.ts';
+import { type AbortState, StorageError, throwIfAborted } from '../engine.ts';
 
 /** How the one writing connection is driven. */
 export interface GroupCommitConnection {
@@ -18,6 +18,8 @@ export interface GroupCommitConnection {
 interface QueuedTransaction {
   /** Whether it begins a transaction, and shares none that others have begun. */
   isLarge: boolean;
+  /** Once aborted, the transaction is not begun. */
+  signal: AbortState | undefined;
   run(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
@@ -49,9 +51,15 @@ export class GroupCommit {
    * Runs `unit` in the next group. Resolves with its value once that is durable.
    * @param isLarge whether it changes so much that it is to be the first of a group (ADR 60)
    */
-  submit<T>(unit: () => Promise<T>, isLarge = false): Promise<T> {
+  submit<T>(unit: () => Promise<T>, isLarge = false, signal?: AbortState): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ isLarge, run: unit, resolve: resolve as (value: unknown) => void, reject });
+      this.#waiting.push({
+        isLarge,
+        signal,
+        run: unit,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+      });
       this.#running ??= this.#run();
     });
   }
@@ -132,6 +140,12 @@ export class GroupCommit {
   ): Promise<void> {
     if (!this.#connection.inTransaction()) {
       unit.reject(new StorageError('The database gave up the transaction.'));
+      return;
+    }
+    try {
+      throwIfAborted(unit.signal);
+    } catch (error) {
+      unit.reject(error);
       return;
     }
     // Nothing else is lost with the first: it needs no savepoint, which costs much where a unit changes many pages.

@@ -4,11 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect } from 'kysely';
 import {
+  type AbortState,
   type Database,
   type DatabaseConfig,
   type ReadConnection,
   type Transaction,
   StorageError,
+  throwIfAborted,
 } from '../engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from '../migrate.ts';
@@ -74,6 +76,8 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       timeout: config.timeout,
     });
   const readLong = threads === undefined ? read : createPooledReader(threads);
+  const abortableRead = (signal: AbortState | undefined) =>
+    threads === undefined ? createAbortableReader(read, signal) : createPooledReader(threads, signal);
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
@@ -108,7 +112,9 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     engine: 'sqlite',
     read,
     readLong,
-    write: (unit, { large = false } = {}) => groupCommit.submit(() => unit(write as Transaction), large),
+    abortableRead,
+    write: (unit, { large = false, signal } = {}) =>
+      groupCommit.submit(() => unit(write as Transaction), large, signal),
     async isEmpty() {
       const table = "select name from sqlite_schema where type = 'table' and name = 'migrations'";
       return withTranslatedErrors(() => reader.prepare(table).get()) === undefined;
@@ -159,10 +165,18 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   };
 }
 
-function createPooledReader(threads: ReaderPool): ReadConnection {
+function createAbortableReader(read: ReadConnection, signal: AbortState | undefined): ReadConnection {
+  const query = async (compiled: CompiledQuery): Promise<QueryResult<never>> => {
+    throwIfAborted(signal);
+    return (await read.executeQuery(compiled)) as QueryResult<never>;
+  };
+  return new Kysely<Tables>({ dialect: readOnlyDialect(query) });
+}
+
+function createPooledReader(threads: ReaderPool, signal?: AbortState): ReadConnection {
   const ask = async ({ sql, parameters }: CompiledQuery): Promise<QueryResult<never>> => {
     try {
-      const { columns, rows } = await threads.query({ sql, parameters: toBindable(parameters) });
+      const { columns, rows } = await threads.query({ sql, parameters: toBindable(parameters) }, signal);
       // Which rows a query has is what Kysely knows.
       return { rows: rows.map(rowMapper(columns)) as never[] };
     } catch (error) {

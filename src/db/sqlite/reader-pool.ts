@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { DatabaseBusy, StorageError } from '../engine.ts';
+import { type AbortState, DatabaseBusy, StorageError, OperationAborted } from '../engine.ts';
 import type { ResultMessage, QueryMessage, ReaderWorkerData } from './reader-worker.ts';
 
 /** So many: one statement that takes long leaves a thread to the others. */
@@ -20,6 +20,7 @@ const MAX_WAITING = 1_000;
 const YOUNG_GENERATION_MIB = 8;
 
 interface PendingQuery {
+  signal: AbortState | undefined;
   message: NonNullable<QueryMessage>;
   resolve(answer: Extract<ResultMessage, { rows: unknown }>): void;
   reject(reason: unknown): void;
@@ -65,11 +66,14 @@ export class ReaderPool {
    * @param question whose parameters the driver can bind
    * @throws Busy when too many wait, Unavailable when the thread ends before it answers, what the driver throws
    */
-  query(question: NonNullable<QueryMessage>): Promise<Extract<ResultMessage, { rows: unknown }>> {
+  query(
+    question: NonNullable<QueryMessage>,
+    signal?: AbortState,
+  ): Promise<Extract<ResultMessage, { rows: unknown }>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new StorageError('The database is closed.');
       if (this.#waiting.size >= MAX_WAITING) throw new DatabaseBusy('Too many lists wait for the database.');
-      this.#waiting.add({ message: question, resolve, reject });
+      this.#waiting.add({ message: question, signal, resolve, reject });
       this.#handOut();
     });
   }
@@ -93,6 +97,11 @@ export class ReaderPool {
 
   #handOut(): void {
     for (const next of this.#waiting) {
+      if (next.signal?.aborted === true) {
+        this.#waiting.delete(next);
+        next.reject(new OperationAborted('The request was aborted.'));
+        continue;
+      }
       const thread = this.#free();
       if (thread === undefined) return;
       this.#waiting.delete(next);

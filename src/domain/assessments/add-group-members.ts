@@ -63,10 +63,7 @@ export async function addGroupMembers(
   rejectDuplicates(members);
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
-    throw new DomainError(
-      'forbidden',
-      'Adding members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
-    );
+    throw new DomainError('forbidden', { code: 'group-members-add' });
   }
   // In this order: what the members are is read once nobody else can take an admin away.
   const [admins] = await lockAdminCount(tx, { group: groupId });
@@ -127,7 +124,7 @@ function rejectDuplicates(members: readonly NewMember[]): void {
       seen.add(userUid);
       return [];
     }
-    return [{ property: `members.${index}.userUid`, message: 'is there twice', value: userUid }];
+    return [{ property: `members.${index}.userUid`, code: 'duplicate', value: userUid }];
   });
   if (faults.length > 0) throw invalidInput(faults);
 }

@@ -6,7 +6,7 @@ import { inList, pairsTable } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { bumpUserVersion } from '../shared/account-rights.ts';
 import { type AuditedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
-import { invalidInput, notFound } from '../shared/errors.ts';
+import { type FieldError, invalidInput, notFound } from '../shared/errors.ts';
 
 const insertAccess = prepareInsert(
   'assessment_access',
@@ -176,13 +176,13 @@ export async function requireAssessments(
     .orderBy('uid')
     .execute();
   const known = new Set(rows.map(({ uid }) => uid));
-  const faults = uids.flatMap((uid, index) =>
+  const faults = uids.flatMap((uid, index): FieldError[] =>
     known.has(uid)
       ? []
       : [
           {
             property: `assessments.${index}`,
-            message: 'is not the uid of an assessment of the organization',
+            code: 'unknown-assessment',
             value: uid,
           },
         ],

@@ -42,14 +42,11 @@ export async function requireCanCreate(
   if (group === undefined || group.organization_id !== organizationId || (!isAdmin && group.role === null))
     throw invalidInput({
       property: 'groupId',
-      message: 'is not an assessment group of the organization',
+      code: 'unknown-assessment-group',
       value: groupId,
     });
   if (!isAdmin && !CREATOR_ROLES.includes(group.role as GroupRole))
-    throw new DomainError(
-      'forbidden',
-      `Assessments are put into a group by admins, and by ${CREATOR_ROLES.join(' or ')} there.`,
-    );
+    throw new DomainError('forbidden', { code: 'assessment-group-assign', params: { roles: CREATOR_ROLES } });
 }
 
 /** @throws Failure `forbidden` for who is no admin and has no role in the group that lets them change its assessments */
@@ -61,8 +58,5 @@ export async function requireCanEdit(
   const [group] =
     groupId === null ? [] : await selectGroupOfCaller(db, { group: groupId, caller: caller.userId ?? -1 });
   if (EDITOR_ROLES.includes(group?.role as GroupRole)) return;
-  throw new DomainError(
-    'forbidden',
-    `Only admins change an assessment, and who is ${EDITOR_ROLES.join(' or ')} in its group.`,
-  );
+  throw new DomainError('forbidden', { code: 'assessment-update', params: { roles: EDITOR_ROLES } });
 }

@@ -215,7 +215,7 @@ export async function deleteAssessmentTag(
   const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id))
-    throw new DomainError('forbidden', 'Only admins of the organization delete assessment tags.');
+    throw new DomainError('forbidden', { code: 'assessment-tag-delete-admins-only' });
   requireVersion(expected, tag.version);
   const [tagged] = await countTaggedAssessments(tx, { id });
   await deleteTag(tx, { id });
@@ -229,13 +229,11 @@ export async function deleteAssessmentTag(
 }
 
 function adminsOnlyError(): DomainError {
-  return new DomainError('forbidden', 'Only admins of the organization create and update assessment tags.');
+  return new DomainError('forbidden', { code: 'assessment-tag-update-admins-only' });
 }
 
 function nameTakenError(name: string): DomainError {
-  return new DomainError(
-    'conflict',
-    `An assessment tag named "${name}" exists already in this organization.`,
-    [{ property: 'name', message: 'exists already', value: name }],
-  );
+  return new DomainError('conflict', { code: 'assessment-tag-exists', params: { name } }, [
+    { property: 'name', code: 'already-exists', value: name },
+  ]);
 }

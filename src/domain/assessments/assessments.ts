@@ -28,12 +28,10 @@ export function validateDates({
   startsOn,
   endsOn,
 }: Pick<AssessmentFields, 'startsOn' | 'endsOn'>): FieldError[] {
-  const faults = Object.entries({ startsOn, endsOn }).flatMap(([property, value]) =>
-    typeof value !== 'string' || isCalendarDate(value)
-      ? []
-      : [{ property, message: 'must be a day such as 2026-11-21', value }],
+  const faults = Object.entries({ startsOn, endsOn }).flatMap(([property, value]): FieldError[] =>
+    typeof value !== 'string' || isCalendarDate(value) ? [] : [{ property, code: 'not-a-date', value }],
   );
   if (faults.length > 0 || typeof startsOn !== 'string' || typeof endsOn !== 'string' || endsOn >= startsOn)
     return faults;
-  return [{ property: 'endsOn', message: 'must not be before startsOn', value: endsOn, other: 'startsOn' }];
+  return [{ property: 'endsOn', code: 'before', params: { other: 'startsOn' }, value: endsOn }];
 }

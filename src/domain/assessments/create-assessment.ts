@@ -40,11 +40,7 @@ export async function createAssessment(
   validateAssessmentForm(input);
   const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
   const isAdmin = caller.admin || caller.staff;
-  if (!isAdmin && groupId === null)
-    throw new DomainError(
-      'forbidden',
-      'Only admins create assessments, and members with the role for it in the group that they name.',
-    );
+  if (!isAdmin && groupId === null) throw new DomainError('forbidden', { code: 'assessment-create' });
   const organization = await resolveTargetOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
   const tags = (await resolveAssessmentTags(tx, act, organization.id, { tagNames }, isAdmin)) ?? [];
@@ -80,7 +76,7 @@ async function insertAssessment(
   if (!ASSESSMENT_UID.test(uid)) {
     throw invalidInput({
       property: 'uid',
-      message: 'must be 1 to 50 lowercase letters, digits, - and _',
+      code: 'bad-assessment-uid',
       value: uid,
     });
   }
@@ -108,8 +104,8 @@ async function insertAssessment(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new DomainError('conflict', `There is an assessment with the uid ${uid} already.`, [
-      { property: 'uid', message: 'is taken already', value: uid },
+    throw new DomainError('conflict', { code: 'assessment-uid-taken', params: { uid } }, [
+      { property: 'uid', code: 'taken', value: uid },
     ]);
   }
   await recordEvent(tx, act, {

@@ -105,10 +105,7 @@ export async function listGroupMembers(
   const rows = await countedGroupQuery(db, { group: storableId(groupId), callerId: caller.userId ?? -1 });
   const group = requireVisibleGroup(caller, rows[0]);
   if (group.callerRole === null && !isAdminOf(caller, group.organizationId)) {
-    throw new DomainError(
-      'forbidden',
-      'Only members of the group and admins of its organization may list its members.',
-    );
+    throw new DomainError('forbidden', { code: 'group-members-list' });
   }
   const counts = rows
     .map((row): RoleRun => ({ role: row.role ?? '', rows: row.members ?? 0 }))

@@ -92,10 +92,7 @@ export async function removeGroupMembers(
   const { actor: caller } = act;
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
-    throw new DomainError(
-      'forbidden',
-      'Removing members needs the role rbac_group_admin or infra_admin in the group, or an admin of its organization.',
-    );
+    throw new DomainError('forbidden', { code: 'group-members-remove' });
   }
 
   const removed = await removeOthers(tx, { group: groupId, uids: userUids });

@@ -88,7 +88,7 @@ export async function resolveAssessmentTags(
 }
 
 function unknownTagError(property: string, value: unknown, what: 'id' | 'name'): FieldError {
-  return { property, message: `is not the ${what} of an assessment tag of the organization`, value };
+  return { property, code: 'unknown-assessment-tag', params: { by: what }, value };
 }
 
 async function findTags(

@@ -148,5 +148,5 @@ export async function insertTestingSession(
 
 /** @returns why a session cannot run */
 export function sessionRunningError(): DomainError {
-  return new DomainError('conflict', 'A session of this tester runs on this assessment already.');
+  return new DomainError('conflict', { code: 'session-running' });
 }

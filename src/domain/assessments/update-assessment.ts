@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
+import { DomainError, invalidInput, notFound, type FieldError } from '../shared/errors.ts';
 import { normalizeForSearch } from '../lists/filters.ts';
 import { requireName } from '../shared/names.ts';
 import {
@@ -130,10 +130,10 @@ export async function updateAssessment(
   return readAssessment(tx, caller, { id: row.id });
 }
 
-const asStartsOnError = () => ({
+const asStartsOnError = (): FieldError => ({
   property: 'startsOn',
-  message: 'must not be after endsOn',
-  other: 'endsOn',
+  code: 'after',
+  params: { other: 'endsOn' },
 });
 
 async function lockVisibleRow(tx: Transaction, caller: Caller, uid: string): Promise<AssessmentRow> {
@@ -178,7 +178,7 @@ export async function deleteAssessment(
     ...members
   } = await lockVisibleRow(tx, act.actor, uid);
   if (!isAdminOf(act.actor, organizationId))
-    throw new DomainError('forbidden', 'Only admins of the organization delete its assessments.');
+    throw new DomainError('forbidden', { code: 'assessment-delete-admins-only' });
   requireVersion(expected, version);
   for (const [table, things] of [
     ['vulnerabilities', 'vulnerabilities'],
@@ -191,7 +191,7 @@ export async function deleteAssessment(
       .limit(1)
       .executeTakeFirst();
     if (found !== undefined)
-      throw new DomainError('conflict', `The assessment has ${things}: delete those first.`);
+      throw new DomainError('conflict', { code: 'assessment-not-empty', params: { things } });
   }
   const imported = await tx
     .selectFrom('imports')
@@ -200,8 +200,7 @@ export async function deleteAssessment(
     .where('undone', 'is', null)
     .limit(1)
     .executeTakeFirst();
-  if (imported !== undefined)
-    throw new DomainError('conflict', 'The assessment has imports that are not undone: undo those first.');
+  if (imported !== undefined) throw new DomainError('conflict', { code: 'assessment-has-imports' });
   const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
   await tx.deleteFrom('assessments').where('id', '=', id).execute();
   await recordEvent(tx, act, {

@@ -127,8 +127,5 @@ async function lockGroup(
 }
 
 function adminsOnlyError(): DomainError {
-  return new DomainError(
-    'forbidden',
-    'Only admins of the organization create, change and delete assessment groups.',
-  );
+  return new DomainError('forbidden', { code: 'assessment-group-admins-only' });
 }

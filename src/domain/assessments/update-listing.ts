@@ -8,7 +8,7 @@ import { forNoKeyUpdate, inList, withoutIndex, unpackRows, packedColumns } from 
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { invalidInput, notFound } from '../shared/errors.ts';
+import { invalidInput, notFound, type FieldError } from '../shared/errors.ts';
 import {
   assetIsVisible,
   assessmentIsVisible,
@@ -254,9 +254,9 @@ class AuditedAssets {
 
 function rejectOverlap(add: readonly { assetUid: string }[], remove: readonly string[]): void {
   const removed = new Set(remove);
-  const faults = add.flatMap(({ assetUid }, index) =>
+  const faults = add.flatMap(({ assetUid }, index): FieldError[] =>
     removed.has(assetUid)
-      ? [{ property: `add.${index}.assetUid`, message: 'must not be in remove as well', value: assetUid }]
+      ? [{ property: `add.${index}.assetUid`, code: 'also-in', params: { other: 'remove' }, value: assetUid }]
       : [],
   );
   if (faults.length > 0) throw invalidInput(faults);

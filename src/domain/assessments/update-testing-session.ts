@@ -62,7 +62,7 @@ export async function createTestingSession(
 
 function loggedTimes({ startedAt, endedAt }: TestingSessionInput, now: number) {
   const missingTimes = Object.entries({ startedAt, endedAt }).flatMap(([property, value]): FieldError[] =>
-    value === undefined ? [{ property, message: 'is required: both times, or neither' }] : [],
+    value === undefined ? [{ property, code: 'both-times-required' }] : [],
   );
   if (startedAt === undefined || endedAt === undefined) throw invalidInput(missingTimes);
   const times = alignEndToStart({ startedAt: clampToNow(startedAt, now), endedAt: clampToNow(endedAt, now) });
@@ -89,22 +89,21 @@ function validateTimes(
 ): void {
   const told = (time: number) => new Date(time).toISOString();
   const faults: FieldError[] = [];
-  if (startedAt > now)
-    faults.push({ property: 'startedAt', message: 'must not be in the future', value: told(startedAt) });
+  if (startedAt > now) faults.push({ property: 'startedAt', code: 'in-the-future', value: told(startedAt) });
   if (endedAt !== null && endedAt > now)
-    faults.push({ property: 'endedAt', message: 'must not be in the future', value: told(endedAt) });
+    faults.push({ property: 'endedAt', code: 'in-the-future', value: told(endedAt) });
   if (faults.length === 0) {
     const until = endedAt ?? now;
     const [property, value] = endedAt === null ? ['startedAt', startedAt] : ['endedAt', endedAt];
     if (until < startedAt)
       faults.push({
         property,
-        message: 'must not be before startedAt',
+        code: 'before',
+        params: { other: 'startedAt' },
         value: told(value),
-        other: 'startedAt',
       });
     if (until - startedAt > MAX_SESSION_DURATION)
-      faults.push({ property, message: 'makes the session longer than 24 hours', value: told(value) });
+      faults.push({ property, code: 'session-too-long', value: told(value) });
   }
   if (faults.length > 0) throw invalidInput(faults);
 }
@@ -117,19 +116,19 @@ async function resolveTester(
   named: number | undefined,
 ): Promise<{ id: number; uid: string }> {
   if (named !== undefined && named !== caller.userId && !isAdminOf(caller, assessment.organizationId))
-    throw new DomainError('forbidden', 'Only admins log the time of others.');
+    throw new DomainError('forbidden', { code: 'log-time-of-others-admins-only' });
   const id = named ?? caller.userId;
   if (id === null)
     throw invalidInput({
       property: 'testerId',
-      message: 'is required: the command line has no account of its own',
+      code: 'tester-required',
     });
   const tester = await db.selectFrom('users').select(['id', 'uid']).where('id', '=', id).executeTakeFirst();
   const hasAccess = await accessByPair(db, [[assessment.id, id]]);
   if (tester === undefined || !hasAccess(assessment.id, id))
     throw invalidInput({
       property: 'testerId',
-      message: 'is not the id of a user with access to the assessment',
+      code: 'user-without-access',
       value: id,
     });
   return tester;
@@ -137,7 +136,7 @@ async function resolveTester(
 
 function requireActive({ state }: { state: string }): void {
   if (state !== 'active')
-    throw new DomainError('conflict', `Sessions run on active assessments; this one is ${state}.`);
+    throw new DomainError('conflict', { code: 'assessment-not-active', params: { state } });
 }
 
 /** What changes of a session; what is absent stays, and `null` has it run again. */
@@ -233,7 +232,7 @@ async function lockSession(
   if (row === undefined) throw notFound('testing session');
   const view = await readTestingSession(tx, caller, id, now);
   if (row.tester_id !== caller.userId && !isAdminOf(caller, row.organization_id))
-    throw new DomainError('forbidden', 'Only its tester and admins change a testing session.');
+    throw new DomainError('forbidden', { code: 'session-tester-or-admin-only' });
   requireVersion(expected, row.version);
   return { row, view };
 }

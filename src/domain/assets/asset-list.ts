@@ -45,8 +45,8 @@ const withOpenPorts: Filter<'integers'> = {
 const inAddressBlocks: Filter<'texts'> = {
   kind: 'texts',
   custom: {
-    isOne: (block) => addressKeyRange(block) !== undefined,
-    message: 'must be an IPv4 or IPv6 address, or a block of them such as 192.0.2.0/24',
+    accepts: (block) => addressKeyRange(block) !== undefined,
+    problem: { code: 'not-an-address-block' },
     example: '192.0.2.0/24',
   },
   where: (_reading, blocks) =>

@@ -1,11 +1,12 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { domainToASCII } from 'node:url';
+import type { FieldProblem } from '../shared/errors.ts';
 import type { ASSET_TYPES } from './asset-enums.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 
 /** What a location is in the one form that it has, or what is wrong with it. */
-export type NormalizedLocation = { location: string } | { wrong: string };
+export type NormalizedLocation = { location: string } | { wrong: FieldProblem };
 
 /**
  * Brings what names an asset into one form, by which it is known within its organization and type (docs/companions.md,
@@ -34,18 +35,17 @@ function normalizeHost(text: string): NormalizedLocation {
     INVALID_HOST_CHARACTERS.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
   return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
     ? { location: name }
-    : { wrong: 'must be an IPv4 or IPv6 address or a host name' };
+    : { wrong: { code: 'not-a-host' } };
 }
 
 function normalizeUrl(text: string): NormalizedLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    return { wrong: 'must be a URL that begins with http:// or https://' };
-  if (url.username !== '' || url.password !== '')
-    return { wrong: 'must not have a user name or a password in it' };
+    return { wrong: { code: 'not-a-web-url' } };
+  if (url.username !== '' || url.password !== '') return { wrong: { code: 'url-with-credentials' } };
   url.hash = '';
   return url.href.length > MAX_LOCATION_LENGTH
-    ? { wrong: `must have at most ${MAX_LOCATION_LENGTH} characters as a URL is written` }
+    ? { wrong: { code: 'too-long', params: { max: MAX_LOCATION_LENGTH } } }
     : { location: url.href };
 }
 

@@ -156,7 +156,7 @@ export function requireTaggableAssets(
 export function unknownUidError(property: string, thing: string, value: string): FieldError {
   return {
     property,
-    message: `is not the uid of ${thing === 'asset' ? 'an asset' : 'a tag'} that you can reach here`,
+    code: thing === 'asset' ? 'inaccessible-asset' : 'inaccessible-tag',
     value,
   };
 }

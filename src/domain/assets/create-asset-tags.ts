@@ -138,8 +138,8 @@ export async function createAssetTags(
   const taken = tags.findIndex(({ uid }) => !ids.has(uid));
   const name = tags[taken]?.name;
   if (name !== undefined) {
-    throw new DomainError('conflict', `A tag named "${name}" exists already in this organization.`, [
-      { property: `tags.${taken}.name`, message: 'exists already', value: name },
+    throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
+      { property: `tags.${taken}.name`, code: 'already-exists', value: name },
     ]);
   }
 
@@ -221,7 +221,7 @@ function validateNames(tags: readonly NewAssetTag[]): void {
     const fault = validateName(property, name);
     if (fault !== undefined) return [fault];
     const key = normalizeName(name);
-    if (seen.has(key)) return [{ property, message: 'is in the request more than once', value: name }];
+    if (seen.has(key)) return [{ property, code: 'duplicate', value: name }];
     seen.add(key);
     return [];
   });

@@ -58,7 +58,7 @@ export async function createAssets(
   const faults: FieldError[] = [];
   const placed = wishes.flatMap((wish, index): ResolvedAsset[] => {
     const found = resolveTarget(places, wish, (property) => at(index) + property);
-    if ('message' in found) {
+    if ('code' in found) {
       faults.push(found);
       return [];
     }
@@ -79,7 +79,7 @@ export async function createAssets(
       first.asset.values,
       taken.map(({ asset, index }) => ({
         property: `${at(index)}${hasLocation(asset.values.type) ? 'location' : 'name'}`,
-        message: 'is taken already',
+        code: 'taken',
         value: asset.values.location,
       })),
     );
@@ -133,19 +133,18 @@ export function validateNameAndLocation(
     const faults = [validateName(path('name'), name)].filter((fault) => fault !== undefined);
     const clean = name.trim();
     if (location !== undefined && location.trim() !== clean) {
-      const message = 'is the name of an asset of this type, and may be left out';
-      faults.push({ property: path('location'), message, value: location });
+      faults.push({ property: path('location'), code: 'differs-from-name', value: location });
     }
     return { location: clean, faults };
   }
   const faults = [validateOptionalName(path('name'), name)].filter((fault) => fault !== undefined);
   if (location === undefined) {
-    faults.push({ property: path('location'), message: 'is required' });
+    faults.push({ property: path('location'), code: 'required' });
     return { location: '', faults };
   }
   const placed = normalizeLocation(type, location);
   if ('location' in placed) return { location: placed.location, faults };
-  faults.push({ property: path('location'), message: placed.wrong, value: location });
+  faults.push({ property: path('location'), ...placed.wrong, value: location });
   return { location: '', faults };
 }
 
@@ -196,23 +195,17 @@ function resolveTarget(
   path: (property: string) => string,
 ): FieldError | Pick<ResolvedAsset, 'organizationId' | 'listing'> {
   const organizationId = organizations.get(organization);
-  if (organizationId === undefined) {
-    const message = 'is not the uid of an organization that you can reach';
-    return { property: path('organization'), message, value: organization };
-  }
+  if (organizationId === undefined)
+    return { property: path('organization'), code: 'inaccessible-organization', value: organization };
   const listing = listingUid === undefined ? undefined : listings.get(listingUid);
-  if (listingUid !== undefined && listing?.organization_id !== organizationId) {
-    const message = 'is not the uid of a listing of the organization that you can reach';
-    return { property: path('listing'), message, value: listingUid };
-  }
+  if (listingUid !== undefined && listing?.organization_id !== organizationId)
+    return { property: path('listing'), code: 'inaccessible-listing', value: listingUid };
   const wide = rules.filter(({ level }) => level !== 'listing');
   if (wide.length === 0 && listing === undefined)
-    return { property: path('listing'), message: 'is required: your token has scopes for listings alone' };
+    return { property: path('listing'), code: 'listing-required' };
   const covering = listing === undefined ? wide : rules;
-  if (!covering.some((rule) => canWrite(rule, writableBy))) {
-    const message = 'would leave you an asset that you cannot change';
-    return { property: path('writableBy'), message, value: writableBy };
-  }
+  if (!covering.some((rule) => canWrite(rule, writableBy)))
+    return { property: path('writableBy'), code: 'locks-you-out', value: writableBy };
   return { organizationId, listing: listing && { id: listing.id, uid: listing.uid } };
 }
 
@@ -231,7 +224,7 @@ function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) 
       return [];
     }
     const property = `${at(index)}${hasLocation(type) ? 'location' : 'name'}`;
-    return [{ property, message: 'is in the request more than once', value: location }];
+    return [{ property, code: 'duplicate', value: location }];
   });
   if (faults.length > 0) throw invalidInput(faults);
 }

@@ -50,7 +50,7 @@ export function newAssetUids(count: number, now: number): string[] {
 /** @returns what is wrong with the name of an asset that is known by something else, and so may have none */
 export function validateOptionalName(property: string, name: string): FieldError | undefined {
   return [...name.trim()].length > MAX_NAME_LENGTH
-    ? { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name }
+    ? { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name }
     : undefined;
 }
 
@@ -66,7 +66,7 @@ export function locationConflict(
 ): DomainError {
   const what =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new DomainError('conflict', `The organization has a ${what} at ${location} already.`, faults);
+  return new DomainError('conflict', { code: 'location-taken', params: { what, location } }, faults);
 }
 
 export interface AssetInsert {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { invalidInput } from '../shared/errors.ts';
+import { invalidInput, type FieldError } from '../shared/errors.ts';
 import { visibilityByScopes } from '../shared/visibility.ts';
 import {
   findTaggableAssets,
@@ -158,13 +158,13 @@ export function digestLines(lines: readonly string[]): { count: number; sha256: 
 
 function rejectOverlap(attach: readonly string[], detach: readonly string[]): void {
   const detached = new Set(detach);
-  const faults = attach.flatMap((uid, index) =>
+  const faults = attach.flatMap((uid, index): FieldError[] =>
     detached.has(uid)
       ? [
           {
             property: `attach.${index}`,
-            message: 'must not be in detach as well',
-            other: 'detach',
+            code: 'also-in',
+            params: { other: 'detach' },
             value: uid,
           },
         ]

@@ -144,8 +144,8 @@ export async function renameAssetTag(
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
   if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: normalizeName(name) })) === 0)
-    throw new DomainError('conflict', `A tag named "${name}" exists already in this organization.`, [
-      { property: 'name', message: 'exists already', value: name },
+    throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
+      { property: 'name', code: 'already-exists', value: name },
     ]);
   await recordEvent(tx, act, {
     action: 'asset-tag.rename',
@@ -225,11 +225,7 @@ async function findOwnerToChange(
     owner,
     reach,
     mayChange() {
-      if (unreached.length > 0)
-        throw new DomainError(
-          'forbidden',
-          'A tag of a group is changed by those who reach every organization of the group.',
-        );
+      if (unreached.length > 0) throw new DomainError('forbidden', { code: 'group-tag' });
     },
   };
 }
@@ -243,9 +239,5 @@ async function requireVisibleAssets(
 ): Promise<void> {
   if (reach.rules.some(({ level }) => level !== 'listing')) return;
   const others = await selectUnchangeableTags(reach)(tx, { ...visibilityParameters(caller), tags });
-  if (others.length > 0)
-    throw new DomainError(
-      'forbidden',
-      'With the scopes of listings alone, tags are changed that have assets, all of them in those listings.',
-    );
+  if (others.length > 0) throw new DomainError('forbidden', { code: 'tag-outside-listings' });
 }

@@ -54,7 +54,7 @@ export async function updateAsset(
   if (writable_by !== row.writable_by && !(await staysWritable(tx, caller, row.id, writable_by)))
     faults.push({
       property: 'writableBy',
-      message: 'would leave you an asset that you cannot change',
+      code: 'locks-you-out',
       value: writable_by,
     });
   if (faults.length > 0) throw invalidInput(faults);
@@ -81,7 +81,7 @@ export async function updateAsset(
         .executeTakeFirst()) !== undefined;
     if (taken)
       throw locationConflict({ ...after, type }, [
-        { property: located ? 'location' : 'name', message: 'is taken already', value: location },
+        { property: located ? 'location' : 'name', code: 'taken', value: location },
       ]);
     await tx
       .updateTable('assets')
@@ -175,10 +175,7 @@ export async function deleteAsset(
     .limit(1)
     .executeTakeFirst();
   if (listing !== undefined)
-    throw new DomainError(
-      'conflict',
-      `The assessment ${listing.uid}, which is active, lists the asset. Take it off the listing first.`,
-    );
+    throw new DomainError('conflict', { code: 'asset-listed', params: { assessment: listing.uid } });
   const [asset] = await hydrateAssets({ db: tx, caller }, [row]);
   await deleteCounters(tx, 'asset', row.id);
   await addDeltas(tx, await portDeltasOf(tx, row.id, -1));

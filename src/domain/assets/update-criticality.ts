@@ -80,7 +80,7 @@ export async function updateCriticality(
   if (organization === undefined) {
     throw invalidInput({
       property: 'organizationUid',
-      message: 'is not the uid of an organization that you can reach',
+      code: 'inaccessible-organization',
       value: organizationUid,
     });
   }

@@ -1,4 +1,4 @@
-/** What may be done, and the type of the thing that it is done to. */
+/** The actions that change something, with the type of their object. */
 const CHANGES = {
   'assessment.create': 'assessment',
   'assessment.delete': 'assessment',
@@ -97,7 +97,7 @@ const CHANGES = {
   'vulnerability-tag.rename': 'vulnerability-tag',
 } as const;
 
-/** Whole lists that may be taken out as a file, and the type of what is in them. */
+/** The exports of whole lists, with the type of their rows. */
 const EXPORTS = {
   'asset.export': 'asset',
   'event.export': 'event',
@@ -105,7 +105,7 @@ const EXPORTS = {
   'vulnerability.export': 'vulnerability',
 } as const;
 
-/** What may be refused to somebody who did not prove who they are, and the type of the thing that they were after. */
+/** The denied attempts of unauthenticated requests, with the type of their target. */
 const DENIALS = {
   'client.refuse': 'client',
   'identity-provider.refuse': 'identity-provider',
@@ -116,41 +116,37 @@ const DENIALS = {
   'sign-in.refuse': 'user',
 } as const;
 
-/** What stands for the refusals of a minute that are too many to be told one by one. */
+/** Stands for the denied attempts of a minute beyond the limit of rows. */
 export const OVERFLOW_ACTION = 'refusal.more';
 
-/** Every action that an event may have. */
+/** All actions of audit events. */
 export const ACTIONS: readonly string[] = [
   ...Object.keys({ ...CHANGES, ...EXPORTS, ...DENIALS }),
   OVERFLOW_ACTION,
 ];
 
-/** Types of objects whose events are told to staff alone, wherever they stand. */
+/** Objects whose events only staff can see. */
 export const STAFF_OBJECT_TYPES: readonly string[] = ['internal-comment'];
 
 type Changes = typeof CHANGES;
 type Exports = typeof EXPORTS;
 type Denials = typeof DENIALS;
 
-/** A change that may be recorded, with an object of the type that it is done to. */
 export type ChangedObject = {
   [A in keyof Changes]: { action: A; object: readonly [type: Changes[A], id: string | number] };
 }[keyof Changes];
 
-/** A download that may be recorded. */
 export type ExportAction = keyof Exports;
 
-/** The same for a download, whose object has no id. */
 export type ExportedObject = {
   [A in keyof Exports]: { action: A; object: readonly [type: Exports[A], id: null] };
 }[keyof Exports];
 
-/** @returns a download with the type of what it has taken out */
 export function exportedBy(action: ExportAction): ExportedObject {
   return { action, object: [EXPORTS[action], null] } as ExportedObject;
 }
 
-/** The same for a refusal; the object has no id where nothing is known by what they named. */
+/** A denied attempt. The id is `null` where no object matches the request. */
 export type DeniedObject = {
   [A in keyof Denials]: { action: A; object: readonly [type: Denials[A], id: string | number | null] };
 }[keyof Denials];

@@ -8,18 +8,18 @@ import { type Filter, sinceFilter, textFilter, untilFilter } from '../lists/filt
 import { defineList } from '../lists/define-list.ts';
 import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** What was changed or refused, as the API tells of it. */
+/** An audit event as the API returns it. */
 export interface AuditEvent {
   id: number;
   at: number;
   action: string;
   objectType: string;
   objectId: string | null;
-  /** `null` for what is of no organization. */
+  /** `null` for events outside any organization. */
   organizationUid: string | null;
   actorKind: string;
   userId: number | null;
-  /** `null` for nobody, and for who is gone. */
+  /** `null` for events without a user, and for deleted users. */
   email: string | null;
   credentialId: string | null;
   address: string | null;
@@ -28,14 +28,14 @@ export interface AuditEvent {
   after: unknown;
 }
 
-/** Events of a piece: what is told of a change may be long. */
+/** Smaller than in other lists, as events may be large. */
 const BATCH_SIZE = 50;
-/** Bytes of `before` and `after` that are read at once. */
+/** Bytes of `before` and `after` read at once. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 /**
- * The audit log of the organizations that the caller administers (operation 60). What is of no organization, and what
- * strangers did, is told to staff alone who are assigned to none.
+ * The audit log of the organizations that the caller administers (operation 60). Only staff without assigned
+ * organizations see events outside any organization and those of unauthenticated requests.
  */
 export const auditEventList = defineList({
   name: 'audit-events',
@@ -112,7 +112,7 @@ export const auditEventList = defineList({
   },
 });
 
-/** One value, which an index finds where a list of one would be walked to. */
+/** Compares with one value, for which the engine uses the index in the order of the list. */
 function equals(column: string): Filter<'texts'> {
   return {
     kind: 'texts',
@@ -125,9 +125,9 @@ function seesEveryOrganization({ staff, assignedOrganizations }: Caller): boolea
   return staff && assignedOrganizations === null;
 }
 
-/** @throws Failure `forbidden` for who is no admin */
+/** @throws DomainError `forbidden` unless the caller is an admin */
 export function requireAuditAccess({ admin }: Caller): void {
-  if (!admin) throw new DomainError('forbidden', 'Only admins read the audit log.');
+  if (!admin) throw new DomainError('forbidden', { code: 'audit-log-admins-only' });
 }
 
 interface Details {
@@ -135,14 +135,14 @@ interface Details {
   after: unknown;
 }
 
-/** Reads what events tell, so few at once that nothing else waits for long. */
+/** Loads the details of events in batches small enough not to block the event loop. */
 async function loadDetails(
   db: ReadConnection,
   rows: readonly { id: number; bytes: number }[],
 ): Promise<ReadonlyMap<number, Details>> {
   const details = new Map<number, Details>();
   for (const ids of splitByBytes(rows)) {
-    // What waits in the event loop goes first.
+    // Yield to the event loop.
     if (details.size > 0) await new Promise((resolve) => setImmediate(resolve));
     const found = await db
       .selectFrom('events')

@@ -8,27 +8,25 @@ import { OVERFLOW_ACTION, type DeniedObject } from './actions.ts';
 import { EVENT_COLUMNS, auditJson } from './record-event.ts';
 
 const MINUTE = 60_000;
-/** How long refusals wait in memory, so that a flood costs one unit of work in a while. */
+/** Milliseconds in memory, so that a flood costs one transaction a second. */
 const FLUSH_MILLISECONDS = 1_000;
-/** Rows a minute, of all instances together; what is more is counted in one further row. */
+/** Rows a minute over all instances. Further attempts are counted in one more row. */
 const MAX_ROWS_PER_MINUTE = 999;
-/** Minutes that wait while the database is away; what is older is dropped. */
+/** Minutes buffered while the database is unavailable. Older ones are dropped. */
 const MAX_BUFFERED_MINUTES = 5;
 
-/** What was refused, and what else there is to tell. */
 export type DeniedAttempt = DeniedObject & {
-  /** Of a stranger `null`: what organization they were after is told to its admins no more than who they are. */
+  /** `null` for unauthenticated requests, whose target organization its admins must not learn. */
   organizationId: number | null;
   details: unknown;
 };
 
-/** A database, and where what is refused is counted. */
 export interface DatabaseWithDenials {
   db: Database;
   deniedAttempts: DeniedAttempts;
 }
 
-/** What is told of the refusals that share a row: of what differs, `null`. */
+/** Columns of a row that stands for several attempts; `null` where they differ. */
 interface SharedColumns {
   object_id: string | null;
   organization_id: number | null;
@@ -47,10 +45,10 @@ interface PendingRow extends SharedColumns {
   count: number;
 }
 
-/** The refusals of a minute that wait. */
+/** The attempts of a minute that are not written yet. */
 interface MinuteBuffer {
   byKey: Map<string, PendingRow>;
-  /** How many there were beyond what is told one by one. */
+  /** Attempts beyond `MAX_ROWS_PER_MINUTE`. */
   overflow: number;
 }
 
@@ -75,7 +73,7 @@ const upsertDenials = prepareInsert(
   )}, actor_kind = case when events.actor_kind = excluded.actor_kind then events.actor_kind else 'stranger' end`,
 );
 
-/** Whoever touches the row of the minute keeps other instances out until this unit of work is done. */
+/** Locks the row of the minute against other instances until the transaction ends. */
 const lockMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
   tx
     .insertInto('refusal_minutes')
@@ -98,9 +96,9 @@ const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { refusal: stri
 );
 
 /**
- * Counts what is refused to people who did not prove who they are: one row a minute, action and network, and a bounded
- * number of rows a minute, however many instances there are (ADR 18). Refusals wait a second in memory, so whoever
- * sends many costs the database no more than whoever sends one; a process that is killed forgets those of that second.
+ * Counts denied attempts of unauthenticated requests in one row for each minute, action and network, with a bounded
+ * number of rows a minute over all instances (ADR 18). Attempts are buffered for a second, so a flood costs the
+ * database no more than a single attempt; a killed process loses those of its last second.
  */
 export class DeniedAttempts {
   readonly #db: Database;
@@ -112,7 +110,7 @@ export class DeniedAttempts {
     this.#db = db;
   }
 
-  /** Counts a refusal, and returns at once. */
+  /** Counts an attempt and returns immediately. */
   record({ actor, now }: Attribution, { action, object, organizationId, details }: DeniedAttempt): void {
     const address = actor.address === null ? null : networkPrefix(actor.address);
     const waiting: PendingRow = {
@@ -133,13 +131,13 @@ export class DeniedAttempts {
     this.#flushLater();
   }
 
-  /** Writes what waits. What cannot be written now waits for the next time. */
+  /** Writes the buffered attempts. What cannot be written stays buffered. */
   flush(): Promise<void> {
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
     return this.#writing;
   }
 
-  /** Writes what waits, if it can be. */
+  /** Writes the buffered attempts if the database is available. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.flush().catch(() => undefined);
@@ -183,7 +181,7 @@ export class DeniedAttempts {
   }
 }
 
-/** Adds a refusal to those of its minute; of those that share a row, what differs is not told. */
+/** Merges an attempt into its row. Columns that differ become `null`. */
 function addToMinute(minute: MinuteBuffer, key: string, refusal: PendingRow): void {
   const before = minute.byKey.get(key);
   if (before !== undefined) {
@@ -205,9 +203,9 @@ async function writeMinute(
   const found = await findStoredKeys(tx, { keys: keyed.map(({ refusal }) => refusal) });
   const stored = new Set(found.map(({ refusal }) => refusal));
   const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
-  const told = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
-  const rest = fresh.slice(told.length).reduce((sum, { count }) => sum + count, overflow);
-  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...told];
+  const written = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
+  const rest = fresh.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
+  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...written];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   await upsertDenials(
     tx,
@@ -215,7 +213,7 @@ async function writeMinute(
       names.map((name) => row[name]),
     ),
   );
-  await setRowCount(tx, { minute: number, events: events + told.length });
+  await setRowCount(tx, { minute: number, events: events + written.length });
 }
 
 function overflowRow(minute: number, count: number) {

@@ -4,15 +4,14 @@ import type { Transaction } from '../../db/engine.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 import { type ChangedObject, type ExportAction, type ExportedObject, exportedBy } from './actions.ts';
 
-/** The most characters of a text within what an event tells. */
+/** Characters. */
 const MAX_TEXT_LENGTH = 4_096;
 
-/** What was done to what, and what it replaced. */
 export type AuditedChange = (ChangedObject | ExportedObject) & {
   organizationId: number | null;
-  /** What the change replaced; `null` where there was nothing. */
+  /** The state before the change; `null` for a creation. */
   before: unknown;
-  /** What stands there now; `null` where nothing does. */
+  /** The state after the change; `null` for a deletion. */
   after: unknown;
 };
 
@@ -48,7 +47,7 @@ const insertEvent = preparePipelined<EventRow>((tx, p) =>
   }),
 );
 
-/** What changes and refusals tell alike. */
+/** The columns that changes and denied attempts share. */
 export const EVENT_COLUMNS = {
   at: 'int',
   action: 'text',
@@ -68,16 +67,16 @@ const NAMES = Object.keys(COLUMNS) as (keyof EventRow)[];
 const insertEvents = prepareInsert('events', COLUMNS);
 
 /**
- * Writes a change to the audit log, in the transaction that makes it and after the change itself (ADR 17). Neither side
- * may hold a secret.
+ * Records a change in the audit log, in its transaction and after it (ADR 17). `before` and `after` must hold no
+ * secret.
  */
 export async function recordEvent(tx: Transaction, by: Attribution, change: AuditedChange): Promise<void> {
   await insertEvent(tx, toRow({ by, change }));
 }
 
 /**
- * Writes to the audit log that somebody has taken a list out as a file.
- * @param after what they chose
+ * Records the export of a list as a file.
+ * @param after the filters of the export
  */
 export function recordExport(
   tx: Transaction,
@@ -89,13 +88,11 @@ export function recordExport(
   return recordEvent(tx, act, { ...exportedBy(action), organizationId, before: null, after });
 }
 
-/** A change and who made it. */
 export interface AttributedChange {
   by: Attribution;
   change: AuditedChange;
 }
 
-/** The same for many changes of one unit of work. */
 export async function recordEvents(tx: Transaction, changes: readonly AttributedChange[]): Promise<void> {
   await insertEvents(
     tx,
@@ -111,9 +108,9 @@ const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
 const insertEventForEach = prepareInsertVarying('events', COMMON, { column: 'object_id', kind: 'text' });
 
 /**
- * The same for one change that was made to many: an event each.
- * @param change whose object is one of them
- * @param ids of all of them
+ * Records one event for each object of a change.
+ * @param change has one of them as its object
+ * @param ids all of them
  */
 export async function recordEventForEach(
   tx: Transaction,
@@ -147,16 +144,16 @@ function toRow({ by: { actor, now }, change }: AttributedChange): EventRow {
   };
 }
 
-/** @returns what an event tells, as JSON whose texts are cut; `null` for nothing */
+/** @returns the value as JSON with long texts truncated; `null` for `null` */
 export function auditJson(value: unknown): string | null {
   if (value === null) return null;
   const text = JSON.stringify(value);
-  // No text in it can be longer than the whole.
+  // No text inside can be longer than the whole.
   return text.length <= MAX_TEXT_LENGTH ? text : JSON.stringify(value, truncate);
 }
 
 function truncate(_key: string, value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= MAX_TEXT_LENGTH) return value;
-  // Half of a character outside the first plane is none.
+  // Drop half of a surrogate pair.
   return value.slice(0, MAX_TEXT_LENGTH).replace(/[\uD800-\uDBFF]$/, '');
 }

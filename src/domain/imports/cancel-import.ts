@@ -21,7 +21,7 @@ export async function cancelImport(
 ): Promise<{ cancelled: ImportView; unused: string[] }> {
   const { state, organizationId } = await lockImport(tx, act.actor, id);
   if (state !== 'queued' && state !== 'running')
-    throw new DomainError('conflict', `The import has ended already: it ${END_STATES[state]}.`);
+    throw new DomainError('conflict', { code: 'import-ended', params: { state } });
   const object = ['import', id] as const;
   await recordEvent(tx, act, {
     action: 'import.cancel',
@@ -52,8 +52,6 @@ export async function cancelImport(
   return { cancelled: await readImport(tx, act.actor, id), unused };
 }
 
-const END_STATES = { succeeded: 'succeeded', failed: 'failed', cancelled: 'was cancelled' } as const;
-
 /**
  * Queues the undo of an import that has ended (operation 82).
  * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
@@ -66,11 +64,11 @@ export async function requestUndo(
 ): Promise<ImportView> {
   const view = await lockImport(tx, act.actor, id);
   if (view.state === 'queued' || view.state === 'running')
-    throw new DomainError('conflict', 'The import has not ended yet. Cancel it first, or wait.');
-  if (view.undone !== null) throw new DomainError('conflict', 'The import is undone already.');
+    throw new DomainError('conflict', { code: 'import-running' });
+  if (view.undone !== null) throw new DomainError('conflict', { code: 'import-undone' });
   const payload = { import: id, undoneBy: serializeCaller(act.actor) };
   const isFirst = await addJob(tx, IMPORT_JOB, payload, act.now, undefined, importJobKey(id));
-  if (!isFirst) throw new DomainError('conflict', 'The import is being undone already.');
+  if (!isFirst) throw new DomainError('conflict', { code: 'import-undo-running' });
   return view;
 }
 
@@ -79,7 +77,7 @@ async function lockImport(tx: Transaction, caller: Caller, id: number): Promise<
   const { organizationId, createdBy } = await readImport(tx, caller, id);
   const isStarter = createdBy !== null && createdBy.id === caller.userId;
   if (!isStarter && !isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', 'An import is cancelled and undone by who started it, and by admins.');
+    throw new DomainError('forbidden', { code: 'import-starter-or-admin-only' });
   await tx.selectFrom('imports').select('id').where('id', '=', id).modifyEnd(forNoKeyUpdate(tx)).execute();
   return readImport(tx, caller, id);
 }

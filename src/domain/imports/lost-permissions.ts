@@ -25,7 +25,7 @@ export async function findLostPermission(
     await requireAssessment(db, { ...caller, ...account }, assessment.uid);
     return undefined;
   } catch (error) {
-    if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
+    if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     return 'The account that started the import no longer has access to the assessment.';
   }
 }

@@ -62,13 +62,14 @@ export function validateFormatTarget(
   if (hasFindings && place.assessment === undefined)
     throw invalidInput({
       property: 'assessment',
-      message: `is required: a report of ${name} tells of findings, which are of an assessment`,
+      code: 'assessment-required',
+      params: { format: name },
     });
   if (!hasFindings && !canWriteAssets(caller))
-    throw new DomainError(
-      'forbidden',
-      `A report of hosts makes assets: the token lacks a scope for it, which is one of ${ASSET_WRITE_SCOPES.join(', ')}.`,
-    );
+    throw new DomainError('forbidden', {
+      code: 'import-lacks-asset-scope',
+      params: { scopes: ASSET_WRITE_SCOPES },
+    });
 }
 
 function canWriteAssets({ scopes }: Caller): boolean {
@@ -83,15 +84,15 @@ async function resolveTarget<D extends ReadConnection>(
 ): Promise<ResolvedTarget> {
   if (uid === undefined) {
     if (!caller.admin && !caller.staff)
-      throw new DomainError('forbidden', 'Reports are imported without an assessment by admins only.');
+      throw new DomainError('forbidden', { code: 'import-without-assessment-admins-only' });
     const { id } = await resolveTargetOrganization(db, caller, { uid: organization });
     return { organizationId: id, assessment: null };
   }
   const assessment = await find(db, caller, uid).catch((error: unknown) => {
-    if (!(error instanceof DomainError && error.kind === 'missing')) throw error;
+    if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     throw invalidInput({
       property: 'assessment',
-      message: 'is not the uid of an assessment that you can reach',
+      code: 'inaccessible-assessment',
       value: uid,
     });
   });
@@ -101,7 +102,7 @@ async function resolveTarget<D extends ReadConnection>(
     if (named.id !== organizationId)
       throw invalidInput({
         property: 'organization',
-        message: 'is not the organization of the assessment',
+        code: 'not-organization-of-assessment',
         value: organization,
       });
   }
@@ -130,10 +131,7 @@ export async function startImport(
     .where('organization_id', '=', organizationId)
     .executeTakeFirstOrThrow();
   if (count >= MAX_QUEUED_IMPORTS)
-    throw new DomainError(
-      'conflict',
-      `${MAX_QUEUED_IMPORTS} imports of the organization wait already. Wait until one of them is done, or cancel one.`,
-    );
+    throw new DomainError('conflict', { code: 'too-many-imports', params: { max: MAX_QUEUED_IMPORTS } });
   const { id } = await tx
     .insertInto('imports')
     .values({

@@ -1,20 +1,23 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 
-/** A row's place in an order: the reading goes on behind it. */
+/** The position of a row in an order, after which a read continues. */
 export interface RowPosition {
   value: string | number | null;
   id: number | string;
 }
 
-/** What a row is read with that tells its place. */
+/** The columns that a row is read with to know its position. */
 export interface PositionedRow {
-  place_value: string | number | null;
-  place_id: number | string;
+  position_value: string | number | null;
+  position_id: number | string;
 }
 
-export const positionOf = (row: PositionedRow): RowPosition => ({ value: row.place_value, id: row.place_id });
+export const positionOf = (row: PositionedRow): RowPosition => ({
+  value: row.position_value,
+  id: row.position_id,
+});
 
-/** How an order goes: by a column, and by the id among rows that are alike. */
+/** An order by a column, then by id among equal values. */
 export interface SortDirection {
   column: Expression<unknown>;
   id: Expression<number | string>;
@@ -23,27 +26,27 @@ export interface SortDirection {
   idDescends: boolean;
 }
 
-/** The condition that a row comes behind a place. An index of the column and the id finds where that is. */
+/** The condition that a row comes after a position. An index of the column and the id can seek to it. */
 export function afterPosition(
   { column, id, nullable, descending, idDescends }: SortDirection,
-  place: RowPosition,
+  position: RowPosition,
 ): Expression<SqlBool> {
-  const laterId = idDescends ? sql`${id} < ${place.id}` : sql`${id} > ${place.id}`;
-  if (place.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
-  const beyond = descending ? sql`${column} < ${place.value}` : sql`${column} > ${place.value}`;
+  const laterId = idDescends ? sql`${id} < ${position.id}` : sql`${id} > ${position.id}`;
+  if (position.value === null) return sql<SqlBool>`(${column} is null and ${laterId})`;
+  const laterValue = descending ? sql`${column} < ${position.value}` : sql`${column} > ${position.value}`;
   if (nullable)
-    return sql<SqlBool>`(${column} is null or ${beyond} or (${column} = ${place.value} and ${laterId}))`;
-  const from = descending ? sql`${column} <= ${place.value}` : sql`${column} >= ${place.value}`;
-  return sql<SqlBool>`(${from} and (${beyond} or ${laterId}))`;
+    return sql<SqlBool>`(${column} is null or ${laterValue} or (${column} = ${position.value} and ${laterId}))`;
+  const seek = descending ? sql`${column} <= ${position.value}` : sql`${column} >= ${position.value}`;
+  return sql<SqlBool>`(${seek} and (${laterValue} or ${laterId}))`;
 }
 
-/** The condition that a row comes no later than a place, in an order by a column that is never null. */
+/** The condition that a row comes no later than a position, in an order by a column without nulls. */
 export function untilPosition(
   { column, id, descending, idDescends }: SortDirection,
-  { value, id: last }: RowPosition,
+  { value, id: lastId }: RowPosition,
 ): Expression<SqlBool> {
-  const until = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
-  const before = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
-  const earlierId = idDescends ? sql`${id} >= ${last}` : sql`${id} <= ${last}`;
-  return sql<SqlBool>`(${until} and (${before} or ${earlierId}))`;
+  const seek = descending ? sql`${column} >= ${value}` : sql`${column} <= ${value}`;
+  const earlierValue = descending ? sql`${column} > ${value}` : sql`${column} < ${value}`;
+  const earlierId = idDescends ? sql`${id} >= ${lastId}` : sql`${id} <= ${lastId}`;
+  return sql<SqlBool>`(${seek} and (${earlierValue} or ${earlierId}))`;
 }

@@ -1,48 +1,49 @@
+import type { List, ListRequest, RowBatch } from './define-list.ts';
 import type { Filters, ListContext } from './filters.ts';
 import type { RowPosition } from './keyset.ts';
-import type { List, RowBatch, ListRequest } from './define-list.ts';
 
-/** Milliseconds that a piece may take: they hold the event loop where the database is in this process. */
+/** Milliseconds above which the next batch shrinks: with SQLite, a read blocks the event loop. */
 const MAX_BATCH_MS = 20;
+/** Milliseconds below which the next batch grows. */
 const MIN_BATCH_MS = 10;
-/** A download begins with as many rows, as nobody knows how large they are. */
+/** Rows of a download's first batch, as their size is not known yet. */
 const FIRST_BATCH_SIZE = 50;
 const MAX_BATCH_SIZE = 400;
 
 /**
- * Reads what a selection has, piece by piece, each behind the last. Pieces of a whole list grow and shrink with the time
- * that they take, and the next one is asked for while somebody has the last.
- * @param start a place, or how many rows are passed over
- * @param limit the most rows in all; `Infinity` for the whole list
+ * Reads a list in batches, and reads the next batch while the caller handles the last. When the whole list is read, the
+ * size of batches follows the time they take.
+ * @param start the position or the number of rows to read after
+ * @param limit the maximum number of rows; `Infinity` for the whole list
  */
 export async function* readBatches<Item, F extends Filters, O extends string>(
   list: List<Item, F, O>,
-  reading: ListContext,
-  selection: ListRequest<F, O>,
+  context: ListContext,
+  request: ListRequest<F, O>,
   start: RowPosition | number,
   limit: number,
 ): AsyncGenerator<RowBatch<Item>> {
-  const isWhole = limit === Infinity;
-  let size = isWhole ? Math.min(FIRST_BATCH_SIZE, list.batchSize) : list.batchSize;
-  let left = limit;
+  const isWholeList = limit === Infinity;
+  let size = isWholeList ? Math.min(FIRST_BATCH_SIZE, list.batchSize) : list.batchSize;
+  let remaining = limit;
   const read = async (from: RowPosition | number) => {
-    const wanted = Math.min(left, size);
-    left -= wanted;
-    const began = performance.now();
-    const piece = await list.read(reading, selection, from, wanted);
-    const took = performance.now() - began;
-    if (isWhole && took < MIN_BATCH_MS) size = Math.min(2 * size, MAX_BATCH_SIZE);
-    else if (isWhole && took > MAX_BATCH_MS) size = Math.max(Math.floor(size / 2), 1);
-    return piece;
+    const count = Math.min(remaining, size);
+    remaining -= count;
+    const startedAt = performance.now();
+    const batch = await list.read(context, request, from, count);
+    const duration = performance.now() - startedAt;
+    if (isWholeList && duration < MIN_BATCH_MS) size = Math.min(2 * size, MAX_BATCH_SIZE);
+    else if (isWholeList && duration > MAX_BATCH_MS) size = Math.max(Math.floor(size / 2), 1);
+    return batch;
   };
   for (
-    let next: Promise<RowBatch<Item>> | undefined = left > 0 ? read(start) : undefined;
+    let next: Promise<RowBatch<Item>> | undefined = remaining > 0 ? read(start) : undefined;
     next !== undefined;
   ) {
-    const piece: RowBatch<Item> = await next;
-    next = piece.last !== undefined && piece.more && left > 0 ? read(piece.last) : undefined;
-    // Whoever takes no more does not learn of it.
+    const batch: RowBatch<Item> = await next;
+    next = batch.last !== undefined && batch.more && remaining > 0 ? read(batch.last) : undefined;
+    // A caller that stops early never awaits it.
     next?.catch(() => undefined);
-    if (piece.items.length > 0) yield piece;
+    if (batch.items.length > 0) yield batch;
   }
 }

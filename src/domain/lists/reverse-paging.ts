@@ -1,11 +1,11 @@
-/** Which page of a list is wanted. */
+/** A page of a list. */
 export interface PageRequest {
   /** Counted from 1. */
   page: number;
   perPage: number;
 }
 
-/** Where a page is read: `limit` rows after `offset`, counted from the end and in reverse order when `reversed`. */
+/** The rows of a page: `limit` rows after `offset`, counted from the end of the order if `reversed`. */
 export interface PageWindow {
   offset: number;
   limit: number;
@@ -13,11 +13,11 @@ export interface PageWindow {
 }
 
 /**
- * Rows are read from the nearer end of their order, so that the last page costs no more than the first.
- * @param rows how many rows the order has
- * @param offset how many of them come before the wanted ones
- * @param length how many are wanted
- * @returns the window, or nothing when no row is in it
+ * Reads from the nearer end of the order, so that the last page costs no more than the first.
+ * @param rows the number of rows in the order
+ * @param offset the number of rows before the page
+ * @param length the number of rows on a page
+ * @returns `undefined` for a page without rows
  */
 export function pageWindow(rows: number, offset: number, length: number): PageWindow | undefined {
   const limit = Math.min(length, rows - offset);
@@ -27,7 +27,7 @@ export function pageWindow(rows: number, offset: number, length: number): PageWi
     : { offset, limit, reversed: false };
 }
 
-/** @returns the rows of a window in the order that was wanted */
+/** @returns the rows of a window in the order of the list */
 export function restoreOrder<T>(rows: T[], { reversed }: PageWindow): T[] {
   return reversed ? rows.reverse() : rows;
 }

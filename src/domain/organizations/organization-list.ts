@@ -7,7 +7,7 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
 import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An organization, as the API tells of it. */
+/** An organization as the API returns it. */
 export interface OrganizationProfile {
   id: number;
   version: number;
@@ -15,7 +15,7 @@ export interface OrganizationProfile {
   name: string;
   createdAt: number;
   requireSecondFactor: boolean;
-  /** What it has, for who administers it. */
+  /** `null` unless the caller administers it. */
   counts: { users: number; assessments: number; assets: number } | null;
 }
 
@@ -27,7 +27,7 @@ const selectProfiles = (db: ReadConnection) =>
 
 type ProfileRow = Awaited<ReturnType<ReturnType<typeof selectProfiles>['executeTakeFirstOrThrow']>>;
 
-/** The organizations that staff reach, and everyone else's own (operation 61). */
+/** The organizations that the caller can access: staff see those they manage, other users their own (operation 61). */
 export const organizationList = defineList({
   name: 'organizations',
   rows: ({ db, caller }) =>
@@ -41,10 +41,7 @@ export const organizationList = defineList({
   hydrate: ({ db, caller }, rows) => hydrateProfiles(db, caller, rows),
 });
 
-/**
- * @returns an organization that the caller belongs to, or reaches as staff
- * @throws Failure `missing` for every other
- */
+/** @throws DomainError `not-found` unless the caller can access it */
 export async function requireVisibleOrganization(
   db: ReadConnection,
   caller: Caller,
@@ -57,10 +54,7 @@ export async function requireVisibleOrganization(
   return profile;
 }
 
-/**
- * The same of one that the caller is to change.
- * @throws Failure `forbidden` for who does not administer it
- */
+/** @throws DomainError `not-found` unless the caller can access it; `forbidden` unless they administer it */
 export async function requireAdministeredOrganization(
   db: ReadConnection,
   caller: Caller,
@@ -68,7 +62,7 @@ export async function requireAdministeredOrganization(
 ): Promise<OrganizationProfile> {
   const profile = await requireVisibleOrganization(db, caller, uid);
   if (!isAdminOf(caller, profile.id))
-    throw new DomainError('forbidden', 'Only admins change an organization.');
+    throw new DomainError('forbidden', { code: 'organization-update-admins-only' });
   return profile;
 }
 
@@ -101,7 +95,7 @@ async function hydrateProfiles(
   }));
 }
 
-/** @returns by organization, how many rows there are of it */
+/** @returns the number of rows by organization */
 async function countByOrganization<T extends 'users' | 'assessments' | 'assets'>(
   db: ReadConnection,
   organizationIds: readonly number[],

@@ -12,17 +12,14 @@ export interface NewOrganization {
   name: string;
 }
 
-/** An organization or a group of them, as the command line shows it. */
+/** An organization or a group of organizations. */
 export interface Organization {
   id: number;
   uid: string;
   name: string;
 }
 
-/**
- * Creates an organization: a tenant.
- * @throws Failure `invalid` for a bad uid or name, `conflict` for a uid that an organization or a group has
- */
+/** @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid */
 export function insertOrganization(
   tx: Transaction,
   act: Attribution,
@@ -31,7 +28,6 @@ export function insertOrganization(
   return insertKind(tx, act, 'organization', input);
 }
 
-/** Keeps others from changing an organization until the unit of work is over. */
 export async function lockOrganization(tx: Transaction, uid: string): Promise<void> {
   await tx
     .selectFrom('organizations')
@@ -41,10 +37,7 @@ export async function lockOrganization(tx: Transaction, uid: string): Promise<vo
     .execute();
 }
 
-/**
- * Changes what an organization is called.
- * @throws Failure `missing` for an unknown one, `invalid` for a bad name
- */
+/** @throws DomainError `not-found` for the organization; `invalid` for the name */
 export async function renameOrganization(
   tx: Transaction,
   act: Attribution,
@@ -69,7 +62,7 @@ export async function renameOrganization(
   });
 }
 
-/** Creates a group of organizations, empty; its uid is of the same form, and of the same space, as theirs. */
+/** Creates an empty group of organizations. Its uid shares the format and the namespace of organizations. */
 export function createOrganizationGroup(
   tx: Transaction,
   act: Attribution,
@@ -87,7 +80,7 @@ async function insertKind(
   if (!UID.test(uid)) {
     throw invalidInput({
       property: 'uid',
-      message: 'must be 1 to 50 lowercase letters and digits',
+      code: 'bad-organization-uid',
       value: uid,
     });
   }
@@ -99,8 +92,8 @@ async function insertKind(
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new DomainError('conflict', `The uid ${uid} is taken already.`, [
-      { property: 'uid', message: 'is taken already', value: uid },
+    throw new DomainError('conflict', { code: 'organization-uid-taken', params: { uid } }, [
+      { property: 'uid', code: 'taken', value: uid },
     ]);
   }
   await recordEvent(tx, act, {
@@ -115,8 +108,8 @@ async function insertKind(
 }
 
 /**
- * Puts an organization into a group; doing so twice changes nothing.
- * @throws Failure `missing` for either
+ * Adds an organization to a group; does nothing if it is a member.
+ * @throws DomainError `not-found` for either
  */
 export async function addOrganizationToGroup(
   tx: Transaction,
@@ -149,7 +142,7 @@ export async function addOrganizationToGroup(
   });
 }
 
-/** @returns the organization with this uid; a group of organizations is none */
+/** @returns the organization with this uid, but no group */
 export function organizationByUid(db: ReadConnection, uid: string): Promise<Organization | undefined> {
   return db
     .selectFrom('organizations')
@@ -159,7 +152,7 @@ export function organizationByUid(db: ReadConnection, uid: string): Promise<Orga
     .executeTakeFirst();
 }
 
-/** @returns the organization with this id; a group of them is none */
+/** @returns the organization with this id, but no group */
 export function organizationById(db: ReadConnection, id: number): Promise<Organization | undefined> {
   return db
     .selectFrom('organizations')
@@ -169,7 +162,6 @@ export function organizationById(db: ReadConnection, id: number): Promise<Organi
     .executeTakeFirst();
 }
 
-/** An organization in a list, with what it asks of its users. */
 export interface ListedOrganization extends Organization {
   second_factor: 'required' | 'optional';
 }
@@ -192,7 +184,7 @@ export async function listOrganizations(db: ReadConnection): Promise<ListedOrgan
   }));
 }
 
-/** @returns every group with the uids of its organizations */
+/** @returns all groups with the uids of their organizations */
 export async function listOrganizationGroups(
   db: ReadConnection,
 ): Promise<(Organization & { organizations: string[] })[]> {
@@ -214,7 +206,6 @@ export async function listOrganizationGroups(
   }));
 }
 
-/** @returns the name of the organization with this id */
 export async function organizationNameOf(db: ReadConnection, id: number): Promise<string | null> {
   const row = await db.selectFrom('organizations').select('name').where('id', '=', id).executeTakeFirst();
   return row?.name ?? null;

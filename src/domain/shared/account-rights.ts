@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
-/** What a select of `users` reads of an account's rights. */
+/** The columns of `users` that `accountOf` needs. */
 export const RIGHTS_COLUMNS = [
   'users.organization_id as organizationId',
   'users.admin as admin',
@@ -14,16 +14,14 @@ export const RIGHTS_COLUMNS = [
     where staff_organizations.user_id = users.id)`.as('assigned'),
 ] as const;
 
-/** What `RIGHTS` reads. */
 export interface RightsRow {
   organizationId: number | null;
   admin: number;
   staff: number;
-  /** The ids of organizations, with commas between; `null` without any. */
+  /** The ids of organizations, separated by commas; `null` for none. */
   assigned: string | null;
 }
 
-/** @returns the account that a row of `RIGHTS` tells of */
 export function accountOf({ organizationId, admin, staff, assigned }: RightsRow): Account {
   return {
     organizationId,
@@ -34,8 +32,8 @@ export function accountOf({ organizationId, admin, staff, assigned }: RightsRow)
 }
 
 /**
- * To be called before what an account has at most is counted: other units of work that count for the same account wait
- * until this one is over, and then see what it added.
+ * Locks the account before its items are counted against a limit, so that concurrent transactions count each
+ * other's items.
  */
 export async function lockAccount(tx: Transaction, userId: number): Promise<void> {
   await tx.selectFrom('users').select('id').where('id', '=', userId).modifyEnd(forNoKeyUpdate(tx)).execute();
@@ -48,16 +46,15 @@ const incrementVersion = preparePipelined<{ id: number }>((tx, p) =>
     .where('id', '=', p.id),
 );
 
-/** Moves the version of a user of whom something was changed that stands in another table: the assessments they reach. */
+/** Bumps the version of a user when data in other tables changes, such as the accessible assessments. */
 export async function bumpUserVersion(tx: Transaction, userId: number): Promise<void> {
   await incrementVersion(tx, { id: userId });
 }
 
-/** The same for several users at once. */
 export async function bumpUserVersions(tx: Transaction, userIds: readonly number[]): Promise<void> {
   if (userIds.length === 0) return;
   const isNamed = () => inList(tx, sql.ref<number>('users.id'), userIds);
-  // In one order, so that two who change the same users wait for each other and do not lock each other out.
+  // In a fixed order, so that concurrent transactions do not deadlock.
   await tx
     .selectFrom('users')
     .select('id')

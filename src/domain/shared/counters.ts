@@ -5,25 +5,25 @@ import { pairsTable, inList } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /**
- * What is counted for many who write at once (ADR 37), and the buckets of each:
- * - `organization`, `assessment`: its vulnerabilities, by `statusId:severityRank`
- * - `vulnerability-tag`: the vulnerabilities that have it, in the bucket `all`
- * - `asset`: the vulnerabilities of an asset, `open` (which are not closed) and `closed`
- * - `organization-ports`: the hosts of an organization that have a port, by `state:number/protocol`, the number in five digits
+ * Counters that many transactions change at once (ADR 37), and their buckets:
+ * - `organization`, `assessment`: vulnerabilities, by `statusId:severityRank`
+ * - `vulnerability-tag`: vulnerabilities with the tag, in the bucket `all`
+ * - `asset`: vulnerabilities of the asset, `open` and `closed`
+ * - `organization-ports`: hosts with the port, by `state:number/protocol`, with the number in five digits
  */
 export type CounterKind =
   'organization-ports' | 'organization' | 'assessment' | 'vulnerability-tag' | 'asset';
 
-/** What a change adds to a count, or takes from it. */
+/** A change of a counter. */
 export interface CounterDelta {
   kind: CounterKind;
-  /** The id of what the kind names. */
+  /** The id of the organization, assessment, tag or asset. */
   subject: number;
   bucket: string;
   amount: number;
 }
 
-/** By subject and bucket; what is 0 may be absent. */
+/** By subject and bucket. Zeros may be absent. */
 export type CounterValues = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 const COLUMNS = { kind: 'text', subject: 'int', bucket: 'text', amount: 'int' } as const;
@@ -34,16 +34,16 @@ const upsertCounters = prepareInsert(
   'on conflict (kind, subject, bucket) do update set amount = tallies.amount + excluded.amount',
 );
 
-/** Changes counts in the unit of work that changes what is counted. Nobody waits for anybody by it. */
+/** Records counter deltas in the transaction of the change. Inserts only, so writers never block each other. */
 export async function addDeltas(tx: Transaction, differences: readonly CounterDelta[]): Promise<void> {
   await insertDeltas(tx, toRows(differences));
 }
 
-/** Sums what many changes do to the same counts, so that a unit of work writes each count once. */
+/** Sums the deltas of many changes, so that a transaction writes each counter once. */
 export class DeltaAccumulator {
   readonly #sums = new Map<string, Delta>();
 
-  /** @param times how many there are that change the same counts in the same way */
+  /** @param times how often the deltas apply */
   add(differences: readonly Delta[], times = 1): void {
     for (const { kind, subject, bucket, amount } of differences) {
       const key = `${kind} ${subject} ${bucket}`;
@@ -53,7 +53,7 @@ export class DeltaAccumulator {
     }
   }
 
-  /** @returns a row for each count that changes, in one order */
+  /** @returns one row for each counter that changes, in a fixed order */
   rows(): DeltaRow[] {
     return [...this.#sums]
       .filter(([, { amount }]) => amount !== 0)
@@ -69,10 +69,9 @@ interface Delta {
   amount: number;
 }
 
-/** A difference as it is written. */
 export type DeltaRow = readonly [kind: string, subject: number, bucket: string, amount: number];
 
-/** The same as `addTallies`, of what is summed already: each count once. */
+/** Inserts deltas that are already summed. */
 export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): Promise<void> {
   await insertDeltaRows(tx, rows);
   const open = rows.flatMap(([kind, subject, bucket, amount]) =>
@@ -81,7 +80,7 @@ export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): 
   if (open.length > 0) await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
 }
 
-/** Lists of assets are sorted by their open vulnerabilities, which an index has to know (ADR 45). */
+/** Maintains the column that sorts lists of assets by open vulnerabilities (ADR 45). */
 const addOpenVulnerabilities = preparePipelined<{ amounts: string }>((tx, p) =>
   tx
     .updateTable('assets')
@@ -96,7 +95,6 @@ function toRows(differences: readonly Delta[]): DeltaRow[] {
   return sums.rows();
 }
 
-/** @returns the counts of these subjects */
 export async function readCounters(
   db: ReadConnection,
   kind: CounterKind,
@@ -131,16 +129,16 @@ function groupBySubject(rows: readonly SumRow[]): CounterValues {
   return tallies;
 }
 
-/** Forgets the counts of what is deleted, where what was counted went with it. */
+/** Deletes the counters of a deleted subject. */
 export async function deleteCounters(tx: Transaction, kind: CounterKind, subject: number): Promise<void> {
   await tx.deleteFrom('tally_differences').where('kind', '=', kind).where('subject', '=', subject).execute();
   await tx.deleteFrom('tallies').where('kind', '=', kind).where('subject', '=', subject).execute();
 }
 
 /**
- * Adds the oldest differences to the counts that they change. Whoever reads meanwhile finds the same sums.
- * @param limit the most differences in one unit of work
- * @returns how many there were
+ * Merges the oldest deltas into their counters. Concurrent readers see the same sums.
+ * @param limit the maximum number of deltas in one transaction
+ * @returns the number of merged deltas
  */
 export async function compactCounters(tx: Transaction, limit: number): Promise<number> {
   const oldest = tx.selectFrom('tally_differences').select('id').orderBy('id').limit(limit);
@@ -151,7 +149,7 @@ export async function compactCounters(tx: Transaction, limit: number): Promise<n
     .execute();
   const rows = toRows(taken);
   await upsertCounters(tx, rows);
-  // What is deleted leaves nothing behind.
+  // Counters of deleted subjects end at zero.
   await tx
     .deleteFrom('tallies')
     .where((eb) =>

@@ -1,9 +1,8 @@
 import { type ReadConnection, type Transaction, StorageError, WriteConflict } from '../../db/engine.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
-/** A content that a store has. */
+/** Content in the file store. */
 export interface StoredContent {
-  /** In the store. */
   key: string;
   /** Hex. */
   sha256: string;
@@ -11,22 +10,23 @@ export interface StoredContent {
   size: number;
 }
 
-/** A content was taken away before anything referred to it, as it had waited for too long. */
+/** The content was removed because nothing had referred to it for too long. */
 export class ContentMissing extends StorageError {
   override name = 'ContentMissing';
 }
 
 const [WAITING, KEPT, REMOVING] = [0, 1, 2];
 
-/** Tells that a content may come under a key, so that it is taken away again unless a file keeps it (ADR 40). */
+/** Records that content is about to be stored under a key. The content is removed unless a file retains it (ADR 40). */
 export async function reserveContent(tx: Transaction, key: string, now: number): Promise<void> {
   await tx.insertInto('blobs').values({ key, created_at: now, state: WAITING }).execute();
 }
 
 /**
- * Has an organization keep a content, once: where it has the same one already, that stays, and the new one is nobody's.
+ * Creates the file of an organization for some content. Content that the organization already has is stored once;
+ * the new copy stays unreferenced and is removed.
  * @returns the id of the file
- * @throws ContentGone when it is being removed, WriteConflict when others store and remove the same one
+ * @throws ContentMissing while it is being removed; WriteConflict when others store and remove the same content
  */
 export async function createFile(
   tx: Transaction,
@@ -50,7 +50,7 @@ export async function createFile(
     .returning('id')
     .executeTakeFirst();
   if (created === undefined) {
-    // Somebody else was faster, and may have taken it away again.
+    // A concurrent transaction created the file and may have deleted it.
     const other = await find();
     if (other === undefined) throw new WriteConflict('The file was there, and is gone.');
     return other.id;
@@ -60,21 +60,21 @@ export async function createFile(
 }
 
 /**
- * Keeps a content that something else than a file refers to, until `releaseContents`.
- * @throws ContentGone when it is being removed
+ * Retains content that something other than a file refers to, until `releaseContents`.
+ * @throws ContentMissing while it is being removed
  */
 export async function retainContent(tx: Transaction, key: string): Promise<void> {
-  const kept = await tx
+  const retained = await tx
     .updateTable('blobs')
     .set({ state: KEPT })
     .where('key', '=', key)
     .where('state', '=', WAITING)
     .returning('key')
     .executeTakeFirst();
-  if (kept === undefined) throw new ContentMissing(`The content ${key} is gone.`);
+  if (retained === undefined) throw new ContentMissing(`The content ${key} is gone.`);
 }
 
-/** Says that nothing refers to these contents any more; what the store has of them is then nobody's. */
+/** Marks contents as unreferenced, so that the store removes them. */
 export async function releaseContents(tx: Transaction, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   await tx
@@ -85,7 +85,7 @@ export async function releaseContents(tx: Transaction, keys: readonly string[]):
     .execute();
 }
 
-/** Deletes those of these files that no attachment refers to any more; what the store has of them is then nobody's. */
+/** Deletes the files to which no attachment refers, and releases their contents. */
 export async function releaseFiles(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   const deleted = await tx
@@ -106,7 +106,7 @@ export async function releaseFiles(tx: Transaction, ids: readonly number[]): Pro
   );
 }
 
-/** @returns keys of contents that no file keeps and that came before a time */
+/** @returns the keys of unreferenced contents created before a time */
 export async function findUnusedContents(
   db: ReadConnection,
   before: number,
@@ -115,7 +115,7 @@ export async function findUnusedContents(
   const rows = await db
     .selectFrom('blobs')
     .select('key')
-    // As the index says it.
+    // Matches the condition of the partial index.
     .where('state', '<>', KEPT)
     .where('created_at', '<', before)
     .orderBy('created_at')
@@ -124,7 +124,7 @@ export async function findUnusedContents(
   return rows.map(({ key }) => key);
 }
 
-/** @returns those of these keys whose contents no file keeps */
+/** @returns the keys of unreferenced contents */
 export async function filterUnusedContents(db: ReadConnection, keys: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('blobs')
@@ -136,8 +136,8 @@ export async function filterUnusedContents(db: ReadConnection, keys: readonly st
 }
 
 /**
- * Sees to it that nothing refers to contents from now on, before the store loses them.
- * @returns the keys of those that no file keeps
+ * Blocks new references to contents before the store deletes them.
+ * @returns the keys that are unreferenced
  */
 export async function beginRemoval(tx: Transaction, keys: readonly string[]): Promise<string[]> {
   const rows = await tx
@@ -150,7 +150,7 @@ export async function beginRemoval(tx: Transaction, keys: readonly string[]): Pr
   return rows.map(({ key }) => key);
 }
 
-/** Forgets contents that the store has no more. */
+/** Deletes the rows of contents that the store has deleted. */
 export async function endRemoval(tx: Transaction, keys: readonly string[]): Promise<void> {
   await tx
     .deleteFrom('blobs')

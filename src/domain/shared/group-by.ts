@@ -1,7 +1,4 @@
-/**
- * Puts rows that were read for many things at once to the thing that each is of.
- * @returns what `make` makes of the rows, in their order, by what `keyOf` says they are of
- */
+/** Groups rows by key, in their order, and maps each with `make`. */
 export function groupBy<R, K, T>(rows: Iterable<R>, keyOf: (row: R) => K, make: (row: R) => T): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const row of rows) {

@@ -5,28 +5,27 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { tryAdvisoryLock } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
 
-/** How long, in milliseconds, an answer is given again. */
+/** Milliseconds. */
 export const RESPONSE_TTL = 24 * 3_600_000;
-/** Bytes of a body above which it is compressed. */
+/** Bytes. */
 const COMPRESS_ABOVE = 64 * 1024;
 
-/** What a request that may come again is known by. */
+/** Identifies a request that a client may repeat. */
 export interface IdempotencyScope {
   userId: number;
   method: string;
   path: string;
-  /** What the client calls it. */
+  /** The `Idempotency-Key` that the client sent. */
   key: string;
 }
 
-/** What is answered again. */
+/** The response that a repeated request gets. */
 export interface StoredResponse {
-  /** SHA-256 of the request that it answered, base64url. */
+  /** SHA-256 of the request, base64url. */
   requestHash: string;
   status: number;
-  /** Texts by name. */
   headers: Readonly<Record<string, string>>;
-  /** Of the one thing that it tells of; `null` for several. */
+  /** The version of the resource; `null` if there are several. */
   version: number | null;
   /** JSON. */
   body: string;
@@ -49,7 +48,7 @@ const selectRow = prepareQuery<{ id: string; after: number }, StoredRow>((db, p)
     .where('kept_at', '>', p.after),
 );
 
-/** One that is too old to be given again may still be there. */
+/** An expired row may still exist. */
 const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: number }>((tx, p) =>
   tx
     .insertInto('kept_answers')
@@ -77,7 +76,7 @@ const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: 
     ),
 );
 
-/** @returns what tells the request from others of the account, and of other accounts; nobody reads the key in it */
+/** @returns a hash that identifies the request of the account, without revealing the key */
 export function idempotencyId({ userId, method, path, key }: IdempotencyScope): string {
   return createHash('sha256')
     .update(JSON.stringify([userId, method, path, key]))
@@ -85,15 +84,15 @@ export function idempotencyId({ userId, method, path, key }: IdempotencyScope): 
 }
 
 /**
- * Keeps other requests of the same id out until this unit of work ends, however it ends.
- * @param id of `repeatId`
- * @returns false when another unit of work has it
+ * Locks the id until the transaction ends.
+ * @param id from `idempotencyId`
+ * @returns false when another transaction holds the lock
  */
 export function lockIdempotencyKey(tx: Transaction, id: string): Promise<boolean> {
   return tryAdvisoryLock(tx, Buffer.from(id, 'base64url').readBigInt64BE(0));
 }
 
-/** @returns what was answered to the request of this id; not when that was too long ago */
+/** @returns the response to the request of this id, unless it has expired */
 export async function findStoredResponse(
   db: ReadConnection,
   id: string,
@@ -111,7 +110,7 @@ export async function findStoredResponse(
   };
 }
 
-/** Keeps an answer in the unit of work that it tells of: one is there with the other, or neither is. */
+/** Stores the response in the transaction of the change: both are committed, or neither. */
 export async function storeResponse(
   tx: Transaction,
   userId: number,
@@ -133,7 +132,7 @@ export async function storeResponse(
   });
 }
 
-// Both work in threads of their own, so that the event loop goes on.
+// These run on the thread pool and do not block the event loop.
 const gzipAsync = promisify<string, { level: number }, Buffer>(gzip);
 const gunzipAsync = promisify<Buffer, Buffer>(gunzip);
 

@@ -3,31 +3,31 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 
-/** Work that outlives the request that asked for it, and the process that began it. */
+/** Work that outlives its request and survives a restart. */
 export interface Job {
   id: number;
   kind: string;
-  /** What it is about, as JSON. */
+  /** JSON. */
   payload: string;
-  /** How often it was taken, this time included. */
+  /** The number of times it was taken, this one included. */
   attempts: number;
 }
 
-/** Takes a job of a kind. @returns nothing when none may be taken now */
+/** Takes a job of a kind. @returns nothing when none is available */
 export type TakeJob = (
   tx: Transaction,
   by: { holder: string; now: number; until: number },
 ) => Promise<Job | undefined>;
 
-/** How many of a kind may wait at once, where strangers can ask for it. */
+/** Limits how many jobs of a kind can be queued, where unauthenticated requests can queue them. */
 export interface JobLimit {
-  /** Who asks; jobs of the same origin count together. */
+  /** Jobs with the same key count together. */
   quotaKey: string;
   perQuotaKey: number;
   total: number;
 }
 
-/** Tells the runner of this process that there is work, so that it need not wait until it looks again. */
+/** Notifies the runner of this process of new jobs, so that it does not wait for its next poll. */
 export class JobNotifier extends EventEmitter<{ added: [] }> {
   notify(): void {
     this.emit('added');
@@ -35,11 +35,10 @@ export class JobNotifier extends EventEmitter<{ added: [] }> {
 }
 
 /**
- * Adds work to the unit of work that asks for it. It is done at least once: after a crash, it begins again.
- * @param payload becomes JSON; it holds no secret
- * @param limit of what may wait
- * @param key of which there is one alone
- * @returns whether it was added; not when too many wait, or there is one of the key
+ * Queues a job in the caller's transaction. Jobs run at least once: after a crash they start again.
+ * @param payload is stored as JSON and must hold no secret
+ * @param key at most one job has it
+ * @returns whether it was queued; false when the limit is reached or the key exists
  */
 export async function addJob(
   tx: Transaction,
@@ -68,7 +67,7 @@ export async function addJob(
   return added !== undefined;
 }
 
-/** Sees to it that there is the one job of a kind that always comes back. */
+/** Queues the recurring job of a kind unless it exists. */
 export async function ensureRecurringJob(tx: Transaction, kind: string, now: number): Promise<void> {
   await tx
     .insertInto('jobs')
@@ -86,7 +85,7 @@ export async function ensureRecurringJob(tx: Transaction, kind: string, now: num
     .execute();
 }
 
-/** Keeps others who count jobs of the kind out until this unit of work is done; then they see what it has changed. */
+/** Serializes transactions that count the jobs of a kind. */
 export async function lockJobKind(tx: Transaction, kind: string): Promise<void> {
   await tx
     .insertInto('job_kinds')
@@ -118,15 +117,15 @@ const selectDueKinds = prepareQuery<{ now: number }, { kind: string }>((db, p) =
   db.selectFrom('jobs').select('kind').distinct().where('due_at', '<=', p.now),
 );
 
-/** @returns the kinds of which something is to be done now */
+/** @returns the kinds with jobs that are due */
 export async function findDueKinds(db: ReadConnection, now: number): Promise<string[]> {
   return (await selectDueKinds(db, { now })).map(({ kind }) => kind);
 }
 
 /**
- * Takes the job of a kind that has waited longest.
- * @param holder who takes it
- * @param until when it is theirs, unless they keep it; then whoever comes may take it
+ * Takes the job of a kind that has been due the longest.
+ * @param holder the process that takes it
+ * @param until when its lease ends unless it is extended
  */
 export async function takeJob(
   tx: Transaction,
@@ -148,37 +147,37 @@ export async function takeJob(
       .updateTable('jobs')
       .set((eb) => ({ holder, due_at: until, attempts: eb('attempts', '+', 1) }))
       .where('id', '=', isDue)
-      // Asked again of the row itself: another instance may have taken it while this one waited for it.
+      // Repeated on the row itself, because another instance may have taken the job while this one waited for the
+      // lock.
       .where('due_at', '<=', now)
       .returning(['id', 'kind', 'payload', 'attempts'])
       .executeTakeFirst()
   );
 }
 
-/** Keeps a job that takes long. @returns whether it is still theirs: it is not when it was cancelled, or taken by another */
+/** Extends the lease of a running job. @returns false when it was cancelled, or taken by another process */
 export async function extendLease(
   tx: Transaction,
   { id }: Pick<Job, 'id'>,
   holder: string,
   until: number,
 ): Promise<boolean> {
-  const kept = await tx
+  const extended = await tx
     .updateTable('jobs')
     .set({ due_at: until })
     .where('id', '=', id)
     .where('holder', '=', holder)
     .executeTakeFirst();
-  return kept.numUpdatedRows > 0n;
+  return extended.numUpdatedRows > 0n;
 }
 
-/** Deletes a job that is done. */
 export async function finishJob(tx: Transaction, { id }: Pick<Job, 'id'>, holder: string): Promise<void> {
   await tx.deleteFrom('jobs').where('id', '=', id).where('holder', '=', holder).execute();
 }
 
 /**
- * Gives a job back, to be done at another time, by anyone.
- * @param attempts how often it counts as taken from now on
+ * Returns a job to the queue.
+ * @param attempts the number of attempts that count from now on
  */
 export async function rescheduleJob(
   tx: Transaction,
@@ -194,7 +193,7 @@ export async function rescheduleJob(
     .execute();
 }
 
-/** Deletes a job whether it waits or runs; whoever has it is told to stop when they next keep it. */
+/** Deletes a queued or running job. A process that runs it stops at its next `extendLease`. */
 export async function cancelJob(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<boolean> {
   const cancelled = await tx.deleteFrom('jobs').where('id', '=', id).executeTakeFirst();
   return cancelled.numDeletedRows > 0n;

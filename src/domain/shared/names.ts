@@ -2,27 +2,30 @@ import { type FieldError, invalidInput } from './errors.ts';
 
 export const MAX_NAME_LENGTH = 255;
 
-/** 1 to `MAX_NAME_LENGTH` code points between outer space. It backtracks no further than the longest name. */
+/** 1 to `MAX_NAME_LENGTH` code points between leading and trailing space. Backtracking is bounded by that length. */
 const NAME = /^\s*\S(?:[\s\S]{0,253}\S)?\s*$/u;
 
-/** What `nameFault` finds nothing wrong with, for JSON Schema, whose characters are code points as well. */
+/** The same rule for JSON Schema. */
 export const NAME_PATTERN = NAME.source;
 
-/** @returns what is wrong with a name, or nothing (docs/decided.md, section 6: 1 to 255 characters after trimming) */
+/**
+ * Names have 1 to 255 characters after trimming (docs/decided.md, section 6).
+ * @returns what is wrong with the name, or nothing
+ */
 export function validateName(property: string, name: string): FieldError | undefined {
   const length = [...name.trim()].length;
-  if (length === 0) return { property, message: 'must not be empty', value: name };
+  if (length === 0) return { property, code: 'empty', value: name };
   if (length > MAX_NAME_LENGTH)
-    return { property, message: `must have at most ${MAX_NAME_LENGTH} characters`, value: name };
+    return { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name };
   return undefined;
 }
 
 /**
- * @returns the name without outer space
- * @throws Failure `invalid` when it is empty or too long
+ * @returns the trimmed name
+ * @throws DomainError `invalid` when it is empty or too long
  */
 export function requireName(property: string, name: string): string {
-  const fault = validateName(property, name);
-  if (fault !== undefined) throw invalidInput(fault);
+  const error = validateName(property, name);
+  if (error !== undefined) throw invalidInput(error);
   return name.trim();
 }

@@ -91,5 +91,5 @@ export function closedAt(statusId: number, now: number): number | null {
 }
 
 export function validateStatus(property: string, id: number): FieldError[] {
-  return STATUS_NAMES.has(id) ? [] : [{ property, message: 'is not the id of a status', value: id }];
+  return STATUS_NAMES.has(id) ? [] : [{ property, code: 'unknown-status', value: id }];
 }

@@ -2,7 +2,7 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 
-/** A user, as other things name them. */
+/** A user as other objects refer to them. */
 export interface UserRef {
   id: number;
   name: string | null;
@@ -17,15 +17,15 @@ const selectUsersById = prepareQuery<{ ids: readonly number[] }, UserRef>((db, p
 );
 
 /**
- * @param ids may have doubles, and `null` where no account did something
- * @returns a function from an id to the user; to `null` where there is none
+ * @param ids may contain duplicates, and `null` for actions without an account
+ * @returns a function from an id to the user, or to `null`
  */
 export async function loadUserRefs(
   db: ReadConnection,
   ids: readonly (number | null)[],
 ): Promise<(id: number | null) => UserRef | null> {
-  const wanted = [...new Set(ids)].filter((id) => id !== null);
-  const users = wanted.length === 0 ? [] : await selectUsersById(db, { ids: wanted });
+  const uniqueIds = [...new Set(ids)].filter((id) => id !== null);
+  const users = uniqueIds.length === 0 ? [] : await selectUsersById(db, { ids: uniqueIds });
   const known = new Map(users.map(({ id, name, email }) => [id, { id, name, email }]));
   return (id) => (id === null ? null : (known.get(id) ?? null));
 }

@@ -1,15 +1,15 @@
 import { DomainError } from './errors.ts';
 
-/** The versions of a thing that a change wants to find there; `*` is any. */
+/** The versions that a change expects; `*` is any. */
 export type ExpectedVersion = '*' | ReadonlySet<number>;
 
 /**
- * To be called in the unit of work once the thing is held and found to be within reach, after what a role forbids and
- * before what the database refuses (docs/decided.md, section 4).
- * @param expected absent: nothing is compared
- * @throws Failure `changed` when the thing has another version
+ * Call this in the transaction once the row is locked and visible, after checks of permissions and before those of
+ * other data (docs/decided.md, section 4).
+ * @param expected absent: any version
+ * @throws DomainError `version-mismatch`
  */
 export function requireVersion(expected: ExpectedVersion | undefined, version: number): void {
   if (expected === undefined || expected === '*' || expected.has(version)) return;
-  throw new DomainError('changed', 'It was changed since you read it: If-Match names another version.');
+  throw new DomainError('version-mismatch', { code: 'version-mismatch' });
 }

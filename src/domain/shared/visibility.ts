@@ -4,8 +4,8 @@ import { type ScopeAccess, accessOfScope, type Scope } from '../../auth/scopes.t
 import { withoutIndex } from '../../db/dialect-sql.ts';
 
 /**
- * What the scopes of a caller open, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`,
- * so that queries can be prepared once for each.
+ * What a caller can see, by the rules of docs/decided.md, section 10. Callers of the same kind share a `key`, by
+ * which queries are prepared once for each kind.
  */
 export interface Visibility {
   key: string;
@@ -13,7 +13,7 @@ export interface Visibility {
   rules: readonly ScopeAccess[];
 }
 
-/** Staff who are assigned to organizations are confined to these, other staff are not, and clients are of one. */
+/** `assigned` are staff limited to some organizations, `staff` are the others. */
 type CallerKind = 'staff' | 'assigned' | 'client';
 
 function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
@@ -21,21 +21,17 @@ function kindOf({ staff, assignedOrganizations }: Account): CallerKind {
   return assignedOrganizations === null ? 'staff' : 'assigned';
 }
 
-/** The parameters that the conditions below need. */
 export interface VisibilityParameters {
   /** -1 for the command line, which has no account. */
   callerId: number;
-  /** -1 for staff, who are of no organization. */
+  /** -1 for staff, who belong to no organization. */
   callerOrganizationId: number;
 }
 
-/**
- * @param accepted the scopes that the operation accepts; only those count
- * @returns what the caller reaches with them
- */
+/** @param accepted the scopes that the operation accepts; other scopes are ignored */
 export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): Visibility {
-  const held = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
-  const all = held.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
+  const granted = accepted.filter((scope) => scope !== 'api' && caller.scopes.has(scope));
+  const all = granted.map((scope) => accessOfScope(scope as Exclude<Scope, 'api'>));
   const rules = all.filter(
     (rule, index) => !all.some((other, at) => at !== index && includes(other, rule, at < index)),
   );
@@ -46,7 +42,7 @@ export function visibilityByScopes(caller: Caller, accepted: readonly Scope[]): 
 
 const WIDTH = { listing: 0, organization: 1, global: 2 } as const;
 
-/** Whether one rule makes another one needless: a listing holds assets of its own organization only. */
+/** Whether one rule makes the other redundant. Listings hold only assets of their own organization. */
 function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean {
   const sameAssets = String(one.writableBy) === String(other.writableBy);
   if (one.level === other.level && sameAssets) return first;
@@ -54,8 +50,8 @@ function includes(one: ScopeAccess, other: ScopeAccess, first: boolean): boolean
 }
 
 /**
- * @returns what the account reaches where an operation has no scopes of its own: staff everything, or the organizations
- *   that they are assigned to, an admin their organization, everyone else the assessments that they have access to
+ * The visibility of an account where an operation has no scopes of its own: staff see everything, or their assigned
+ * organizations; admins see their organization; other users see the assessments that they have access to.
  */
 export function visibilityOf(account: Account): Visibility {
   const kind = kindOf(account);
@@ -68,19 +64,19 @@ export function visibilityParameters(caller: Caller): VisibilityParameters {
   return { callerId: caller.userId ?? -1, callerOrganizationId: caller.organizationId ?? -1 };
 }
 
-/** @returns the condition that a row of `assets`, found by other means, is within reach */
-export function assetIsVisible(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+/** The condition that a row of `assets`, found by other means, is visible. */
+export function assetIsVisible(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
   return assetCondition(
-    reach,
+    visibility,
     withoutIndex(sql.ref<number>('assets.organization_id')),
-    isListed(reach.kind, p),
+    isListed(visibility.kind, p),
     p,
   );
 }
 
-/** The same for what nothing else narrows: the rows of `assets` are found by it. */
-export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
-  const { kind } = reach;
+/** The same condition in a form by which indexes find the rows. */
+export function inVisibleAssets(visibility: Visibility, p: VisibilityParameters): RawBuilder<SqlBool> {
+  const { kind } = visibility;
   const listed =
     kind === 'client'
       ? sql<SqlBool>`assets.id in (
@@ -91,7 +87,7 @@ export function inVisibleAssets(reach: Visibility, p: VisibilityParameters): Raw
           select listing_assets.asset_id from assessments
           join listing_assets on listing_assets.assessment_id = assessments.id
           where ${inListing(kind, p)})`;
-  return assetCondition(reach, sql.ref('assets.organization_id'), listed, p);
+  return assetCondition(visibility, sql.ref('assets.organization_id'), listed, p);
 }
 
 function assetCondition(
@@ -118,14 +114,14 @@ function assetCondition(
   );
 }
 
-/** @returns the condition that a row of `organizations`, an organization or a group of them, is within reach */
+/** The condition that a row of `organizations`, an organization or a group, is visible. */
 export function organizationIsVisible(
   { rules, kind }: Visibility,
   p: VisibilityParameters,
 ): RawBuilder<SqlBool> {
   const levels = [...new Set(rules.map(({ level }) => level))];
   if (levels.includes('global')) return TRUE;
-  const within = (id: Expression<unknown>): RawBuilder<SqlBool> =>
+  const isVisible = (id: Expression<unknown>): RawBuilder<SqlBool> =>
     anyOf(
       levels.map((level) =>
         level === 'organization'
@@ -133,15 +129,15 @@ export function organizationIsVisible(
           : sql<SqlBool>`exists (select 1 from assessments where assessments.organization_id = ${id} and ${inListing(kind, p)})`,
       ),
     );
-  return sql<SqlBool>`(${within(sql.ref('organizations.id'))} or exists (
+  return sql<SqlBool>`(${isVisible(sql.ref('organizations.id'))} or exists (
     select 1 from organization_group_members
     where organization_group_members.group_id = organizations.id
-      and ${within(sql.ref('organization_group_members.organization_id'))}))`;
+      and ${isVisible(sql.ref('organization_group_members.organization_id'))}))`;
 }
 
 /**
- * @param column the id of the organization that something is of
- * @returns the condition that the account belongs to it, in whatever role (as `belongsTo` says of one)
+ * The condition that the account belongs to an organization in any role, as `belongsTo` does in memory.
+ * @param column the organization's id
  */
 export function inOwnOrganization(
   { kind }: Visibility,
@@ -151,7 +147,7 @@ export function inOwnOrganization(
   return inOrganization(column, kind, p);
 }
 
-/** @returns the condition that a row of `assessments`, a listing, is within reach */
+/** The condition that a row of `assessments`, a listing, is visible. */
 export function assessmentIsVisible(
   { rules, kind }: Visibility,
   p: VisibilityParameters,
@@ -172,7 +168,7 @@ function anyOf(conditions: readonly RawBuilder<SqlBool>[]): RawBuilder<SqlBool> 
   return conditions.length === 0 ? sql<SqlBool>`1 = 0` : sql<SqlBool>`(${sql.join(conditions, sql` or `)})`;
 }
 
-/** A client user's own organization, the organizations that a staff user is assigned to, or all. */
+/** A client user's organization, the assigned organizations of staff, or all. */
 function inOrganization(
   id: Expression<unknown>,
   kind: CallerKind,
@@ -188,7 +184,7 @@ function inOrganization(
   }
 }
 
-/** Whether one of these listings holds the row of `assets`. */
+/** Whether one of the caller's listings contains the row of `assets`. */
 function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   return kind === 'client'
     ? sql<SqlBool>`exists (
@@ -200,7 +196,7 @@ function isListed(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool
         where listing_assets.asset_id = assets.id and ${inListing(kind, p)})`;
 }
 
-/** The listings that a client user has access to; for staff, the listings of their organizations. */
+/** The listings that a client user has access to; for staff, those of their organizations. */
 function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBool> {
   if (kind !== 'client') return inOrganization(sql.ref('assessments.organization_id'), kind, p);
   return sql<SqlBool>`exists (
@@ -208,17 +204,14 @@ function inListing(kind: CallerKind, p: VisibilityParameters): RawBuilder<SqlBoo
     where assessment_access.assessment_id = assessments.id and assessment_access.user_id = ${p.callerId})`;
 }
 
-/**
- * Remembers one value for each kind of reach; there are few.
- * @returns a function from a reach to the value that `make` made for the first of its key
- */
-export function memoizeByVisibility<T>(make: (reach: Visibility) => T): (reach: Visibility) => T {
-  const made = new Map<string, T>();
-  return (reach) => {
-    let value = made.get(reach.key);
+/** Caches one value for each visibility key; there are few. */
+export function memoizeByVisibility<T>(make: (visibility: Visibility) => T): (visibility: Visibility) => T {
+  const cache = new Map<string, T>();
+  return (visibility) => {
+    let value = cache.get(visibility.key);
     if (value === undefined) {
-      value = make(reach);
-      made.set(reach.key, value);
+      value = make(visibility);
+      cache.set(visibility.key, value);
     }
     return value;
   };

@@ -1,15 +1,14 @@
 import type { ReadConnection } from '../../db/engine.ts';
 import type { SessionLimits } from './sessions.ts';
 
-/** How much there is of what can act for an account. */
+/** The number of active sessions, tokens and applications of an account. */
 export interface AccountSummary {
   sessions: number;
-  /** Personal access tokens and those made at the command line. */
+  /** Personal access tokens and those created on the command line. */
   tokens: number;
   applications: number;
 }
 
-/** @returns what is good now, counted */
 export async function summarizeAccount(
   db: ReadConnection,
   userId: number,

@@ -1,32 +1,32 @@
 import type { Transaction } from '../../db/engine.ts';
 
-/** What is tried, and from where. */
+/** What is attempted, and from where. */
 export interface AttemptKey {
-  /** Names the thing and whom it is tried on, what people typed as a hash: they type passwords into any field. */
+  /** The action and its target. Typed values are hashed, as people type passwords into any field. */
   subject: string;
-  /** Empty where all addresses count together. */
+  /** Empty to count all addresses together. */
   address: string;
 }
 
 export interface AttemptLimit {
-  /** So many are let through. */
+  /** The number of attempts that are allowed. */
   max: number;
-  /** Within so many milliseconds; the last of them locks for as long. */
+  /** Milliseconds. The last attempt locks for as long. */
   window: number;
 }
 
-/** So many subjects have a row of their own for an address; further ones share one. */
+/** Subjects with a row of their own for an address. Further subjects share one row. */
 const MAX_SUBJECTS = 100;
 
 export type AttemptResult =
-  /** @property count of those within the window, this one included */
+  /** @property count attempts within the window, this one included */
   | { outcome: 'counted'; count: number }
-  /** @property retryAfter in seconds */
+  /** @property retryAfter seconds */
   | { outcome: 'locked'; retryAfter: number };
 
 /**
- * Counts an attempt before it is made, so that many at once are no way around the limit: only who gets `counted` may go
- * on. The window slides; trying while it is locked is not counted, and does not prolong the lock.
+ * Records an attempt before it is made, so that concurrent attempts cannot exceed the limit. Proceed only on
+ * `counted`. The window slides; attempts during a lock are neither counted nor prolong it.
  */
 export async function recordAttempt(
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function recordAttempt(
   { max, window }: AttemptLimit,
   now: number,
 ): Promise<AttemptResult> {
-  // Whoever touches the row keeps others out until this unit of work is done.
+  // Locks the row until the transaction ends.
   const row = await tx
     .insertInto('attempts')
     .values({ ...key, times: '[]', locked_until: 0, ends_at: now + window })
@@ -60,9 +60,8 @@ export async function recordAttempt(
 }
 
 /**
- * Keeps strangers from making a row for whatever they name: whoever tries more subjects from one address than may have
- * a row of their own tries any.
- * @param shared the subject that the further ones are counted under
+ * Bounds the rows that one address can create: beyond the limit its attempts share a subject.
+ * @param shared the subject of further attempts
  * @returns the key to count the attempt under
  */
 export async function boundedAttemptKey(
@@ -88,7 +87,7 @@ export async function boundedAttemptKey(
   return own === undefined ? { subject: shared, address: key.address } : key;
 }
 
-/** Forgets what was tried from this address. */
+/** Clears the attempts from this address. */
 export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
   await tx
     .deleteFrom('attempts')
@@ -97,7 +96,7 @@ export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<v
     .execute();
 }
 
-/** The same for every address. */
+/** Clears the attempts from all addresses. */
 export async function clearAllAttempts(tx: Transaction, subject: string): Promise<void> {
   await tx.deleteFrom('attempts').where('subject', '=', subject).execute();
 }

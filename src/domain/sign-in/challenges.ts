@@ -2,9 +2,9 @@ import { hashSecret } from '../../auth/secrets.ts';
 import type { Transaction } from '../../db/engine.ts';
 
 /**
- * Consumes a challenge: of two answers to it that come at once, one is taken.
- * @param endsAt until when an answer would be taken, and so how long this one is remembered
- * @returns whether nobody has answered it before
+ * Consumes a challenge, so that only one of several concurrent responses is accepted.
+ * @param endsAt when the challenge expires, and how long it is remembered
+ * @returns false when it was consumed before
  */
 export async function consumeChallenge(
   tx: Transaction,

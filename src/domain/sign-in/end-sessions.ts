@@ -6,17 +6,13 @@ import { revokeClientAccessTokens } from '../tokens/revoke-client-tokens.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { CONSOLE_CLIENT } from '../tokens/oauth-clients.ts';
 
-/** Whose session it is. */
 interface SessionOwner {
   userId: number;
   /** `null` for platform staff. */
   organizationId: number | null;
 }
 
-/**
- * Ends one session of a user.
- * @throws Failure `missing` when the user has no such session
- */
+/** @throws DomainError `not-found` when the user has no such session */
 export async function endSession(
   tx: Transaction,
   act: Attribution,
@@ -26,7 +22,7 @@ export async function endSession(
   if (!(await endSessionIfAny(tx, act, user, sessionId))) throw notFound('session');
 }
 
-/** The same for a session that may have ended already. @returns whether it was there */
+/** @returns whether the session existed */
 export async function endSessionIfAny(
   tx: Transaction,
   act: Attribution,
@@ -45,9 +41,9 @@ export async function endSessionIfAny(
 }
 
 /**
- * Ends every session of a user.
- * @param except the one that stays; `null` for none
- * @returns how many ended
+ * Ends all sessions of a user.
+ * @param except the id of a session that stays; `null` for none
+ * @returns the number of ended sessions
  */
 export async function endSessions(
   tx: Transaction,
@@ -68,9 +64,9 @@ export async function endSessions(
 }
 
 /**
- * Ends every session of a user, for an operator.
- * @returns how many ended
- * @throws Failure `missing` for an unknown user
+ * Ends all sessions of a user, for an operator.
+ * @returns the number of ended sessions
+ * @throws DomainError `not-found` for the user
  */
 export async function endUserSessions(tx: Transaction, act: Attribution, userId: number): Promise<number> {
   const user = await tx
@@ -88,7 +84,7 @@ async function recordSessionsEnded(
   user: SessionOwner,
   sessionIds: readonly string[],
 ): Promise<void> {
-  // What the console got by a session does not outlive it; where another one stands, it gets anew.
+  // Tokens of the console end with their session. Consoles in other sessions get new ones.
   if (sessionIds.length > 0 && (await revokeClientAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0)
     await bumpCredentialVersion(tx);
   for (const id of sessionIds) {

@@ -7,12 +7,12 @@ import { endSessions } from './end-sessions.ts';
 import { requireSession } from './sessions.ts';
 
 /**
- * Gives a first factor, with recovery codes, to someone who has proved nothing but their password; their other sessions
- * end.
- * @param session in which they do it, with its owner
- * @param add stores the factor, in the same unit of work
- * @throws Failure `conflict` when the account has a factor, which they are then to prove instead; SessionEnded when the
- *   session ended in the meantime
+ * Enrols the first second factor, with recovery codes, for a user who has only proved their password. Their other
+ * sessions end.
+ * @param session the current session
+ * @param add stores the factor in the same transaction
+ * @throws DomainError `conflict` when the account has a second factor, which has to be proved instead; SessionEnded
+ *   when the session ended in the meantime
  */
 export async function enrolFirstSecondFactor(
   tx: Transaction,
@@ -23,10 +23,7 @@ export async function enrolFirstSecondFactor(
 ): Promise<void> {
   await lockFactors(tx, session.userId);
   if (hasSecondFactor(await secondFactorsOf(tx, session.userId)))
-    throw new DomainError(
-      'conflict',
-      'This account has a second factor already. Sign in again, and use that.',
-    );
+    throw new DomainError('conflict', { code: 'second-factor-exists' });
   await requireSession(tx, session.id);
   await add();
   await replaceRecoveryCodes(tx, act, session, codes);

@@ -8,58 +8,57 @@ const MAX_TEXT = 255;
 const MAX_DOMAINS = 100;
 const MAX_GROUPS = 1_000;
 
-/** What an organization names: its provider, and what the claims of that provider mean here. */
+/** The identity provider of an organization, and what its claims mean. */
 export interface ProviderSettings {
-  /** As the provider's metadata writes it. */
+  /** As in the provider's metadata. */
   issuer: string;
   clientId: string;
   /** Sealed; `null` for a public client. */
   sealedSecret: string | null;
-  /** Whose addresses sign in there. */
+  /** The e-mail domains of its users. */
   domains: readonly string[];
   /** The claim that lists groups. */
   groupsClaim: string;
-  /** Who is in it is an admin, and nobody else; `null` leaves that to the organization. */
+  /** Its members are the only admins; `null` if the organization appoints admins itself. */
   adminGroup: string | null;
-  /** The assessments that a group opens. */
+  /** The assessments that members of a group can access. */
   groups: readonly { group: string; assessment: string }[];
   /** Whether passwords are refused. */
   ssoOnly: boolean;
 }
 
-/** @returns a domain as it is compared; one that is none stays as it is, to be told so */
+/** @returns the domain in the form in which domains are compared; invalid input unchanged */
 export function normalizeDomain(domain: string): string {
   return domainToASCII(domain.trim()) || domain;
 }
 
-/** @returns what is wrong with the settings of a provider, by their form alone */
+/** Validates without database access. */
 export function validateProviderSettings(
   settings: ProviderSettings,
   domains: readonly string[],
 ): FieldError[] {
   const { clientId, groupsClaim, adminGroup, groups } = settings;
   const texts = { clientId, groupsClaim, ...(adminGroup === null ? {} : { adminGroup }) };
-  return [
+  const errors: FieldError[] = [
     ...Object.entries(texts).flatMap(([property, value]) => validateText(property, value)),
-    ...domains.flatMap((value, index) =>
-      isDomain(value)
-        ? []
-        : [{ property: `domains.${index}`, message: 'must be a domain such as example.com', value }],
+    ...domains.flatMap((value, index): FieldError[] =>
+      isDomain(value) ? [] : [{ property: `domains.${index}`, code: 'not-a-domain', value }],
     ),
-    ...(domains.length === 0 || domains.length > MAX_DOMAINS
-      ? [{ property: 'domains', message: `must name 1 to ${MAX_DOMAINS} domains` }]
-      : []),
     ...groups.flatMap(({ group }, index) => validateText(`groups.${index}.group`, group)),
-    ...(groups.length > MAX_GROUPS ? [{ property: 'groups', message: `must be at most ${MAX_GROUPS}` }] : []),
   ];
+  if (domains.length === 0 || domains.length > MAX_DOMAINS)
+    errors.push({ property: 'domains', code: 'not-one-to', params: { max: MAX_DOMAINS } });
+  if (groups.length > MAX_GROUPS)
+    errors.push({ property: 'groups', code: 'too-many', params: { max: MAX_GROUPS } });
+  return errors;
 }
 
-/** At least two labels, the last of which is no number. */
+/** At least two labels, of which the last is not a number. */
 function isDomain(text: string): boolean {
   return text.length <= MAX_DOMAIN && isHostName(text) && /\.(?=[a-z0-9-]*[a-z])[a-z0-9-]{2,63}$/.test(text);
 }
 
 function validateText(property: string, value: string): FieldError[] {
   if (isPlainText(value, MAX_TEXT)) return [];
-  return [{ property, message: `must have 1 to ${MAX_TEXT} characters that can be seen`, value }];
+  return [{ property, code: 'not-visible-text', params: { max: MAX_TEXT }, value }];
 }

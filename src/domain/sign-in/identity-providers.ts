@@ -13,7 +13,6 @@ import { organizationByUid } from '../organizations/organizations.ts';
 import { endSessionIfAny } from './end-sessions.ts';
 import { SSO_METHOD } from '../users/sign-in-eligibility.ts';
 
-/** The provider of an organization. */
 export interface IdentityProvider extends Omit<ProviderSettings, 'domains' | 'groups'> {
   organizationId: number;
   /** The uid of the organization. */
@@ -59,12 +58,11 @@ const byOrganization = prepareQuery<{ organization: string }, ProviderRow>((db, 
   selectProviders(db).where('organizations.uid', '=', p.organization),
 );
 
-/** @returns whether any organization has a provider, so that the sign-in page has something to offer */
 export async function hasIdentityProviders(db: ReadConnection): Promise<boolean> {
   return (await db.selectFrom('identity_providers').select('organization_id').limit(1).execute()).length > 0;
 }
 
-/** @returns the provider by which people with this e-mail address sign in */
+/** @returns the provider for users with this e-mail address */
 export async function providerByEmail(
   db: ReadConnection,
   email: string,
@@ -83,11 +81,10 @@ export async function providerByOrganization(
 }
 
 /**
- * Names the provider of an organization; what was named before is replaced. Where it refuses passwords, sessions end that
- * began in another way than through the provider.
+ * Sets or replaces the provider of an organization. If it refuses passwords, sessions that began without it end.
  * @param organization its uid
- * @throws Failure `missing` for the organization, `invalid` for what is no domain, group or assessment of it, `conflict`
- *   for a domain that another organization has
+ * @throws DomainError `not-found` for the organization; `invalid` for a domain, group or assessment; `conflict` for
+ *   a domain of another organization
  */
 export async function setIdentityProvider(
   tx: Transaction,
@@ -98,8 +95,8 @@ export async function setIdentityProvider(
   const { id } = await requireOrganization(tx, organization);
   const { issuer, clientId, sealedSecret, groupsClaim, adminGroup } = settings;
   const domains = [...new Set(settings.domains.map((domain) => normalizeDomain(domain)))];
-  const faults = validateProviderSettings(settings, domains);
-  if (faults.length > 0) throw invalidInput(faults);
+  const fieldErrors = validateProviderSettings(settings, domains);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const assessments = await assessmentsOf(tx, id, settings.groups);
   const before = await providerDetails(tx, organization);
 
@@ -124,8 +121,7 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .returning('domain')
       .executeTakeFirst();
-    if (added === undefined)
-      throw new DomainError('conflict', `The domain ${domain} belongs to another organization already.`);
+    if (added === undefined) throw new DomainError('conflict', { code: 'domain-taken', params: { domain } });
   }
   await tx.deleteFrom('identity_provider_groups').where('organization_id', '=', id).execute();
   for (const [index, { group }] of settings.groups.entries()) {
@@ -157,8 +153,8 @@ async function endNonSsoSessions(tx: Transaction, act: Attribution, organization
 }
 
 /**
- * Takes the provider away. Accounts stay, and whoever has a password signs in with it.
- * @throws Failure `missing` when the organization has none
+ * Removes the provider. Accounts remain, and users with a password sign in with it.
+ * @throws DomainError `not-found` when the organization has none
  */
 export async function removeIdentityProvider(
   tx: Transaction,
@@ -178,14 +174,14 @@ export async function removeIdentityProvider(
   });
 }
 
-/** A provider with its domains and groups, and without its secret. */
+/** A provider with its domains and groups, but without its secret. */
 export interface ListedProvider extends Omit<ProviderSettings, 'sealedSecret'> {
   organization: string;
   /** Whether it has a secret. */
   confidential: boolean;
 }
 
-/** @returns the providers of all organizations, or of one, by the organization's uid */
+/** @returns the providers of all organizations, or of the organization with this uid */
 export async function listIdentityProviders(
   db: ReadConnection,
   organization?: string,
@@ -220,7 +216,7 @@ export async function domainsOf(db: ReadConnection, organizationId: number): Pro
   return rows.map(({ domain }) => domain);
 }
 
-/** @returns the ids of the assessments that groups open, in their order */
+/** @returns the ids of the assessments that groups map to, in their order */
 async function assessmentsOf(
   tx: Transaction,
   organizationId: number,
@@ -237,7 +233,7 @@ async function assessmentsOf(
     if (found === undefined) {
       throw invalidInput({
         property: `groups.${index}.assessment`,
-        message: 'is not the uid of an assessment of this organization',
+        code: 'unknown-assessment',
         value: assessment,
       });
     }
@@ -252,7 +248,7 @@ async function requireOrganization(db: ReadConnection, uid: string): Promise<{ i
   return organization;
 }
 
-/** @returns what the audit log tells of a provider */
+/** @returns the details of a provider for the audit log */
 async function providerDetails(db: ReadConnection, organization: string): Promise<object | null> {
   const [provider] = await listIdentityProviders(db, organization);
   if (provider === undefined) return null;

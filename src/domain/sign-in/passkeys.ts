@@ -20,21 +20,21 @@ export interface ListedPasskey {
   lastUsedFrom: string | null;
 }
 
-/** What a browser needs to know of a passkey to find it. */
+/** What a browser needs to find a passkey. */
 export interface PasskeyDescriptor {
   id: string;
-  /** As the browser told them when it was added. */
+  /** As the browser reported them. */
   transports: AuthenticatorTransportFuture[];
 }
 
-/** What an authenticator gave when it made one. */
+/** What an authenticator returned on registration. */
 export interface NewPasskey extends PasskeyDescriptor {
   /** COSE, base64url. */
   publicKey: string;
-  /** The signature counter; authenticators that keep none say 0. */
+  /** The signature counter; 0 for authenticators without one. */
   counter: number;
   name: string;
-  /** What the browser was asked with, and until when it was to answer. */
+  /** The challenge of the registration, and when it expires. */
   challenge: string;
   endsAt: number;
 }
@@ -57,7 +57,6 @@ export async function listPasskeys(db: ReadConnection, userId: number): Promise<
   }));
 }
 
-/** @returns how a browser finds the passkeys of a user */
 export async function passkeyDescriptors(db: ReadConnection, userId: number): Promise<PasskeyDescriptor[]> {
   const rows = await db
     .selectFrom('passkeys')
@@ -73,9 +72,9 @@ export async function passkeyDescriptors(db: ReadConnection, userId: number): Pr
 }
 
 /**
- * Adds a passkey that its authenticator has just made and proved.
- * @throws Failure `invalid` for its name, `conflict` when it is there already, its challenge was
- *   answered before, or the account has too many
+ * Adds a passkey whose registration was verified.
+ * @throws DomainError `invalid` for its name; `conflict` when it exists, its challenge was used before, or the
+ *   account has too many
  */
 export async function addPasskey(
   tx: Transaction,
@@ -85,11 +84,11 @@ export async function addPasskey(
 ): Promise<void> {
   const name = requireName('name', input.name);
   if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
-    throw new DomainError('conflict', 'This passkey was sent twice. Load the page again.');
+    throw new DomainError('conflict', { code: 'passkey-challenge-used' });
   await lockAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
   if (passkeys.length >= MAX_PASSKEYS)
-    throw new DomainError('conflict', `An account has at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
+    throw new DomainError('conflict', { code: 'too-many-passkeys', params: { max: MAX_PASSKEYS } });
   const added = await tx
     .insertInto('passkeys')
     .values({
@@ -106,8 +105,7 @@ export async function addPasskey(
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (added === undefined)
-    throw new DomainError('conflict', 'This passkey is set up already. Use another one.');
+  if (added === undefined) throw new DomainError('conflict', { code: 'passkey-exists' });
   await recordEvent(tx, act, {
     action: 'passkey.create',
     object: ['passkey', input.id],
@@ -118,9 +116,8 @@ export async function addPasskey(
 }
 
 /**
- * Removes one passkey of a user.
- * @throws Failure `missing` when the user has no such passkey, `forbidden` when it is the last factor and the
- *   organization wants one
+ * @throws DomainError `not-found` when the user has no such passkey; `forbidden` when it is the last factor and the
+ *   organization requires one
  */
 export async function removePasskey(
   tx: Transaction,

@@ -5,15 +5,15 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { clearAllAttempts } from './attempt-limits.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { revokeConsent } from '../tokens/consents.ts';
-import { DomainError, notFound } from '../shared/errors.ts';
+import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
 import { setPassword } from './passwords.ts';
 import { endSessions } from './end-sessions.ts';
 import { type SignInBlocker, signInBlocker, selectSignInStates } from '../users/sign-in-eligibility.ts';
 import { signInSubject } from './sign-in-with-password.ts';
 
-/** How long a link is good, in milliseconds. */
+/** Milliseconds. */
 const LIFETIME = 3_600_000;
-/** Whose password a link sets. */
+/** The account whose password a link sets. */
 export interface PasswordReset {
   userId: number;
   email: string;
@@ -25,16 +25,16 @@ export interface PasswordReset {
 }
 
 /**
- * So many links that were mailed are good at a time; a further one ends the oldest. An account gets at most three mails
- * an hour, each of which may be tried six times.
+ * Mailed links that are valid at a time; another one ends the oldest. An account gets at most three mails an hour,
+ * each of which may be retried six times.
  */
 const MAX_MAILED = 20;
 
 /**
- * Makes the link by which someone gets a new password. One that is made by hand, which an admin or an operator passes on,
- * ends the one that was made so before. Anybody can have links mailed to somebody else: these end none of the others.
- * @returns the secret of the link, which is not stored, until when it is good, and the person's e-mail address
- * @throws Failure `missing` for an unknown user, `forbidden` for one who cannot have a password by a link
+ * Creates a link that sets a new password. A link created by hand, which an admin or operator passes on, ends the
+ * previous one of its kind. Mailed links end no others, because anybody can request them for anybody.
+ * @returns the secret of the link, which is not stored, its expiry, and the user's e-mail address
+ * @throws DomainError `not-found` for the user; `forbidden` for users who cannot have a password
  */
 export async function createPasswordReset(
   tx: Transaction,
@@ -48,7 +48,7 @@ export async function createPasswordReset(
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle !== undefined) throw new DomainError('forbidden', OBSTACLES[obstacle]);
+  if (obstacle !== undefined) throw new DomainError('forbidden', BLOCKERS[obstacle]);
   const secret = newSecret();
   const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
   await revokeOlderLinks(tx, userId, madeBy);
@@ -66,7 +66,7 @@ export async function createPasswordReset(
   return { secret, expiresAt: values.expires_at, to: user.email };
 }
 
-/** Makes room for one more link. */
+/** Ends older links, so that the new one is within the limit. */
 async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
   const kept = tx
     .selectFrom('password_resets')
@@ -84,7 +84,7 @@ async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' 
     .execute();
 }
 
-/** @returns the id of the account with this address, if it can have a new password by a link */
+/** @returns the id of the account with this address if a link can set its password */
 export async function findResettableUser(db: ReadConnection, email: string): Promise<number | undefined> {
   const user = await selectSignInStates(db)
     .select('users.id')
@@ -93,7 +93,7 @@ export async function findResettableUser(db: ReadConnection, email: string): Pro
   return user !== undefined && signInBlocker(user) === undefined ? user.id : undefined;
 }
 
-/** @returns whose password the link with this secret sets; `over` when it is too old or may not any more */
+/** @returns the account of a link; `over` when the link has expired or its account may not have a password */
 export async function findPasswordReset(
   db: ReadConnection,
   secret: string,
@@ -119,10 +119,10 @@ export async function findPasswordReset(
 }
 
 /**
- * Sets the password of a link, once, which ends every other link too. All sessions end, the applications lose what they were given, and the lock on
- * signing in opens. Tokens that the person made themselves stay good.
+ * Sets the password of a link, once, and ends all other links. All sessions end, applications lose their access,
+ * and the sign-in lock is lifted. Personal access tokens stay valid.
  * @param passwordHash argon2id, PHC format
- * @throws Failure `missing` when the link was used, replaced or got too old in the meantime
+ * @throws DomainError `not-found` when the link was used, replaced or has expired
  */
 export async function redeemPasswordReset(
   tx: Transaction,
@@ -139,7 +139,7 @@ export async function redeemPasswordReset(
     .executeTakeFirst();
   if (used?.user_id !== reset.userId) throw notFound('link');
   const { userId, organizationId } = reset;
-  // Whoever has the link is the person that it is for, whoever else may be signed in here.
+  // The holder of the link acts, even if another user is signed in.
   const person = asUser(act, userId);
   await recordEvent(tx, person, {
     action: 'password-reset.use',
@@ -166,8 +166,8 @@ async function connectedClients(db: ReadConnection, userId: number): Promise<str
   return rows.map((row) => row.client_id);
 }
 
-const OBSTACLES: Readonly<Record<SignInBlocker, string>> = {
-  banned: 'This user is banned, and cannot sign in.',
-  invited: 'This user has not accepted the invitation yet. Renew the invitation instead.',
-  provider: "This user signs in through the organization's provider, and has no password here.",
-};
+const BLOCKERS = {
+  banned: { code: 'password-user-banned' },
+  invited: { code: 'password-user-invited' },
+  provider: { code: 'password-user-sso' },
+} as const satisfies Readonly<Record<SignInBlocker, DomainProblem>>;

@@ -7,9 +7,9 @@ import { rotateSession, type Session } from './sessions.ts';
 import { signInBlocker, selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibility.ts';
 
 /**
- * Gives an account another password, which ends the links by which it might have got one. Its tokens stay good.
+ * Sets the password of an account and ends its reset links. Tokens stay valid.
  * @param passwordHash argon2id, PHC format
- * @throws Failure `missing` for an unknown or banned user
+ * @throws DomainError `not-found` for an unknown or banned user
  */
 export async function setPassword(
   tx: Transaction,
@@ -36,10 +36,10 @@ export async function setPassword(
 }
 
 /**
- * Changes the password of who is signed in: their other sessions end, and this one gets another secret.
+ * Changes the password of the signed-in user: their other sessions end, and this one gets a new secret.
  * @param passwordHash argon2id, PHC format
  * @returns the secret for this session's cookie
- * @throws Failure `missing` for a user who was banned in the meantime, SessionEnded for a session that ended
+ * @throws DomainError `not-found` when the user was banned in the meantime; SessionEnded
  */
 export async function changePassword(
   tx: Transaction,
@@ -53,8 +53,8 @@ export async function changePassword(
 }
 
 /**
- * @returns how an account may prove itself with a password: `none` when it has none, `provider` when its organization
- *   signs its people in through its provider alone
+ * @returns whether an account has a password; `provider` when its organization requires sign-in through its
+ *   provider
  */
 export async function passwordStatus(
   db: ReadConnection,

@@ -6,17 +6,17 @@ import { recordEvent } from '../audit/record-event.ts';
 import type { FactorOwner } from './second-factors.ts';
 
 const COUNT = 10;
-/** 120 bits: too many to try, also for whoever has the hashes (OWASP ASVS 5, 6.5.2). */
+/** 120 bits, too many to guess even with the hashes (OWASP ASVS 5, 6.5.2). */
 const LENGTH = 24;
 const GROUP = 4;
-/** Crockford's base32, which has no letters that look like others. */
+/** Crockford's base32, without letters that look alike. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const FORM = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`);
 
-/** The longest text that is looked at: a code with some spaces or dashes too many. */
+/** Characters that are examined: a code with some extra spaces or dashes. */
 export const MAX_RECOVERY_CODE_LENGTH = 64;
 
-/** @returns ten new codes, as people read them: `7k3f-09qd-…` */
+/** @returns ten new codes, formatted as `7k3f-09qd-…` */
 export function generateRecoveryCodes(): string[] {
   return Array.from({ length: COUNT }, () => {
     const letters = Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join(
@@ -27,8 +27,8 @@ export function generateRecoveryCodes(): string[] {
 }
 
 /**
- * Gives a user these codes and no others: older ones are good for nothing.
- * @param codes from `newRecoveryCodes`; stored as hashes only
+ * Replaces the recovery codes of a user.
+ * @param codes from `generateRecoveryCodes`; only hashes are stored
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,
@@ -53,8 +53,8 @@ export async function replaceRecoveryCodes(
 }
 
 /**
- * The same for a user who has none left, as with a first factor.
- * @returns whether they got these codes, which are then to be shown
+ * Issues codes to a user who has none left, as with a first factor.
+ * @returns whether the codes were issued and have to be shown
  */
 export async function issueFirstRecoveryCodes(
   tx: Transaction,
@@ -75,9 +75,8 @@ export async function issueFirstRecoveryCodes(
 }
 
 /**
- * Accepts a recovery code, once: of two that come at once, one is right.
- * @param code as it was typed: case, spaces and dashes do not matter, nor do letters that look like digits
- * @returns whether it was right
+ * Accepts a recovery code once, even if it is sent concurrently.
+ * @param code as typed: case, spaces, dashes, and letters that look like digits do not matter
  */
 export async function redeemRecoveryCode(
   db: Database,
@@ -107,7 +106,7 @@ export async function redeemRecoveryCode(
   });
 }
 
-/** The user is part of it, so that nobody tries codes on all accounts at once. */
+/** The hash includes the user, so that a guess applies to one account only. */
 function hashOf(userId: number, code: string): string {
   return hashSecret(`recovery code ${userId} ${normalizeCode(code)}`);
 }

@@ -2,24 +2,24 @@ import { networkPrefix } from '../../auth/ip-addresses.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { addJob } from '../shared/jobs.ts';
 
-/** The kind of job that sends a link for a new password. */
+/** The kind of job that mails a password reset link. */
 export const RESET_MAIL = 'reset-mail';
 
-/** Mails that wait: of those who ask from one address, and in all. */
+/** Queued mails, requested from one address and in total. */
 const MAX_QUEUED = { perQuotaKey: 20, total: 1_000 };
 
-/** Somebody asks for a link to an account, which there may be. */
+/** A request for a reset link, for an account that may not exist. */
 export interface PasswordResetRequest {
   email: string;
-  /** Where the request came from, and when, in milliseconds since 1970. */
+  /** The address and time of the request; milliseconds since 1970. */
   address: string;
   at: number;
   requestId: string;
 }
 
 /**
- * Has a link sent, without a look whether there is such an account: whoever asks learns nothing by how long it takes.
- * @returns whether it will be looked into; not when too many wait
+ * Queues a reset mail without looking up the account, so that timing does not reveal whether it exists.
+ * @returns false when too many mails are queued
  */
 export async function queueResetMail(tx: Transaction, request: PasswordResetRequest): Promise<boolean> {
   return addJob(tx, RESET_MAIL, request, request.at, {

@@ -13,29 +13,28 @@ import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibi
 
 const LIMIT = { max: 10, window: 600_000 };
 
-/** Whose factor it is. A session is one. */
+/** The owner of a factor; a session has these members. */
 export interface FactorOwner {
   userId: number;
   /** `null` for platform staff. */
   organizationId: number | null;
 }
 
-/** What an account can prove itself with, beside its password. */
+/** The factors of an account besides its password. */
 export interface SecondFactors {
   /** Whether it has an authenticator app. */
   totp: boolean;
   passkeys: number;
-  /** Unused ones. They are a way out for who has another factor, and none of their own. */
+  /** Unused codes. They help an account that has another factor, but are no factor of their own. */
   recoveryCodes: number;
-  /** Whether its organization wants it to have a factor. */
+  /** Whether the organization requires a second factor. */
   required: boolean;
 }
 
-/** What came of an attempt to prove a second factor. */
 export type SecondFactorResult =
   | { outcome: 'right' }
   | { outcome: 'wrong' }
-  /** Too many failures of this account. @property retryAfter in seconds */
+  /** Too many failures of this account. @property retryAfter seconds */
   | { outcome: 'locked'; retryAfter: number };
 
 /** @returns the factors of an account; none for an unknown user */
@@ -69,14 +68,13 @@ export async function secondFactorsOf(db: ReadConnection, userId: number): Promi
   };
 }
 
-/** @returns whether the account has a factor beside its password */
 export function hasSecondFactor({ totp, passkeys }: SecondFactors): boolean {
   return totp || passkeys > 0;
 }
 
 /**
- * @returns whether a sign-in with a password is only half of one: the account has a second factor, or its organization
- *   wants every account to have one
+ * Whether a password alone does not complete a sign-in: the account has a second factor, or its organization
+ * requires one.
  */
 export async function needsSecondFactor(db: ReadConnection, userId: number): Promise<boolean> {
   const factors = await secondFactorsOf(db, userId);
@@ -84,10 +82,10 @@ export async function needsSecondFactor(db: ReadConnection, userId: number): Pro
 }
 
 /**
- * Lets someone who is half signed in, or has been for a while, prove a factor. Ten failures within ten minutes lock
- * that for the account, from whatever address, for as long: who comes here knows the password, or has the session. An
- * attempt is counted before it is looked at, so that many at once are no way around it.
- * @param check whether what they sent is right; it makes sure itself that nothing is right twice
+ * Verifies a second factor during or after sign-in. Ten failures within ten minutes lock this for the account, from
+ * any address, for ten minutes: the caller knows the password or has the session. The attempt is recorded before
+ * the check, so that concurrent attempts cannot exceed the limit.
+ * @param check verifies the input, and accepts nothing twice
  */
 export async function verifySecondFactor(
   { db, deniedAttempts }: DatabaseWithDenials,
@@ -111,12 +109,12 @@ export async function verifySecondFactor(
   return { outcome: 'wrong' };
 }
 
-/** @returns whether this is the account's password; never for an account that cannot sign in with one */
+/** @returns whether this is the account's password; false for accounts that cannot sign in with one */
 export async function isPasswordOf(db: ReadConnection, userId: number, password: string): Promise<boolean> {
   return verifyPassword(await passwordHashOf(db, userId), password);
 }
 
-/** @returns whether the account has a password that it can sign in with: its organization may want its provider alone */
+/** @returns whether the account can sign in with a password */
 export async function hasPassword(db: ReadConnection, userId: number): Promise<boolean> {
   return (await passwordHashOf(db, userId)) !== null;
 }
@@ -130,13 +128,13 @@ async function passwordHashOf(db: ReadConnection, userId: number): Promise<strin
 }
 
 /**
- * To be called before recovery codes are made, which are worth nothing to an account without a factor.
- * @throws Failure `conflict` when it has none
+ * Call this before recovery codes are created.
+ * @throws DomainError `conflict` when the account has no second factor
  */
 export async function lockForRecoveryCodes(tx: Transaction, userId: number): Promise<void> {
   await lockFactors(tx, userId);
   if (!hasSecondFactor(await secondFactorsOf(tx, userId)))
-    throw new DomainError('conflict', 'Recovery codes belong to a second factor. Set one up first.');
+    throw new DomainError('conflict', { code: 'no-second-factor' });
 }
 
 const lockUser = preparePipelined<{ id: number }>((tx, p) =>
@@ -144,33 +142,29 @@ const lockUser = preparePipelined<{ id: number }>((tx, p) =>
 );
 
 /**
- * To be called before factors are taken away. Keeps other changes of the user's factors out until this one is done.
- * Two removals at once would each find the other's factor left.
+ * Call this before factors are removed. Locks the user's factors; otherwise two concurrent removals could each find
+ * the other's factor and leave none.
  */
 export async function lockFactors(tx: Transaction, userId: number): Promise<void> {
   await lockUser(tx, { id: userId });
 }
 
 /**
- * To be called after a factor was removed. Recovery codes go with the last one.
- * @throws Failure `forbidden` when none is left and the organization wants one
+ * Call this after a factor was removed. Deletes the recovery codes with the last one.
+ * @throws DomainError `forbidden` when none is left and the organization requires one
  */
 export async function afterFactorRemoved(tx: Transaction, owner: FactorOwner): Promise<void> {
   const left = await secondFactorsOf(tx, owner.userId);
   if (hasSecondFactor(left)) return;
-  if (left.required)
-    throw new DomainError(
-      'forbidden',
-      'Your organization requires a second factor, and this is your last one. Add another one first.',
-    );
+  if (left.required) throw new DomainError('forbidden', { code: 'last-second-factor' });
   await tx.deleteFrom('recovery_codes').where('user_id', '=', owner.userId).execute();
 }
 
 /**
- * To be called in the unit of work that changes someone's factors: ends their other sessions, and gives the one in which
- * they did it another secret.
+ * Call this in the transaction that changes factors: ends the user's other sessions and rotates the secret of this
+ * one.
  * @returns the secret for its cookie
- * @throws SessionEnded when that one ended in the meantime
+ * @throws SessionEnded
  */
 export async function endOtherSessionsAndRotate(
   tx: Transaction,
@@ -182,10 +176,10 @@ export async function endOtherSessionsAndRotate(
 }
 
 /**
- * Takes every factor from someone who lost them, and ends their sessions. They then sign in with their password alone,
- * or set up a factor where their organization wants one.
- * @returns what they had
- * @throws Failure `missing` for an unknown user
+ * Removes all second factors of a user and ends their sessions. They can then sign in with their password, and set
+ * up a factor if their organization requires one.
+ * @returns the removed factors
+ * @throws DomainError `not-found` for the user
  */
 export async function resetSecondFactor(
   tx: Transaction,
@@ -216,9 +210,9 @@ export async function resetSecondFactor(
 }
 
 /**
- * Sets whether the users of an organization must have a second factor. Sessions of those who have none end, so that they
- * set one up at their next sign-in. Setting what is set changes nothing.
- * @throws Failure `missing` for an unknown organization
+ * Sets whether users of an organization must have a second factor. Sessions of users without one end, so that they
+ * set one up at their next sign-in.
+ * @throws DomainError `not-found` for the organization
  */
 export async function requireSecondFactor(
   tx: Transaction,

@@ -9,15 +9,15 @@ import { accountOf, lockAccount, RIGHTS_COLUMNS, type RightsRow } from '../share
 import { recordEvent } from '../audit/record-event.ts';
 
 const MAX_USER_AGENT = 256;
-/** A use is written once in so many milliseconds, as nobody needs to know it better. */
+/** Milliseconds between writes of a session's last use. */
 const USE_PRECISION = 60_000;
 
-/** A browser that someone signed in with, and who that is. */
+/** A signed-in browser, and its user. */
 export interface Session extends Account {
   id: string;
-  /** `pending` after the first of two factors: good for nothing but the second one. */
+  /** `pending` after the first of two factors; allows nothing but the second one. */
   state: 'pending' | 'complete';
-  /** How they proved who they are. */
+  /** How the user authenticated. */
   method: string;
   createdAt: number;
   lastUsedAt: number;
@@ -27,23 +27,22 @@ export interface Session extends Account {
   name: string | null;
 }
 
-/** What is done in a session does not count once that has ended, and a sign-in not once its password is another one. */
+/** Thrown when the session ended, or the password changed, before the transaction did. */
 export class SessionEnded extends Error {
   override name = 'SessionEnded';
 }
 
-/** Where a session is used from. */
 export interface Browser {
   address: string;
-  /** What the browser calls itself; cut to a length that the table takes. */
+  /** `User-Agent`, truncated to the length of the column. */
   userAgent: string;
 }
 
-/** How long sessions last, in milliseconds. */
+/** Milliseconds. */
 export interface SessionLimits {
   /** Without use. */
   idle: number;
-  /** At most. */
+  /** In total. */
   lifetime: number;
 }
 
@@ -82,11 +81,11 @@ const bySecret = prepareQuery<{ hash: string }, SessionRow>((db, p) =>
 );
 
 /**
- * To be called before a session is started. Keeps other changes of the account out until it is, so whoever sets a
- * password, and then ends the sessions, finds this one as well.
- * @param passwordHash what the password was compared with; `undefined` where there was none
- * @throws SessionEnded when the user was banned or deleted, has got another password, or is to come through the
- *   organization's provider alone, since they proved who they are
+ * Call this before a session starts. Locks the account, so that a concurrent password change ends the new session
+ * as well.
+ * @param passwordHash the hash that was verified; `undefined` for sign-in without a password
+ * @throws SessionEnded when the user was banned or deleted, has a new password, or has to sign in through the
+ *   organization's provider
  */
 export async function lockAccountForSignIn(
   tx: Transaction,
@@ -105,9 +104,8 @@ export async function lockAccountForSignIn(
 }
 
 /**
- * To be called in a unit of work that is only good while the session lasts in which it was begun: it lasts until that is
- * over.
- * @throws SessionEnded when it has ended
+ * Locks the session until the transaction ends.
+ * @throws SessionEnded
  */
 export async function requireSession(tx: Transaction, sessionId: string): Promise<void> {
   const session = await tx
@@ -120,7 +118,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
 }
 
 /**
- * Starts a session. Who signed in and how is in the audit log, and so is a first factor that still lacks its second.
+ * Starts a session and records it in the audit log, also one that still lacks its second factor.
  * @returns its id, and the secret for the cookie, which is not stored
  */
 export async function startSession(
@@ -166,7 +164,10 @@ export async function startSession(
   return { id, secret };
 }
 
-/** @returns the session of a cookie's secret; `undefined` when it ended, was idle for too long, or its user is banned */
+/**
+ * @returns the session of a cookie's secret; `undefined` when it has ended or been idle too long, or its user is
+ *   banned
+ */
 export async function sessionBySecret(
   db: ReadConnection,
   secret: string,
@@ -189,19 +190,19 @@ export async function sessionBySecret(
   };
 }
 
-/** @returns whether a use is worth writing down */
+/** Whether the last use is old enough to be written again. */
 export function isUseDue(session: Session, now: number): boolean {
   return now - session.lastUsedAt >= USE_PRECISION;
 }
 
-/** Writes down that a session was used, and from where, and that its user was seen. */
+/** Records the use of a session, and when its user was last seen. */
 export async function recordSessionUse(
   tx: Transaction,
   { id, userId }: Pick<Session, 'id' | 'userId'>,
   address: string,
   now: number,
 ): Promise<void> {
-  // The user first, as whoever bans one or sets a password does: nobody waits in a circle.
+  // Lock the user first, as bans and password changes do, to avoid deadlocks.
   await tx.updateTable('users').set({ last_seen_at: now }).where('id', '=', userId).execute();
   await tx
     .updateTable('sessions')
@@ -212,9 +213,9 @@ export async function recordSessionUse(
 }
 
 /**
- * Gives a session another secret, for when what it may do has changed: an older copy of its cookie is good for nothing.
+ * Replaces the secret of a session when its rights change, so that older copies of its cookie are invalid.
  * @returns the secret for the new cookie
- * @throws SessionEnded when it ended in the meantime: what else was done in this unit of work does not count either
+ * @throws SessionEnded
  */
 export async function rotateSession(tx: Transaction, sessionId: string): Promise<string> {
   const secret = newSecret();
@@ -238,7 +239,7 @@ export interface ListedSession {
   userAgent: string;
 }
 
-/** @returns the sessions of a user that are good now, the one that was used last first */
+/** @returns the active sessions of a user, last used first */
 export async function listSessions(
   db: ReadConnection,
   userId: number,

@@ -10,21 +10,23 @@ import { selectSignInStates, usablePasswordHash } from '../users/sign-in-eligibi
 /** docs/decided.md, section 11. */
 const LIMIT = { max: 10, window: 600_000 };
 
-/** What came of an attempt to sign in with a password. */
 export type SignInResult =
-  /** @property passwordHash what the password was compared with: the sign-in is good while that is the account's */
+  /** @property passwordHash the hash that was verified; the sign-in is valid while it is the account's */
   | { outcome: 'signed-in'; userId: number; organizationId: number | null; passwordHash: string }
-  /** Wrong, unknown, banned, invited, or to be done through the organization's provider: nobody is told which. */
+  /**
+   * Wrong, unknown, banned, invited, or required to use the organization's provider; the response does not say
+   * which.
+   */
   | { outcome: 'refused' }
-  /** Too many failures of this account and address. @property retryAfter in seconds */
+  /** Too many failures of this account and address. @property retryAfter seconds */
   | { outcome: 'locked'; retryAfter: number };
 
 /**
- * Checks an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network address
- * for as long (docs/decided.md, section 11), whether there is such an account or not. An attempt is counted before the
- * password is looked at, so that many at once are no way around it; a success forgets the failures before it. Accounts
- * beyond a hundred that are tried from one address within that time share one lock there.
- * @throws TooManyPasswords when too many wait to be looked at; the attempt is not counted then
+ * Verifies an e-mail address and a password. Ten failures within ten minutes lock the pair of account and network
+ * address for ten minutes (docs/decided.md, section 11), whether or not the account exists. The attempt is recorded
+ * before the check, so that concurrent attempts cannot exceed the limit; a success clears earlier failures. Beyond
+ * a hundred accounts tried from one address in that time, further ones share a lock there.
+ * @throws TooManyPasswords when too many passwords are being verified; the attempt is not counted then
  */
 export async function signInWithPassword(
   { db, deniedAttempts }: DatabaseWithDenials,
@@ -62,7 +64,7 @@ export async function signInWithPassword(
   return { outcome: 'refused' };
 }
 
-/** @returns what the failures of an account are counted under */
+/** @returns the subject of sign-in attempts */
 export function signInSubject(email: string): string {
   return `sign-in:${hashSecret(normalizeEmail(email))}`;
 }

@@ -5,7 +5,7 @@ import { type ReadConnection, type Transaction, WriteConflict } from '../../db/e
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DeniedAttempts } from '../audit/denied-attempts.ts';
-import { DomainError, notFound } from '../shared/errors.ts';
+import { DomainError, notFound, type DomainProblem } from '../shared/errors.ts';
 import { MAX_NAME_LENGTH } from '../shared/names.ts';
 import { syncProviderGroups } from './sync-provider-groups.ts';
 import { domainsOf, type IdentityProvider } from './identity-providers.ts';
@@ -16,17 +16,16 @@ import { validateUserName } from '../users/user-names.ts';
 /** OpenID Connect Core 1.0, section 2: at most 255 ASCII characters. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 
-/** Whom an organization's provider vouches for. */
+/** A user whom an organization's provider has authenticated. */
 export interface VerifiedIdentity {
   issuer: string;
   subject: string;
-  /** `undefined` when the provider tells none, or does not say that it has verified it. */
+  /** `undefined` unless the provider says that it has verified it. */
   verifiedEmail: string | undefined;
   name: string | undefined;
   groups: readonly string[];
 }
 
-/** An account that signs in. */
 interface LinkedAccount {
   id: number;
   organization_id: number | null;
@@ -47,11 +46,11 @@ const byIdentity = prepareQuery<{ organization: number; issuer: string; subject:
 );
 
 /**
- * Decides which account someone has whom an organization's provider vouches for: the one that is linked with this
- * identity; else the organization's account with the verified e-mail address, which is linked now; else a new one. Their
- * groups are applied. Nobody's account in another organization, or in the staff, is ever touched.
- * @throws Failure `forbidden` with the reason in words for the person; WriteConflict when someone else signs the same
- *   person in, so that the unit runs again
+ * Finds the account of a user authenticated by their organization's provider: the linked account; else the
+ * organization's account with the verified e-mail address, which is linked; else a new one. Then syncs their
+ * groups. Accounts of other organizations and of staff are never touched.
+ * @throws DomainError `forbidden` with a reason for the user; WriteConflict when the same user signs in
+ *   concurrently, so that the transaction is retried
  */
 export async function signInWithProvider(
   tx: Transaction,
@@ -61,7 +60,7 @@ export async function signInWithProvider(
 ): Promise<{ userId: number; organizationId: number }> {
   const { organizationId } = provider;
   const { issuer, subject } = identity;
-  if (!SUBJECT.test(subject)) throw denied('Your provider names you in a way that this server cannot keep.');
+  if (!SUBJECT.test(subject)) throw denied({ code: 'sso-subject-invalid' });
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
   const account = known ?? (await findOrCreate(tx, act, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
@@ -77,7 +76,7 @@ export async function signInWithProvider(
   return { userId: account.id, organizationId };
 }
 
-/** Writes down that a sign-in through a provider was refused, and why. */
+/** Records a sign-in that was refused, and why. */
 export function recordDeniedIdentity(
   refusals: DeniedAttempts,
   act: Attribution,
@@ -93,8 +92,8 @@ export function recordDeniedIdentity(
 }
 
 /**
- * Forgets who an account is at its organization's provider, so that its next sign-in there is linked anew.
- * @throws Failure `missing` when it is linked with nobody
+ * Unlinks an account from its provider, so that its next sign-in links it again.
+ * @throws DomainError `not-found` when it is not linked
  */
 export async function unlinkIdentities(tx: Transaction, act: Attribution, userId: number): Promise<void> {
   const unlinked = await tx
@@ -123,15 +122,11 @@ async function findOrCreate(
   const { organizationId } = provider;
   const { verifiedEmail: email, issuer, subject } = identity;
   if (email === undefined) {
-    throw denied(
-      'Your provider does not say that it has verified your e-mail address. Ask the people who run it to do so.',
-    );
+    throw denied({ code: 'sso-email-unverified' });
   }
-  if (!isEmail(email)) throw denied('Your provider gives an e-mail address that this server cannot keep.');
+  if (!isEmail(email)) throw denied({ code: 'sso-email-invalid' });
   if (!(await domainsOf(tx, organizationId)).includes(emailHost(email)))
-    throw denied(
-      `Your e-mail address is not one of ${provider.organizationName}. Sign in there with the one that it gave you.`,
-    );
+    throw denied({ code: 'sso-email-domain', params: { organization: provider.organizationName } });
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
@@ -142,18 +137,14 @@ async function findOrCreate(
     return createLinkedUser(tx, act, provider, email, identity.name);
   }
   if (found.organization_id !== organizationId) {
-    throw denied(
-      'There is an account with your e-mail address that is not one of your organization. Ask whoever runs this server.',
-    );
+    throw denied({ code: 'sso-account-elsewhere' });
   }
   const linked = await subjectsOf(tx, found.id, issuer);
-  // Linked since we looked for the identity, by another sign-in of the same person.
+  // A concurrent sign-in of the same user linked it.
   if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
-  // An address goes to someone else one day; who was linked with it first keeps the account.
+  // An address may be given to another person later; the account stays with the first.
   if (linked.length > 0) {
-    throw denied(
-      'The account with your e-mail address belongs to somebody else at your provider. Ask whoever runs this server.',
-    );
+    throw denied({ code: 'sso-account-linked' });
   }
   return found;
 }
@@ -171,9 +162,9 @@ async function createLinkedUser(
     name: usableName(name),
   }).catch((error: unknown) => {
     if (!(error instanceof DomainError)) throw error;
-    // Someone made it since we looked.
+    // A concurrent sign-in created it.
     if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
-    throw denied('Your provider gives an e-mail address that this server cannot keep.');
+    throw denied({ code: 'sso-email-invalid' });
   });
   return {
     id: created.id,
@@ -207,7 +198,7 @@ async function linkIdentity(
   });
 }
 
-/** Whoever signs in through the provider needs no invitation any more. */
+/** Signing in through the provider accepts a pending invitation. */
 async function acceptInvitationOf(tx: Transaction, act: Attribution, account: LinkedAccount): Promise<void> {
   if (account.accepted_at !== null) return;
   await tx
@@ -225,7 +216,7 @@ async function acceptInvitationOf(tx: Transaction, act: Attribution, account: Li
   });
 }
 
-/** @returns who an account is at an issuer */
+/** @returns the subjects of an account at an issuer */
 async function subjectsOf(db: ReadConnection, userId: number, issuer: string): Promise<string[]> {
   const rows = await db
     .selectFrom('identities')
@@ -236,17 +227,17 @@ async function subjectsOf(db: ReadConnection, userId: number, issuer: string): P
   return rows.map(({ subject }) => subject);
 }
 
-/** @returns the name, if it is one that can be kept; people can do without */
+/** @returns the name if it is valid */
 function usableName(name: string | undefined): string | undefined {
   const text = replaceHiddenCharacters(name?.slice(0, 4 * MAX_NAME_LENGTH) ?? '').trim();
   return validateUserName('name', text) === undefined ? text : undefined;
 }
 
-/** Of one that was banned before its first sign-in nothing is left but its address; its person is told the same. */
+/** Also returned for users who were deleted by a ban, so that the two look the same. */
 function accountUnavailable(): DomainError {
-  return denied('Your account was closed. Ask an admin of your organization.');
+  return denied({ code: 'sso-account-closed' });
 }
 
-function denied(message: string): DomainError {
-  return new DomainError('forbidden', message);
+function denied(problem: DomainProblem): DomainError {
+  return new DomainError('forbidden', problem);
 }

@@ -7,9 +7,8 @@ import { setAdmin } from '../users/update-user.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 
 /**
- * Gives an account what its groups at the provider stand for, and takes away what they no longer stand for: the role of
- * an admin where the organization named a group for it, and access to the assessments of mapped groups. The last admin
- * stays one. Access to assessments that no group is mapped to is not touched.
+ * Syncs the admin role and the access to mapped assessments with the user's groups at the provider. The last admin
+ * keeps the role. Assessments without a mapped group are not touched.
  */
 export async function syncProviderGroups(
   tx: Transaction,
@@ -18,10 +17,10 @@ export async function syncProviderGroups(
   user: { id: number; admin: boolean },
   groups: readonly string[],
 ): Promise<void> {
-  const held = new Set(groups);
+  const granted = new Set(groups);
   if (provider.adminGroup !== null)
-    await syncAdminRole(tx, act, provider, user, held.has(provider.adminGroup));
-  await syncAccess(tx, act, provider, user.id, held);
+    await syncAdminRole(tx, act, provider, user, granted.has(provider.adminGroup));
+  await syncAccess(tx, act, provider, user.id, granted);
 }
 
 async function syncAdminRole(
@@ -48,7 +47,7 @@ async function syncAccess(
   act: Attribution,
   { organizationId }: IdentityProvider,
   userId: number,
-  held: ReadonlySet<string>,
+  granted: ReadonlySet<string>,
 ): Promise<void> {
   const mapped = await tx
     .selectFrom('identity_provider_groups as mapping')
@@ -57,7 +56,7 @@ async function syncAccess(
     .where('mapping.organization_id', '=', organizationId)
     .orderBy('assessments.uid')
     .execute();
-  const opened = new Set(mapped.filter(({ group }) => held.has(group)).map(({ id }) => id));
+  const opened = new Set(mapped.filter(({ group }) => granted.has(group)).map(({ id }) => id));
   for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
     if (opened.has(id)) await grantAssessmentAccess(tx, act, uid, userId);
     else await revokeAssessmentAccess(tx, act, { id, uid, organizationId }, userId);

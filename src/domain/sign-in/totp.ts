@@ -7,9 +7,9 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { lockFactors, type FactorOwner, afterFactorRemoved } from './second-factors.ts';
 
 const PURPOSE = 'totp';
-/** Seconds a code is good for, and how far an app's clock may be off either way: one step (RFC 6238, section 5.2). */
+/** Seconds. An app's clock may be off by one step either way (RFC 6238, section 5.2). */
 const STEP = 30;
-/** Six digits, with room for spaces. */
+/** Six digits, and some spaces. */
 export const MAX_CODE_LENGTH = 32;
 const CODE = /^\d{6}$/;
 
@@ -18,15 +18,15 @@ export function generateTotpSecret(): string {
   return generateSecret();
 }
 
-/** @returns what an authenticator app reads from a QR code */
+/** @returns the `otpauth:` URI for the QR code */
 export function totpUri(secret: string, email: string): string {
   return generateURI({ issuer: 'Assay', label: email, secret, period: STEP, digits: 6 });
 }
 
 /**
- * @param code as it was typed; spaces do not matter
- * @param now in milliseconds
- * @returns the time step that the code is of (RFC 6238); `undefined` when it is of none near now
+ * @param code as typed; spaces do not matter
+ * @param now milliseconds
+ * @returns the time step of the code (RFC 6238); `undefined` if it belongs to no step near now
  */
 export function totpStep(secret: string, code: string, now: number): number | undefined {
   const token = code.replaceAll(/\s/g, '');
@@ -37,10 +37,10 @@ export function totpStep(secret: string, code: string, now: number): number | un
 }
 
 /**
- * Adds an authenticator app whose first code was right.
- * @param secretKey the deployment's, which the app's secret is sealed with
- * @param step the time step of that code, which is not good again
- * @throws Failure `conflict` when the account has one already
+ * Adds an authenticator app whose first code was verified.
+ * @param secretKey the secret of the deployment, which seals the app's secret
+ * @param step the time step of that code, which is not accepted again
+ * @throws DomainError `conflict` when the account has one
  */
 export async function addTotp(
   tx: Transaction,
@@ -60,8 +60,7 @@ export async function addTotp(
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst();
-  if (added === undefined)
-    throw new DomainError('conflict', 'This account has an authenticator app already. Remove it first.');
+  if (added === undefined) throw new DomainError('conflict', { code: 'authenticator-exists' });
   await recordEvent(tx, act, {
     action: 'totp.create',
     object: ['user', owner.userId],
@@ -71,10 +70,7 @@ export async function addTotp(
   });
 }
 
-/**
- * Accepts a code of a user's authenticator app, each time step once: of two that come at once, one is right.
- * @returns whether it was right
- */
+/** Accepts a code once per time step, even if it is sent concurrently. */
 export async function verifyTotp(
   db: Database,
   secretKey: Uint8Array,
@@ -95,7 +91,7 @@ export async function verifyTotp(
       .updateTable('totp_secrets')
       .set({ last_step: step })
       .where('user_id', '=', userId)
-      // Not one that was added after the code was looked at.
+      // The app may have been replaced since the code was checked.
       .where('sealed_secret', '=', row.sealed_secret)
       .where('last_step', '<', step)
       .returning('user_id')
@@ -105,8 +101,8 @@ export async function verifyTotp(
 }
 
 /**
- * Removes the authenticator app.
- * @throws Failure `missing` when there is none, `forbidden` when it is the last factor and the organization wants one
+ * @throws DomainError `not-found` when there is none; `forbidden` when it is the last factor and the organization
+ *   requires one
  */
 export async function removeTotp(tx: Transaction, act: Attribution, owner: FactorOwner): Promise<void> {
   await lockFactors(tx, owner.userId);

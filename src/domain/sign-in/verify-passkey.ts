@@ -6,12 +6,12 @@ import { consumeChallenge } from './challenges.ts';
 import type { FactorOwner } from './second-factors.ts';
 import { signInBlocker, type SignInState, selectSignInStates } from '../users/sign-in-eligibility.ts';
 
-/** The answer of a browser that was asked to use a passkey. */
+/** The response of a browser to a passkey request. */
 export interface PasskeyAssertion {
-  /** The credential as JSON. */
+  /** JSON. */
   credential: string;
   relyingParty: RelyingParty;
-  /** What the browser was asked with, and until when it was to answer. */
+  /** The challenge of the request, and when it expires. */
   challenge: string;
   endsAt: number;
 }
@@ -26,23 +26,23 @@ interface Passkey extends SignInState {
 }
 
 /**
- * Checks a sign-in with a passkey alone, which is two factors: the authenticator, and what it verified its user by.
- * @returns whose it is; `undefined` when it is unknown or wrong, its user is banned, or their organization wants
- *   sign-ins through its provider only: nobody is told which
+ * Signs in with a passkey alone, which counts as two factors: the authenticator, and its verification of the user.
+ * @returns the user; `undefined` when the passkey is unknown or wrong, its user is banned, or their organization
+ *   requires its provider; the response does not say which
  */
 export async function signInWithPasskey(
-  refusing: DatabaseWithDenials,
+  database: DatabaseWithDenials,
   act: Attribution,
   answer: PasskeyAssertion,
 ): Promise<FactorOwner | undefined> {
-  const passkey = await findPasskey(refusing.db.read, answer);
+  const passkey = await findPasskey(database.db.read, answer);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
   const right =
     passkey !== undefined &&
     signInBlocker(passkey) === undefined &&
-    (await verifyAssertion(refusing, act, passkey, answer));
+    (await verifyAssertion(database, act, passkey, answer));
   if (right) return owner;
-  refusing.deniedAttempts.record(act, {
+  database.deniedAttempts.record(act, {
     action: 'sign-in.refuse',
     object: ['user', owner?.userId ?? null],
     organizationId: owner?.organizationId ?? null,
@@ -51,15 +51,15 @@ export async function signInWithPasskey(
   return undefined;
 }
 
-/** @returns whether a passkey of this user was used, rightly */
+/** @returns whether the assertion is valid and of this user's passkey */
 export async function verifyPasskey(
-  refusing: DatabaseWithDenials,
+  database: DatabaseWithDenials,
   act: Attribution,
   owner: FactorOwner,
   answer: PasskeyAssertion,
 ): Promise<boolean> {
-  const passkey = await findPasskey(refusing.db.read, answer);
-  return passkey?.user_id === owner.userId && verifyAssertion(refusing, act, passkey, answer);
+  const passkey = await findPasskey(database.db.read, answer);
+  return passkey?.user_id === owner.userId && verifyAssertion(database, act, passkey, answer);
 }
 
 async function findPasskey(db: ReadConnection, answer: PasskeyAssertion): Promise<Passkey | undefined> {
@@ -107,10 +107,7 @@ async function verifyAssertion(
   return outcome === 'right';
 }
 
-/**
- * @returns whether the counter has grown: one that does not means that someone has copied the authenticator (WebAuthn,
- *   section 6.1.1)
- */
+/** @returns whether the counter has grown; otherwise the authenticator was cloned (WebAuthn, section 6.1.1) */
 async function advanceCounter(
   tx: Transaction,
   act: Attribution,
@@ -121,7 +118,7 @@ async function advanceCounter(
     .updateTable('passkeys')
     .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })
     .where('id', '=', passkey.id)
-    // An authenticator that keeps no counter says 0 every time.
+    // Authenticators without a counter always send 0.
     .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
     .returning('id')
     .executeTakeFirst();

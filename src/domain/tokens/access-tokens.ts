@@ -12,24 +12,24 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
 import { claimsOf, tokenAccount, type TokenAccount } from './token-claims.ts';
 
-/** What an application was given. */
+/** The access that an application was given. */
 export interface AccessGrant {
   userId: number;
   clientId: string;
   /**
-   * What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. `null` where
-   * nobody approved anything, as the client acts as an account of its own.
+   * Identifies an approval. A code and all tokens issued for it share the grant and end together. `null` when the
+   * client acts as an account of its own.
    */
   grantId: string | null;
   scopes: readonly Scope[];
 }
 
-/** An access token that is signed and not good yet: it is once it is stored. */
+/** A signed access token, which is not valid until it is stored. */
 export interface SignedToken extends AccessGrant {
   id: string;
   token: string;
   organizationId: number | null;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   issuedAt: number;
   expiresAt: number;
 }
@@ -42,7 +42,7 @@ const lockActiveAccounts = prepareWrite<{ ids: number[] }, { id: number }>((tx, 
     .where('banned_at', 'is', null),
 );
 
-/** Whoever deletes one of them waits until the tokens that are stored now are there, and then ends them. */
+/** Locks the clients, so that a deletion waits until the tokens are stored and then revokes them. */
 const lockClients = prepareWrite<{ ids: string[] }, { id: string }>((tx, p) =>
   tx
     .selectFrom('oauth_clients')
@@ -63,11 +63,11 @@ const insertTokens = prepareInsert('tokens', {
 });
 
 /**
- * Reads what an application asks for (RFC 6749, section 3.3). It gets what the account may hold of it, and all of that
- * when it does not say.
+ * Parses the `scope` that an application requests (RFC 6749, section 3.3). Without one, it gets all scopes that the
+ * account may hold.
  * @param requested separated by spaces
- * @returns the scopes, in the order of the scope table; none when the account may hold none of them; `undefined` when one
- *   of them is no scope at all
+ * @returns the scopes that the account may hold, in the order of the scope table; `undefined` when one of them is
+ *   not a scope
  */
 export function allowedScopes(requested: string | undefined, account: Account): readonly Scope[] | undefined {
   const held = grantableScopes(account);
@@ -76,17 +76,21 @@ export function allowedScopes(requested: string | undefined, account: Account): 
   return asked && held.filter((scope) => asked.includes(scope));
 }
 
-/** @returns the scopes that a text names, separated by spaces; `undefined` when there is none, or one that is no scope */
+/**
+ * Parses scopes separated by spaces.
+ * @returns `undefined` for none, and when one is not a scope
+ */
 export function parseScopes(text: string): Scope[] | undefined {
   const scopes = text.split(' ').filter((scope) => scope !== '');
   return scopes.length > 0 && scopes.every(isScope) ? scopes : undefined;
 }
 
 /**
- * Signs an access token for an application, outside any unit of work, as signing takes its time. It has what the account
- * may hold now of the grant's scopes.
- * @param lifetime in milliseconds
- * @throws Failure `missing` for an unknown or banned user, `forbidden` when its account may hold none of the scopes
+ * Signs an access token with the scopes of the grant that the account may hold now. Call it outside transactions,
+ * as signing is slow.
+ * @param lifetime milliseconds
+ * @throws DomainError `not-found` for an unknown or banned user; `forbidden` when the account may hold none of the
+ *   scopes
  */
 export async function signAccessToken(
   db: ReadConnection,
@@ -99,8 +103,8 @@ export async function signAccessToken(
 }
 
 /**
- * The same for an account that has been read.
- * @throws Failure as `signAccessToken` does; `missing` for no account
+ * The same for an account that was read before.
+ * @throws DomainError as `signAccessToken` does; `not-found` without an account
  */
 export async function signTokenForAccount(
   account: TokenAccount | undefined,
@@ -111,8 +115,7 @@ export async function signTokenForAccount(
 ): Promise<SignedToken> {
   if (account === undefined) throw notFound('user');
   const scopes = grantableScopes(account).filter((scope) => grant.scopes.includes(scope));
-  if (scopes.length === 0)
-    throw new DomainError('forbidden', 'The account may hold none of the scopes that were asked for.');
+  if (scopes.length === 0) throw new DomainError('forbidden', { code: 'no-allowed-scopes' });
   const id = randomUUID();
   const expiresAt = now + lifetime;
   const claims = claimsOf(account, { id, clientId: grant.clientId, scopes });
@@ -121,8 +124,8 @@ export async function signTokenForAccount(
 }
 
 /**
- * Stores a signed token, from when on it is good.
- * @throws Failure `missing` when its user was banned, or it or its client deleted, in the meantime
+ * Stores a signed token, which makes it valid.
+ * @throws DomainError `not-found` when its user was banned, or its user or client deleted, in the meantime
  */
 export async function storeAccessToken(
   tx: Transaction,
@@ -133,15 +136,15 @@ export async function storeAccessToken(
   if (stored !== true) throw notFound('user');
 }
 
-/** A signed token, and who it is given to. */
 export interface AttributedToken {
   by: Attribution;
   signed: SignedToken;
 }
 
 /**
- * Makes what stores the tokens of requests that come at the same time in one unit of work.
- * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that one alone
+ * Batches the tokens of concurrent requests in one transaction.
+ * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that
+ *   token
  */
 export function createTokenBatcher(db: Database): (act: Attribution, signed: SignedToken) => Promise<void> {
   const shared = new WriteBatcher(db, storeAccessTokens);
@@ -151,8 +154,8 @@ export function createTokenBatcher(db: Database): (act: Attribution, signed: Sig
 }
 
 /**
- * Stores many signed tokens.
- * @returns for each whether it was stored: it was not when its user was banned, or it or its client deleted, in the
+ * Stores signed tokens.
+ * @returns for each whether it was stored; false when its user was banned, or its user or client deleted, in the
  *   meantime
  */
 export async function storeAccessTokens(
@@ -181,11 +184,11 @@ export async function storeAccessTokens(
       grantId,
     ]),
   );
-  // The session that the console asks in is told of, and names whatever is done by these (ADR 83).
-  const told = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
+  // Tokens of the console are covered by the event of its session, by which their actions are recorded (ADR 83).
+  const recorded = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
   await recordEvents(
     tx,
-    told.map(({ act, signed, scopes }) => {
+    recorded.map(({ act, signed, scopes }) => {
       const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
       const after = {
         user: userId,

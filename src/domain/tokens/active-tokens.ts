@@ -6,18 +6,18 @@ import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 import { type Credential, effectiveScopes, TOKEN_USER_COLUMNS, isActive } from './credentials.ts';
 
-/** A token that is good now, and what it is good for. */
+/** A valid token. */
 export interface ActiveToken {
   id: string;
-  /** The application that it was issued to; `null` for one that a person or the command line made. */
+  /** The application that it was issued to; `null` for personal tokens and those of the command line. */
   clientId: string | null;
   user: { uid: string; email: string; organizationId: number | null };
-  /** What the account may hold of it now. */
+  /** The scopes that the account may hold now. */
   scopes: readonly Scope[];
-  /** In milliseconds since 1970; `null` for one that does not expire. */
+  /** Milliseconds since 1970; `null` for a token that does not expire. */
   expiresAt: number | null;
   issuedAt: number;
-  /** CIDR blocks from which alone it is good; `null` for everywhere. */
+  /** CIDR blocks from which it is accepted; `null` for everywhere. */
   allowedAddresses: readonly string[] | null;
 }
 
@@ -72,7 +72,7 @@ const accountById = prepareQuery<{ id: number }, RightsRow>((db, p) =>
   db.selectFrom('users').select(RIGHTS_COLUMNS).where('id', '=', p.id).where('banned_at', 'is', null),
 );
 
-/** @returns the access token with this `jti`, if it is good now */
+/** @returns the access token with this `jti` if it is valid */
 export async function findActiveAccessToken(
   db: ReadConnection,
   id: string,
@@ -81,7 +81,7 @@ export async function findActiveAccessToken(
   return toActiveToken((await accessTokenById(db, { id }))[0], now);
 }
 
-/** @returns the personal access token with this secret, if it is good now */
+/** @returns the personal access token with this secret if it is valid */
 export async function findActivePersonalToken(
   db: ReadConnection,
   secret: string,
@@ -90,7 +90,7 @@ export async function findActivePersonalToken(
   return toActiveToken((await accessTokenBySecret(db, { hash: hashSecret(secret) }))[0], now);
 }
 
-/** @returns the refresh token with this secret, if it is good now */
+/** @returns the refresh token with this secret if it is valid */
 export async function findActiveRefreshToken(
   db: ReadConnection,
   secret: string,
@@ -100,7 +100,7 @@ export async function findActiveRefreshToken(
   return toActiveToken(row && { ...row, allowedAddresses: null }, now);
 }
 
-/** @returns the rights of an account; nothing for one that is banned or gone */
+/** @returns the rights of an account; `undefined` for one that is banned or deleted */
 export async function findAccountRights(db: ReadConnection, userId: number): Promise<Account | undefined> {
   const [account] = await accountById(db, { id: userId });
   return account && accountOf(account);

@@ -6,26 +6,25 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 
-/** RFC 6749, section 4.1.2 allows ten minutes at most; a client needs seconds. */
+/** Milliseconds. RFC 6749, section 4.1.2 allows ten minutes; clients need seconds. */
 const LIFETIME = 60_000;
 
-/** What a user approved, waiting for its client to fetch it. */
 export interface NewAuthorizationCode {
   clientId: string;
   userId: number;
   organizationId: number | null;
-  /** As the authorization request had it; `null` when it had none. */
+  /** As in the authorization request; `null` without one. */
   redirectUri: string | null;
   scopes: readonly Scope[];
   /** S256 (RFC 7636, section 4.2). */
   codeChallenge: string;
-  /** Of the console, the session that it is asked in, of which the audit log tells; `null` for what was approved by itself. */
+  /** The session of the console, for the audit log; `null` for other clients. */
   sessionId: string | null;
 }
 
 /**
- * Makes an authorization code (RFC 6749, section 4.1.2) that is good once and for a minute.
- * @returns the code, which is stored hashed
+ * Issues an authorization code (RFC 6749, section 4.1.2), valid once and for a minute.
+ * @returns the code, which is stored as a hash
  */
 export async function issueAuthorizationCode(
   tx: Transaction,
@@ -59,16 +58,16 @@ export async function issueAuthorizationCode(
   return code;
 }
 
-/** An authorization code as it is stored. */
+/** An authorization code as stored. */
 export interface AuthorizationCode {
   clientId: string;
   userId: number;
   grantId: string;
-  /** As the authorization request had it; `null` when it had none. */
+  /** As in the authorization request; `null` without one. */
   redirectUri: string | null;
   scopes: readonly Scope[];
   codeChallenge: string;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   expiresAt: number;
   usedAt: number | null;
 }
@@ -97,7 +96,7 @@ const markUsed = prepareWrite<{ hash: string; now: number }, { grant_id: string 
     .returning('grant_id'),
 );
 
-/** @returns what is known of a code, good or not; it is forgotten some time after it expired */
+/** @returns the code, valid or not, unless it was deleted some time after its expiry */
 export async function findAuthorizationCode(
   db: ReadConnection,
   code: string,
@@ -118,8 +117,8 @@ export async function findAuthorizationCode(
 }
 
 /**
- * Uses a code up, in the unit of work that makes its tokens. Of two who try at once, one does.
- * @returns whether it was still there to be used
+ * Consumes a code in the transaction that issues its tokens.
+ * @returns false when it was consumed before
  */
 export async function consumeCode(tx: Transaction, code: string, now: number): Promise<boolean> {
   return (await markUsed(tx, { hash: hashSecret(code), now })).length > 0;

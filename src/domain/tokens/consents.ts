@@ -8,7 +8,7 @@ import { revokeClientAccessTokens, revokeClientRefreshTokens } from './revoke-cl
 import { bumpCredentialVersion } from './credentials.ts';
 import { notFound } from '../shared/errors.ts';
 
-/** Whose consent it is, and which application's. */
+/** The user and the application of a consent. */
 export interface ConsentingUser {
   userId: number;
   organizationId: number | null;
@@ -29,7 +29,7 @@ const scopeSets = prepareQuery<Omit<Key, 'scopes'>, { scopes: string }>((db, p) 
     .where('client_id', '=', p.client),
 );
 
-/** Holds the row until the unit of work is done: a withdrawal waits, and then finds what was made. */
+/** Locks the row, so that a revocation waits for the tokens issued meanwhile and revokes them. */
 const lockRow = prepareWrite<Key, { scopes: string }>((tx, p) =>
   tx
     .selectFrom('oauth_consents')
@@ -48,7 +48,7 @@ const insertRow = prepareWrite<Key & { now: number }, { scopes: string }>((tx, p
     .returning('scopes'),
 );
 
-/** @returns whether the user has allowed the client all of these scopes at once, and not withdrawn it */
+/** @returns whether the user has a consent that includes all of these scopes */
 export async function hasConsented(
   db: ReadConnection,
   { userId, clientId }: ConsentingUser,
@@ -58,8 +58,8 @@ export async function hasConsented(
 }
 
 /**
- * Counts on a consent that was given before, in the unit of work that grants something because of it.
- * @returns whether it is still there
+ * Locks a consent in the transaction that relies on it.
+ * @returns false when it was revoked
  */
 export async function lockConsent(
   tx: Transaction,
@@ -72,8 +72,8 @@ export async function lockConsent(
 }
 
 /**
- * Remembers what a user has just allowed a client.
- * @param scopes in the order of the scope table, as `allowedScopes` gives them
+ * Saves a consent.
+ * @param scopes in the order of the scope table, as `allowedScopes` returns them
  */
 export async function saveConsent(
   tx: Transaction,
@@ -99,9 +99,8 @@ export async function saveConsent(
 }
 
 /**
- * Withdraws all that a user has allowed a client: its access tokens and refresh tokens for the user end at once, and so
- * do codes that it has not used.
- * @throws Failure `missing` when the user has allowed it nothing
+ * Revokes all consents of a user to a client: its access tokens, refresh tokens and unused codes for the user end.
+ * @throws DomainError `not-found` without a consent
  */
 export async function revokeConsent(
   tx: Transaction,
@@ -137,19 +136,19 @@ export async function revokeConsent(
   });
 }
 
-/** An application that a user has allowed something. */
+/** An application with a consent of the user. */
 export interface ConnectedApplication {
   clientId: string;
   name: string;
-  /** Everything that it was allowed, over all its requests. */
+  /** The scopes of all its consents. */
   scopes: string[];
-  /** When it was first allowed something, in milliseconds since 1970. */
+  /** The time of its first consent, in milliseconds since 1970. */
   connectedAt: number;
-  /** When one of its tokens was last used, and from where; `null` when none was of those that are still kept. */
+  /** The last use of one of its tokens; `null` if none is stored. */
   lastUse: { at: number; address: string | null } | null;
 }
 
-/** @returns the applications that a user has allowed something, by name */
+/** @returns the applications with a consent of the user, by name */
 export async function listConnectedApplications(
   db: ReadConnection,
   userId: number,
@@ -197,7 +196,7 @@ async function lastUseOf(
     : { at: row.last_used_at, address: row.last_used_from };
 }
 
-/** @returns the text of a set that was allowed at once and has all of these scopes */
+/** @returns the text of a consent that includes all of these scopes */
 async function findCoveringScopes(
   db: ReadConnection,
   userId: number,

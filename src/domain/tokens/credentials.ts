@@ -6,16 +6,16 @@ import { isScope, type Scope, grantableScopes } from '../../auth/scopes.ts';
 import { hashSecret } from '../../auth/secrets.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
-/** One token and its account, as far as a request must know. */
+/** A token and its account, as far as requests need them. */
 export interface Credential extends RightsRow {
   tokenId: string;
   scopes: string;
   allowedAddresses: string | null;
   expiresAt: number | null;
   revokedAt: number | null;
-  /** The application that it was issued to; `null` for one that a person or the command line made. */
+  /** The application that it was issued to; `null` for personal tokens and those of the command line. */
   clientId: string | null;
-  /** `null` where nobody approved anything: with a client, one that acts as an account of its own. */
+  /** `null` without an approval: with a client, that client acts as an account of its own. */
   grantId: string | null;
   userId: number;
   uid: string;
@@ -23,7 +23,6 @@ export interface Credential extends RightsRow {
   bannedAt: number | null;
 }
 
-/** What is read of the account of a token, whichever way it is found. */
 export const TOKEN_USER_COLUMNS = [
   'users.id as userId',
   'users.uid as uid',
@@ -32,7 +31,7 @@ export const TOKEN_USER_COLUMNS = [
   ...RIGHTS_COLUMNS,
 ] as const;
 
-/** @returns whether a token is good now: it has not expired, nobody revoked it, and its user is not banned */
+/** Whether a token is valid now: not expired, not revoked, and its user not banned. */
 export function isActive(
   { expiresAt, revokedAt, bannedAt }: Pick<Credential, 'expiresAt' | 'revokedAt' | 'bannedAt'>,
   now: number,
@@ -40,13 +39,13 @@ export function isActive(
   return revokedAt === null && bannedAt === null && (expiresAt === null || expiresAt > now);
 }
 
-/** @returns what a token is good for: an account that lost rights keeps its tokens, without what it may no longer hold */
+/** @returns the scopes of a token that its account may still hold */
 export function effectiveScopes(credential: Pick<Credential, 'scopes' | keyof RightsRow>): Scope[] {
-  const held = grantableScopes(accountOf(credential));
+  const granted = grantableScopes(accountOf(credential));
   return credential.scopes
     .split(' ')
     .filter(isScope)
-    .filter((scope) => held.includes(scope));
+    .filter((scope) => granted.includes(scope));
 }
 
 const selectCredential = (db: ReadConnection) =>
@@ -71,7 +70,7 @@ const bySecret = prepareQuery<{ hash: string }, Credential>((db, p) =>
   selectCredential(db).where('tokens.secret_hash', '=', p.hash),
 );
 
-/** The one row of `credential_changes`. */
+/** The only row of `credential_versions`. */
 const ROW = { id: 1 };
 const selectVersions = prepareQuery<typeof ROW, CredentialVersions>((db, p) =>
   db
@@ -80,17 +79,17 @@ const selectVersions = prepareQuery<typeof ROW, CredentialVersions>((db, p) =>
     .where('id', '=', p.id),
 );
 
-/** What may have ended a credential. Each is a number that is another one once something of the kind is durable. */
+/** Versions that change with every committed change of their kind. */
 export interface CredentialVersions {
-  /** Units of work that called `credentialsChanged`. */
+  /** Bumped by `bumpCredentialVersion`. */
   credentials: number;
-  /** Signing keys that came or went. */
+  /** Bumped when a signing key is added or removed. */
   keys: number;
 }
 
 /**
- * Tells every instance that a credential may have ended. To be called in the unit of work that bans a user, changes
- * their rights or the organizations that they are assigned to, revokes a token, or changes or deletes a client.
+ * Invalidates cached credentials in all instances. Call it in the transaction that bans a user, changes their
+ * rights or assigned organizations, revokes a token, or changes or deletes a client.
  */
 export async function bumpCredentialVersion(tx: Transaction): Promise<void> {
   await tx
@@ -99,10 +98,7 @@ export async function bumpCredentialVersion(tx: Transaction): Promise<void> {
     .execute();
 }
 
-/**
- * Tells every instance that a signing key came or went, and holds the keys until the unit of work ends, so that those who
- * change them take turns.
- */
+/** Invalidates cached signing keys in all instances, and locks the keys until the transaction ends. */
 export async function bumpSigningKeyVersion(tx: Transaction): Promise<void> {
   await tx
     .updateTable('credential_changes')
@@ -110,7 +106,6 @@ export async function bumpSigningKeyVersion(tx: Transaction): Promise<void> {
     .execute();
 }
 
-/** @returns how far things have changed */
 export async function readCredentialVersions(db: ReadConnection): Promise<CredentialVersions> {
   return (await selectVersions(db, ROW))[0] ?? { credentials: 0, keys: 0 };
 }
@@ -125,13 +120,13 @@ export async function credentialBySecret(db: ReadConnection, token: string): Pro
   return (await bySecret(db, { hash: hashSecret(token) }))[0];
 }
 
-/** By what a token is found: the hash of a secret, or the id that a JWT has; `null` both for what is none of ours. */
+/** Identifies a token by the hash of its secret or by its `jti`; both are `null` for tokens issued elsewhere. */
 export interface TokenLookup {
   hash: string | null;
   id: string | null;
 }
 
-/** @returns for each of the names whether there is such a token that nobody revoked: one question for them all */
+/** @returns for each token whether it exists and is not revoked, in one query */
 export async function areActive(db: ReadConnection, names: readonly TokenLookup[]): Promise<boolean[]> {
   const hashes = names.flatMap(({ hash }) => hash ?? []);
   const ids = names.flatMap(({ id }) => id ?? []);
@@ -148,9 +143,9 @@ export async function areActive(db: ReadConnection, names: readonly TokenLookup[
   });
 }
 
-/** An account, as far as a token that no table has must know it. */
+/** The account of a token that is not stored, such as one of the external issuer. */
 export type TokenUser = Pick<Credential, 'userId' | 'uid' | 'emailKey' | 'bannedAt' | keyof RightsRow> & {
-  /** The uid of their organization; `null` for staff. */
+  /** The uid of the organization; `null` for staff. */
   organization: string | null;
   /** When the last ban of the account ended. */
   reactivatedAt: number | null;
@@ -185,13 +180,12 @@ export async function findTokenUser(
   return found[0];
 }
 
-/** When and from where a token was last used. */
 export interface TokenUse {
   at: number;
   address: string;
 }
 
-/** Writes the last use of each token, keyed by its id; a later use that is already there stays. */
+/** Records the last use of tokens by id. Never overwrites a later use. */
 export async function recordTokenUse(tx: Transaction, uses: ReadonlyMap<string, TokenUse>): Promise<void> {
   for (const [id, use] of uses) {
     await tx

@@ -15,15 +15,15 @@ import { readCredentialVersions, bumpSigningKeyVersion } from './credentials.ts'
 
 const SECRET_LENGTH = 32;
 export const SECRET_PURPOSE = 'deployment secret';
-/** The one row of `deployment_keys`. */
+/** The only row of `deployment_keys`. */
 const ROW = 1;
 
-/** The keys in the database are sealed with another master key than this process has. */
+/** The keys in the database are sealed with another master key. */
 export class MasterKeyMismatch extends StorageError {
   override name = 'MasterKeyMismatch';
-  /** The fingerprint of the master key that is needed. */
+  /** The fingerprint of the required master key. */
   readonly expected: string;
-  /** The fingerprint of the one that is here; `undefined` when there is none. */
+  /** The fingerprint of the present one; `undefined` when there is none. */
   readonly found: string | undefined;
 
   constructor(needed: string, found: string | undefined) {
@@ -35,27 +35,27 @@ export class MasterKeyMismatch extends StorageError {
   }
 }
 
-/** The database has no keys yet, and this process may not choose the master key for them. */
+/** The database has no keys yet, and this process may not create them. */
 export class KeysMissing extends Error {
   override name = 'KeysMissing';
 }
 
 export interface KeySource {
-  /** `undefined` means the one in the data folder. */
+  /** Defaults to the key in the data folder. */
   masterKey: KeyObject | undefined;
   dataDirectory: string;
-  /** Whether a database without keys may get them sealed with a master key that is made in the data folder. */
+  /** Whether this process may create a master key in the data folder for a database without keys. */
   createsMasterKey: boolean;
-  /** Called once, when keys come that this process cannot open, as they were sealed with another master key meanwhile. */
+  /** Called once when new keys cannot be opened, because they were sealed with another master key. */
   onMismatch?: ((reason: MasterKeyMismatch) => void) | undefined;
 }
 
 /**
- * Opens the keys in a migrated database, and makes them when it has none. Of several that start together, one makes them
- * for all. Keys that others add or take away while the process runs count from then on; those that it
- * cannot open, as another master key was given to the database, are refused alone.
- * @returns the keys, and the master key that they are sealed with
- * @throws WrongMasterKey when they are sealed with another one than the source has, NoKeysYet when there are none
+ * Loads the keys of a migrated database, and creates them if there are none. When several processes start together,
+ * one creates them. Keys that are added or removed later take effect without a restart; keys that cannot be opened,
+ * because the master key of the database was changed, are skipped.
+ * @returns the keys and their master key
+ * @throws MasterKeyMismatch when the keys are sealed with another master key; KeysMissing when there are none
  */
 export async function loadKeys(
   db: Database,
@@ -64,27 +64,27 @@ export async function loadKeys(
 ): Promise<{ keys: Keys; masterKey: KeyObject }> {
   const offered = source.masterKey ?? readMasterKeyFile(source.dataDirectory);
   const found = await sealedSecret(db.read);
-  // Whoever made the keys in between has left the file before them.
+  // A concurrent process writes the file before it creates the keys.
   const masterKey =
     offered ?? (found === undefined ? createMasterKey(source) : readMasterKeyFile(source.dataDirectory));
   if (found === undefined && masterKey !== undefined) await insertKeys(db, masterKey);
-  // Another process may have made them in the meantime, with a master key of its own.
+  // A concurrent process may have created the keys with its own master key.
   const sealed = found ?? (await sealedSecret(db.read));
-  if (sealed === undefined) throw new Error('The keys that were made are gone.');
+  if (sealed === undefined) throw new Error('The keys that were inserted are gone.');
   if (masterKey === undefined || masterKeyFingerprint(masterKey) !== sealed.master_fingerprint)
     throw new MasterKeyMismatch(sealed.master_fingerprint, masterKey && masterKeyFingerprint(masterKey));
   const secret = unseal(masterKey, SECRET_PURPOSE, sealed.sealed_secret);
   if (secret === undefined) throw new Error('The secret in the table deployment_keys was changed.');
   const follow = watchSigningKeys(db, masterKey, source.onMismatch);
-  // Whoever cannot open them finds out now, and not at the first request.
+  // Fail at the start rather than at the first request.
   for (const refusal of (await follow()).sealed.values()) throw refusal;
   const keys = createKeys(follow, Buffer.from(secret, 'base64url'), issuer);
   return { keys, masterKey };
 }
 
 /**
- * Holds the keys until the unit of work ends, and tells every instance that they change.
- * @throws WrongMasterKey when they are not, or no longer, sealed with this master key
+ * Locks the keys until the transaction ends, and invalidates them in all instances.
+ * @throws MasterKeyMismatch
  */
 export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<void> {
   await bumpSigningKeyVersion(tx);
@@ -94,7 +94,7 @@ export async function lockKeys(tx: Transaction, masterKey: KeyObject): Promise<v
     throw new MasterKeyMismatch(sealed?.master_fingerprint ?? 'none', fingerprint);
 }
 
-/** Stores a signing key that signs from now on. The keys are held. */
+/** Inserts a key that signs from now on. Requires `lockKeys`. */
 export async function insertSigningKey(
   tx: Transaction,
   masterKey: KeyObject,
@@ -125,7 +125,7 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
   const key = await generateSigningKey();
   const secret = randomBytes(SECRET_LENGTH).toString('base64url');
   await db.write(async (tx) => {
-    const made = await tx
+    const inserted = await tx
       .insertInto('deployment_keys')
       .values({
         id: ROW,
@@ -135,36 +135,36 @@ async function insertKeys(db: Database, masterKey: KeyObject): Promise<void> {
       .onConflict((conflict) => conflict.doNothing())
       .returning('id')
       .executeTakeFirst();
-    if (made !== undefined) await insertSigningKey(tx, masterKey, key, Date.now());
+    if (inserted !== undefined) await insertSigningKey(tx, masterKey, key, Date.now());
   });
 }
 
-/** @returns a function to the signing keys as the database has them now, read again only once they changed */
+/** @returns a function that returns the current signing keys, and reads them only after a change */
 function watchSigningKeys(
   db: Database,
   masterKey: KeyObject,
   outdated: KeySource['onMismatch'],
 ): () => Promise<SigningKeys> {
   const changes = new SingleFlight(() => readCredentialVersions(db.read));
-  let held: { seen: number; keys: SigningKeys } | undefined;
-  let told = false;
+  let cached: { seen: number; keys: SigningKeys } | undefined;
+  let reported = false;
   return async () => {
-    // Counted before the reading that it stands for, so that a change in between is seen next time.
+    // Read before the keys, so that a change in between is noticed next time.
     const { keys: seen } = await changes.run();
-    if (held?.seen !== seen) {
-      const keys = await readSigningKeys(db.read, masterKey, held?.keys.opened ?? []);
-      held = { seen, keys };
+    if (cached?.seen !== seen) {
+      const keys = await readSigningKeys(db.read, masterKey, cached?.keys.opened ?? []);
+      cached = { seen, keys };
       const [reason] = keys.sealed.values();
-      if (reason !== undefined && !told) outdated?.(reason);
-      told ||= reason !== undefined;
+      if (reason !== undefined && !reported) outdated?.(reason);
+      reported ||= reason !== undefined;
     }
-    return held.keys;
+    return cached.keys;
   };
 }
 
 /**
- * @param opened keys that need not be opened again
- * @throws Error when a row is not what was put there
+ * @param opened keys that need not be unsealed again
+ * @throws Error when a row was tampered with
  */
 async function readSigningKeys(
   db: ReadConnection,
@@ -188,7 +188,7 @@ async function readSigningKeys(
   return { opened: keys, sealed };
 }
 
-/** @throws Error when the master key is the right one, so that the row is not what was put there */
+/** @throws Error when the master key is right, so that the row was tampered with */
 async function explainUnsealFailure(
   db: ReadConnection,
   masterKey: KeyObject,
@@ -201,7 +201,10 @@ async function explainUnsealFailure(
   return new MasterKeyMismatch(needed, found);
 }
 
-/** @returns the deployment's secret as it is stored, and with which master key; `undefined` before the first start */
+/**
+ * @returns the sealed secret of the deployment and the fingerprint of its master key; `undefined` before the first
+ *   start
+ */
 export async function sealedSecret(
   db: ReadConnection,
 ): Promise<{ master_fingerprint: string; sealed_secret: string } | undefined> {
@@ -212,7 +215,7 @@ export async function sealedSecret(
     .executeTakeFirst();
 }
 
-/** @returns what a signing key is sealed for: it names the key, so that one row's cannot stand in for another's */
+/** Binds the sealed key to its kid, so that rows cannot be swapped. */
 export function signingKeyPurpose(kid: string): string {
   return `signing key ${kid}`;
 }

@@ -4,16 +4,15 @@ import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { bumpCredentialVersion } from './credentials.ts';
 
-/** Why everything of a grant ended. */
+/** Why a grant ended. */
 export type RevocationReason =
-  /** A code was seen a second time (RFC 6749, section 4.1.2). */
+  /** A code was used twice (RFC 6749, section 4.1.2). */
   | 'code-reused'
-  /** A refresh token was seen after its successor was made (RFC 9700, section 4.14.2). */
+  /** A refresh token was used after its successor was issued (RFC 9700, section 4.14.2). */
   | 'refresh-token-reused'
-  /** Its client gave a refresh token back (RFC 7009, section 2.1). */
+  /** The client revoked a refresh token (RFC 7009, section 2.1). */
   | 'revoked-by-client';
 
-/** What one approval gave, and to whom. */
 export interface Grant {
   grantId: string;
   userId: number;
@@ -41,8 +40,8 @@ const organizationOf = prepareQuery<{ user: number }, { organization_id: number 
 );
 
 /**
- * Ends everything of a grant at once and for good: its access tokens and its refresh tokens.
- * @returns whether there was anything left to end
+ * Revokes all access tokens and refresh tokens of a grant.
+ * @returns false when none was left
  */
 export async function revokeGrant(
   tx: Transaction,
@@ -52,7 +51,8 @@ export async function revokeGrant(
 ): Promise<boolean> {
   const key = { grant: grantId, now: act.now };
   let refreshTokens = await revokeRefreshTokens(tx, key);
-  // On PostgreSQL, a rotation that this has waited for has left a successor that it did not see.
+  // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not
+  // see.
   for (let more = refreshTokens; more > 0; refreshTokens += more) more = await revokeRefreshTokens(tx, key);
   const accessTokens = await revokeAccessTokens(tx, key);
   if (refreshTokens + accessTokens === 0) return false;

@@ -13,26 +13,26 @@ import { validateRedirectUri } from './redirect-uris.ts';
 const ID_LENGTH = 20;
 export const MAX_REDIRECT_URIS = 20;
 
-/** The client of the API description, which every deployment has unless someone deletes it. */
+/** The client of the API documentation, which every deployment has until it is deleted. */
 export const DOCS_CLIENT = 'assay-docs';
-/** Where it is answered, below the address of the deployment. */
+/** Relative to the deployment's URL. */
 export const DOCS_REDIRECT = '/docs/oauth2-redirect.html';
 
-/** The client of the console, which is this deployment itself: nobody is asked whether they allow it. */
+/** The client of the console, which needs no consent. */
 export const CONSOLE_CLIENT = 'assay-console';
 
-/** An application that may ask for tokens (RFC 6749, section 2). */
+/** An OAuth client (RFC 6749, section 2). */
 export interface OAuthClient {
   id: string;
   name: string;
   kind: 'public' | 'confidential';
   secretHash: string | null;
-  /** One that begins with a slash is relative to this deployment. */
+  /** Paths are relative to this deployment. */
   redirectUris: readonly string[];
   implicit: boolean;
-  /** The most that it can be given; `null` for whatever its users may hold. */
+  /** The scopes that it is limited to; `null` for no limit. */
   scopes: readonly Scope[] | null;
-  /** The account that it acts as with client credentials; `null` forbids that grant. */
+  /** The account that it acts as with client credentials; `null` disables that grant. */
   userId: number | null;
   createdAt: number;
 }
@@ -53,13 +53,12 @@ const byId = prepareQuery<{ id: string }, ClientRow>((db, p) =>
   db.selectFrom('oauth_clients').selectAll().where('id', '=', p.id),
 );
 
-/** @returns the client with this id */
 export async function clientById(db: ReadConnection, id: string): Promise<OAuthClient | undefined> {
   const [row] = await byId(db, { id });
   return row && fromRow(row);
 }
 
-/** @returns every client, oldest first */
+/** @returns all clients, oldest first */
 export async function listClients(db: ReadConnection): Promise<OAuthClient[]> {
   const rows = await db.selectFrom('oauth_clients').selectAll().orderBy('created_at').orderBy('id').execute();
   return rows.map(fromRow);
@@ -70,17 +69,16 @@ export interface NewClient {
   kind: 'public' | 'confidential';
   redirectUris: readonly string[];
   implicit: boolean;
-  /** The most that it can be given; absent for whatever its users may hold. */
+  /** The scopes that it is limited to; absent for no limit. */
   scopes?: readonly string[] | undefined;
-  /** Whom it acts as with client credentials, for a confidential client. */
+  /** The account that a confidential client acts as with client credentials. */
   userId: number | null;
 }
 
 /**
- * Registers an application.
- * @returns its id and, for a confidential client, its secret, which is not stored and cannot be shown again
- * @throws Failure `invalid` for redirect addresses that may not be registered, scopes that are none, and a public client
- *   with an account
+ * Registers a client.
+ * @returns its id and, for a confidential client, its secret, which is not stored
+ * @throws DomainError `invalid` for a redirect URI or scope, and for a public client with an account
  */
 export async function createClient(
   tx: Transaction,
@@ -90,28 +88,28 @@ export async function createClient(
   const name = requireName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
   if (redirectUris.length > MAX_REDIRECT_URIS)
-    throw invalidInput({ property: 'redirectUris', message: `must be at most ${MAX_REDIRECT_URIS}` });
-  const faults = redirectUris.flatMap((uri, index) => {
-    const message = validateRedirectUri(uri);
-    return message === undefined ? [] : [{ property: `redirectUris.${index}`, message, value: uri }];
+    throw invalidInput({ property: 'redirectUris', code: 'too-many', params: { max: MAX_REDIRECT_URIS } });
+  const fieldErrors = redirectUris.flatMap((uri, index) => {
+    const problem = validateRedirectUri(uri);
+    return problem === undefined ? [] : [{ property: `redirectUris.${index}`, ...problem, value: uri }];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   if (kind === 'public' && userId !== null) {
     throw invalidInput({
       property: 'userId',
-      message: 'is for confidential clients only: a public one cannot prove itself',
+      code: 'confidential-client-only',
     });
   }
   if (redirectUris.length === 0 && userId === null) {
     throw invalidInput({
       property: 'redirectUris',
-      message: 'must name an address, or the client an account that it acts as',
+      code: 'redirect-uri-or-account',
     });
   }
   const unknown = scopes?.find((scope) => !isScope(scope));
   if (unknown !== undefined)
-    throw invalidInput({ property: 'scopes', message: 'has an unknown scope', value: unknown });
-  if (scopes?.length === 0) throw invalidInput({ property: 'scopes', message: 'must name at least one' });
+    throw invalidInput({ property: 'scopes', code: 'unknown-scope', value: unknown });
+  if (scopes?.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });
   const id = randomText(ID_LENGTH);
   const secret = kind === 'confidential' ? newSecret() : null;
   await tx
@@ -139,8 +137,8 @@ export async function createClient(
 }
 
 /**
- * Lets a client use the implicit flow, or no longer.
- * @throws Failure `missing` for an unknown client
+ * Enables or disables the implicit flow.
+ * @throws DomainError `not-found` for the client
  */
 export async function setImplicit(
   tx: Transaction,
@@ -166,14 +164,13 @@ export async function setImplicit(
 }
 
 /**
- * Gives a confidential client another secret; the one before is good for nothing from then on.
- * @returns the secret, which is not stored and cannot be shown again
- * @throws Failure `missing` for an unknown client, `invalid` for a public one
+ * Replaces the secret of a confidential client.
+ * @returns the secret, which is not stored
+ * @throws DomainError `not-found` for the client; `invalid` for a public one
  */
 export async function renewClientSecret(tx: Transaction, act: Attribution, id: string): Promise<string> {
   const { kind } = await requireClient(tx, id);
-  if (kind === 'public')
-    throw invalidInput({ property: 'kind', message: 'is for confidential clients only' });
+  if (kind === 'public') throw invalidInput({ property: 'kind', code: 'confidential-client-only' });
   const secret = newSecret();
   await tx
     .updateTable('oauth_clients')
@@ -192,8 +189,8 @@ export async function renewClientSecret(tx: Transaction, act: Attribution, id: s
 }
 
 /**
- * Deletes a client, which ends its access tokens at once, with its refresh tokens, codes and consents.
- * @throws Failure `missing` for an unknown client
+ * Deletes a client with its tokens, codes and consents.
+ * @throws DomainError `not-found` for the client
  */
 export async function deleteClient(tx: Transaction, act: Attribution, id: string): Promise<void> {
   const deleted = await tx
@@ -203,7 +200,7 @@ export async function deleteClient(tx: Transaction, act: Attribution, id: string
     .executeTakeFirst();
   if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
-  // After the client and what hangs on it, whose rows a grant that is being made holds until its tokens are there.
+  // After the deletion, which waits for transactions that issue tokens and hold the client's row.
   const tokens = await revokeClientAccessTokens(tx, id, null, act.now);
   await bumpCredentialVersion(tx);
   await recordEvent(tx, act, {
@@ -222,13 +219,13 @@ export async function deleteClient(tx: Transaction, act: Attribution, id: string
   });
 }
 
-/** @returns those of the scopes that the client can be given */
+/** @returns the scopes that the client may be given */
 export function clientScopes(client: OAuthClient, scopes: readonly Scope[]): readonly Scope[] {
   const { scopes: most } = client;
   return most === null ? scopes : scopes.filter((scope) => most.includes(scope));
 }
 
-/** @throws Failure `missing` when there is none */
+/** @throws DomainError `not-found` for the client */
 export async function requireClient(db: ReadConnection, id: string): Promise<OAuthClient> {
   const client = await clientById(db, id);
   if (client === undefined) throw notFound('client');

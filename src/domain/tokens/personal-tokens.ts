@@ -8,11 +8,11 @@ import { DomainError, invalidInput } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
 import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
 
-/** A personal access token as its owner sees it, whether it is good or not. */
+/** A personal access token as its owner sees it, valid or not. */
 export interface PersonalToken {
   id: string;
   name: string | null;
-  /** How the token begins. */
+  /** The first characters of the token. */
   prefix: string;
   scopes: readonly string[];
   /** Empty for everywhere. */
@@ -24,7 +24,7 @@ export interface PersonalToken {
   revokedAt: number | null;
 }
 
-/** The caller's own personal access tokens (operation 57). */
+/** The caller's personal access tokens (operation 57). */
 export const personalTokenList = defineList({
   name: 'tokens',
   rows: ({ db, caller }) =>
@@ -69,7 +69,7 @@ function parseAddresses(text: string | null): readonly string[] {
   return text === null ? [] : (JSON.parse(text) as string[]);
 }
 
-/** What is absent is as the credential that asks has it. */
+/** Absent members default to those of the caller's credential. */
 export interface PersonalTokenInput {
   name: string;
   scopes?: readonly string[] | undefined;
@@ -79,42 +79,44 @@ export interface PersonalTokenInput {
 }
 
 /**
- * Makes a personal access token for the caller, which is good for no more than the credential that asks for it.
- * @returns the token as it is listed, and the token itself, this once
- * @throws Failure `invalid` for unknown scopes, addresses that are none, a time that is past and one token too many;
- *   `forbidden` for what the credential may not, and for the command line, which has no account
+ * Creates a personal access token for the caller, which may do no more than the caller's credential.
+ * @returns the stored token, and the token itself, which cannot be shown again
+ * @throws DomainError `invalid` for a scope, address or expiry, and when the account has too many tokens;
+ *   `forbidden` for what the credential may not do, and for the command line, which has no account
  */
 export async function createPersonalToken(
   tx: Transaction,
   act: Attribution<Caller>,
   keys: Keys,
-  wish: PersonalTokenInput,
+  input: PersonalTokenInput,
 ): Promise<PersonalToken & { token: string }> {
   const { actor: caller, now } = act;
-  if (caller.userId === null)
-    throw new DomainError('forbidden', 'The command line has no account of its own.');
+  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
-  const scopes = wish.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
-  const allowedAddresses = wish.allowedAddresses ?? own;
-  const expiresAt = wish.expiresAt ?? bounds.expiresAt;
-  const faults = validateToken(scopes, allowedAddresses);
-  if (wish.expiresAt !== undefined && wish.expiresAt <= now)
-    faults.push({ property: 'expiresAt', message: 'must be in the future' });
-  if (faults.length > 0) throw invalidInput(faults);
+  const scopes = input.scopes ?? ALL_SCOPES.filter((scope) => caller.scopes.has(scope));
+  const allowedAddresses = input.allowedAddresses ?? own;
+  const expiresAt = input.expiresAt ?? bounds.expiresAt;
+  const fieldErrors = validateToken(scopes, allowedAddresses);
+  if (input.expiresAt !== undefined && input.expiresAt <= now)
+    fieldErrors.push({ property: 'expiresAt', code: 'not-in-the-future' });
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 
   const more = scopes.find((scope) => !isScope(scope) || !caller.scopes.has(scope));
   if (more !== undefined)
-    throw new DomainError('forbidden', `The token that asks does not have the scope ${more} itself.`);
+    throw new DomainError('forbidden', { code: 'token-lacks-scope', params: { scope: more } });
   if (own.length > 0) {
     const beyond = allowedAddresses.length === 0 ? 'everywhere' : firstBlockOutside(own, allowedAddresses);
     if (beyond !== undefined)
-      throw new DomainError('forbidden', `The token that asks may not be used from ${beyond} itself.`);
+      throw new DomainError('forbidden', {
+        code: 'token-address-not-allowed',
+        params: { addresses: beyond },
+      });
   }
   if (bounds.expiresAt !== null && (expiresAt ?? Infinity) > bounds.expiresAt)
-    throw new DomainError('forbidden', 'The token that asks expires earlier than that itself.');
+    throw new DomainError('forbidden', { code: 'token-expires-earlier' });
 
-  const name = wish.name.trim();
+  const name = input.name.trim();
   const request = {
     userId: caller.userId,
     kind: 'personal',

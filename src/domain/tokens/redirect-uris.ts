@@ -1,46 +1,45 @@
+import type { FieldProblem } from '../shared/errors.ts';
+
 const MAX_LENGTH = 2_048;
 
-/** What is added to a redirect address of the code flow. */
+/** Parameters that the response adds to a redirect URI of the code flow. */
 const RESPONSE_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const;
 
-const ABSOLUTE = 'must be an absolute address, such as https://app.example/callback';
-
-/** What an address is written in (RFC 3986, section 2). A header takes nothing else. */
+/** The characters of a URI (RFC 3986, section 2), to which HTTP headers are limited. */
 const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
 
 /**
- * Registered addresses are absolute and without a fragment (RFC 6749, section 3.1.2); https, or http on this machine
- * alone, or a scheme of the application's own with a dot in it (RFC 8252, section 7.1).
- * @returns what is wrong with one, or nothing
+ * Validates a redirect URI: absolute and without a fragment (RFC 6749, section 3.1.2); with https, with http on a
+ * loopback address, or with a private scheme that contains a dot (RFC 8252, section 7.1).
+ * @returns what is wrong with it, or nothing
  */
-export function validateRedirectUri(uri: string): string | undefined {
-  if (uri.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
-  if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return ABSOLUTE;
-  // Others are read alike when it is given and differently when a browser is sent there.
-  if (!CHARACTERS.test(uri))
-    return 'must have the characters of an address only: others are written as %C3%A9, in a host as xn--';
+export function validateRedirectUri(uri: string): FieldProblem | undefined {
+  if (uri.length > MAX_LENGTH) return { code: 'too-long', params: { max: MAX_LENGTH } };
+  if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return { code: 'redirect-uri-not-absolute' };
+  // Browsers normalize other characters, so that the URI would not compare equal.
+  if (!CHARACTERS.test(uri)) return { code: 'redirect-uri-characters' };
   const url = new URL(uri);
-  // Without two slashes and a host, a browser takes it for a path of the page that it is on.
-  if (/^https?:$/.test(url.protocol) && !/^https?:\/\/[^/]/i.test(uri)) return ABSOLUTE;
-  if (uri.includes('#')) return 'must not have a fragment';
-  // No parameter may be in a response twice (RFC 6749, section 3.1).
+  // Without two slashes and a host, browsers read it as a path of the current page.
+  if (/^https?:$/.test(url.protocol) && !/^https?:\/\/[^/]/i.test(uri))
+    return { code: 'redirect-uri-not-absolute' };
+  if (uri.includes('#')) return { code: 'redirect-uri-fragment' };
+  // A parameter must not occur twice in a response (RFC 6749, section 3.1).
   const own = RESPONSE_PARAMETERS.find((name) => url.searchParams.has(name));
-  if (own !== undefined) return `must not have the parameter "${own}", which the response adds`;
-  if (url.username !== '' || url.password !== '') return 'must not hold a user name or a password';
+  if (own !== undefined) return { code: 'redirect-uri-parameter', params: { name: own } };
+  if (url.username !== '' || url.password !== '') return { code: 'url-with-credentials' };
   if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:')
-    return isLoopback(url) ? undefined : 'must be https, unless it is on this machine (127.0.0.1)';
+  if (url.protocol === 'http:') return isLoopback(url) ? undefined : { code: 'redirect-uri-insecure' };
   return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol)
     ? undefined
-    : 'must be https, or have a scheme of its own with a dot in it, such as com.example.app:/callback';
+    : { code: 'redirect-uri-scheme' };
 }
 
 /**
- * Compares exactly, character by character (RFC 9700, section 4.1.3); only the port of a loopback address may differ
- * (RFC 8252, section 7.3).
- * @param client whose registered addresses count
- * @param clientBaseUrl of this deployment, for registered addresses that are relative to it
- * @returns whether an authorization response may go there
+ * Compares character by character (RFC 9700, section 4.1.3); only the port of a loopback address may differ (RFC
+ * 8252, section 7.3).
+ * @param client has the registered URIs
+ * @param clientBaseUrl the URL of this deployment, for registered paths
+ * @returns whether an authorization response may go to the URI
  */
 export function isRegisteredRedirect(
   client: { redirectUris: readonly string[] },
@@ -54,11 +53,11 @@ export function isRegisteredRedirect(
   );
 }
 
-/** A page of this deployment, as it is configured, or as a browser writes that. */
+/** A page of this deployment, in the configured form or as browsers normalize it. */
 function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
   const whole = clientBaseUrl + path;
   if (uri === whole || uri === new URL(whole).href) return true;
-  // On this machine, the deployment's own pages are reached by any of its names.
+  // On the local machine, any loopback name reaches the deployment's own pages.
   return (
     isLoopback(new URL(whole)) &&
     URL.canParse(uri) &&
@@ -71,12 +70,11 @@ function isSameOnLoopback(registered: string, uri: string): boolean {
   return withoutPort(uri) === withoutPort(registered);
 }
 
-/** The two loopback addresses, and the name for them. */
 function isLoopback(url: URL): boolean {
   return url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
 }
 
-/** @returns the text of a loopback address with its port cut out, and nothing else changed */
+/** @returns the text of a loopback URI without its port */
 function withoutPort(uri: string): string {
   return uri.replace(/^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])):\d{1,5}(?=[/?]|$)/, '$1');
 }

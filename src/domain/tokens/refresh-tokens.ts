@@ -6,32 +6,31 @@ import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 
-/** A refresh token (RFC 6749, section 1.5), as it is stored. */
+/** A refresh token (RFC 6749, section 1.5), as stored. */
 export interface RefreshToken {
   id: string;
   clientId: string;
   userId: number;
-  /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
+  /** Identifies an approval. A code and all tokens issued for it share the grant and end together. */
   grantId: string;
-  /** What was approved, whatever an access token of it has asked for. */
+  /** The approved scopes, also when an access token was requested with fewer. */
   scopes: readonly Scope[];
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   expiresAt: number;
-  /** When the whole grant ends, however often it is refreshed. */
+  /** The end of the whole grant, however often it is refreshed. */
   grantExpiresAt: number;
-  /** When it was exchanged for the next one. */
+  /** When it was exchanged for its successor. */
   usedAt: number | null;
   revokedAt: number | null;
 }
 
-/** What a new refresh token is for. */
 export interface NewRefreshToken {
   clientId: string;
   userId: number;
   organizationId: number | null;
   grantId: string;
   scopes: readonly Scope[];
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   grantExpiresAt: number;
 }
 
@@ -85,7 +84,7 @@ const markUsed = prepareWrite<{ id: string; now: number }, { id: string }>((tx, 
     .returning('id'),
 );
 
-/** @returns the refresh token with this secret, good or not */
+/** @returns the refresh token with this secret, valid or not */
 export async function refreshTokenBySecret(
   db: ReadConnection,
   secret: string,
@@ -107,10 +106,10 @@ export async function refreshTokenBySecret(
 }
 
 /**
- * Makes a refresh token.
- * @param lifetime in milliseconds; the grant's own end comes first where it is sooner
- * @param before the id of the one that it replaces; `null` for the first of a grant
- * @returns its secret, which is stored hashed
+ * Issues a refresh token.
+ * @param lifetime milliseconds, limited by the end of the grant
+ * @param before the id of its predecessor; `null` for the first one of a grant
+ * @returns its secret, which is stored as a hash
  */
 export async function issueRefreshToken(
   tx: Transaction,
@@ -146,8 +145,8 @@ export async function issueRefreshToken(
 }
 
 /**
- * Uses a refresh token up. Of two who try at once, one does.
- * @returns whether it was still there to be used
+ * Consumes a refresh token.
+ * @returns false when it was consumed before
  */
 export async function consumeRefreshToken(tx: Transaction, id: string, now: number): Promise<boolean> {
   return (await markUsed(tx, { id, now })).length > 0;

@@ -14,11 +14,11 @@ import {
 } from './deployment-keys.ts';
 
 /**
- * Seals every key with another master key. Instances that run go on with the keys that they have opened, and need the new
- * master key for the next one.
- * @param keysAtHand of which one is the master key that the keys are sealed with now
- * @returns the fingerprints of the master key before and now; `undefined` when it is that one already
- * @throws WrongMasterKey when it is none of those at hand, NoKeysYet when the database has no keys
+ * Seals all keys with another master key. Running instances continue with the keys that they have opened, and need
+ * the new master key to open the next one.
+ * @param keysAtHand must contain the current master key
+ * @returns the fingerprints of both master keys; `undefined` when the keys are sealed with the new one already
+ * @throws MasterKeyMismatch when the current master key is missing; KeysMissing when the database has no keys
  */
 export async function resealKeys(
   tx: Transaction,

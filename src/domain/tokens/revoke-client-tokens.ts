@@ -1,9 +1,9 @@
 import type { Transaction } from '../../db/engine.ts';
 
 /**
- * Revokes the access tokens of a client. The caller tells the other instances, with `credentialsChanged`.
- * @param userId of whose account; `null` for all
- * @returns how many had not been revoked
+ * Revokes the access tokens of a client. The caller has to call `bumpCredentialVersion`.
+ * @param userId of one account; `null` for all
+ * @returns the number of revoked tokens
  */
 export async function revokeClientAccessTokens(
   tx: Transaction,
@@ -22,7 +22,7 @@ export async function revokeClientAccessTokens(
 
 /**
  * Revokes the refresh tokens of a client for an account.
- * @returns how many had not been revoked
+ * @returns the number of revoked tokens
  */
 export async function revokeClientRefreshTokens(
   tx: Transaction,
@@ -40,7 +40,8 @@ export async function revokeClientRefreshTokens(
       .where('revoked_at', 'is', null)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return count;
-    // Once more: on PostgreSQL, a rotation that this has waited for has left a successor that it did not see.
+    // Repeat: on PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement
+    // did not see.
     count += Number(numUpdatedRows);
   }
 }

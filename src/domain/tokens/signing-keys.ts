@@ -8,15 +8,15 @@ import { bumpSigningKeyVersion } from './credentials.ts';
 import { lockKeys, insertSigningKey } from './deployment-keys.ts';
 
 /**
- * How long after a key has a successor it may still sign, in milliseconds: for requests that were being answered, and
- * instances whose clocks differ.
+ * Milliseconds for which a key may sign after its successor was added, for requests in progress and differing
+ * clocks.
  */
 const ROTATION_GRACE = 15 * 60_000;
 
 /**
  * @param keys newest first
- * @returns those that no valid token can need any more: the last token that one can have signed was made before its
- *   successor took over, or soon after
+ * @returns the keys that no valid token needs: each token was signed before the key's successor took over, plus the
+ *   grace period
  */
 export async function findUnusedKeys(
   db: ReadConnection,
@@ -32,7 +32,7 @@ export async function findUnusedKeys(
   });
 }
 
-/** @returns when the oldest of the access tokens was made that keys must still verify; `null` when there is none */
+/** @returns when the oldest access token was issued that keys still have to verify; `null` for none */
 async function oldestToken(db: ReadConnection, now: number): Promise<number | null> {
   const row = await db
     .selectFrom('tokens')
@@ -54,10 +54,10 @@ export async function listSigningKeys(db: ReadConnection): Promise<SigningKey[]>
 }
 
 /**
- * Adds a key that signs from now on, and takes away those that no valid token needs any more.
- * @param key of which nothing is stored yet
- * @returns the kids of those that are taken away
- * @throws WrongMasterKey when the keys are not sealed with this master key
+ * Adds a key that signs from now on, and removes keys that no valid token needs.
+ * @param key is not stored yet
+ * @returns the kids of the removed keys
+ * @throws MasterKeyMismatch
  */
 export async function rotateSigningKey(
   tx: Transaction,
@@ -81,15 +81,14 @@ export async function rotateSigningKey(
 }
 
 /**
- * Takes a signing key away: no token that it signed is accepted from now on.
- * @throws Failure `missing` for an unknown key, `conflict` for the one that signs
+ * Removes a signing key and so invalidates its tokens.
+ * @throws DomainError `not-found` for the key; `conflict` for the current one
  */
 export async function removeSigningKey(tx: Transaction, act: Attribution, kid: string): Promise<void> {
   await bumpSigningKeyVersion(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw notFound('key');
-  if (keys[0]?.kid === kid)
-    throw new DomainError('conflict', 'This key signs new tokens. Rotate the keys first, then remove it.');
+  if (keys[0]?.kid === kid) throw new DomainError('conflict', { code: 'key-in-use' });
   await deleteSigningKey(tx, act, kid);
 }
 

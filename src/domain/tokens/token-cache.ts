@@ -25,20 +25,20 @@ import {
 } from './credentials.ts';
 import { CONSOLE_CLIENT } from './oauth-clients.ts';
 
-/** Counted one by one: what has a largest number of entries takes the memory for all of them at once. */
+/** Counted by `sizeCalculation`: `max` would allocate memory for all entries at once. */
 const MAX_TOKENS = 50_000;
 const FLUSH_MILLISECONDS = 5_000;
-/** The least time between two questions for tokens that come from where bad ones do. */
+/** Milliseconds between queries for tokens of suspect addresses. */
 const SUSPECT_INTERVAL_MS = 50;
-/** Last uses written in one unit of work, so that others need not wait long. */
+/** Small enough not to delay other transactions. */
 const USES_PER_WRITE = 500;
 
-/** A token that is good now, and what it is good for. */
+/** A valid token and its account. */
 export interface AuthenticatedToken extends Account {
-  /** An application that acts as an account of its own, or whoever else has the token. */
+  /** `client` for an application that acts as an account of its own. */
   kind: 'user' | 'client';
   tokenId: string;
-  /** What the audit log calls it: of the console, the session that it came by. */
+  /** The id in the audit log: for the console, its session. */
   credentialId: string;
   userId: number;
   uid: string;
@@ -51,25 +51,25 @@ export interface AuthenticatedToken extends Account {
 
 interface Entry {
   token: AuthenticatedToken;
-  /** What the identity was made of that may change while the token lives. */
+  /** The rights from which the token was built, to notice changes. */
   rights: string;
   expiresAt: number;
-  /** What a token of the external issuer says, of which the database knows nothing. */
+  /** The claims of a token of the external issuer, which is not stored. */
   external: ExternalToken | undefined;
-  /** What had happened when this was read: while no more has, it holds. */
+  /** The entry is valid while the versions are these. */
   versions: CredentialVersions;
 }
 
-/** A token from where too many bad ones came. */
+/** A token from an address with too many invalid ones. */
 interface Suspect {
   token: string;
   now: number;
 }
 
 /**
- * Turns tokens into identities. A verified token is remembered by its SHA-256, so its signature is checked once,
- * and again when a signing key came or went; expiry is checked at every use, and revocation and bans whenever the
- * database says that credentials have changed.
+ * Authenticates tokens. Caches a verified token by its SHA-256, so that its signature is checked once, and again
+ * when signing keys change. Expiry is checked at every use, revocation and bans whenever the credential version
+ * changes.
  */
 export class TokenCache {
   readonly #db: Database;
@@ -86,27 +86,27 @@ export class TokenCache {
   #hits = 0;
   #misses = 0;
 
-  /** @param external whose tokens are accepted beside our own */
+  /** @param external an issuer whose tokens are accepted as well */
   constructor(db: Database, keys: Keys, external?: ExternalIssuer) {
     this.#db = db;
     this.#keys = keys;
     this.#external = external;
-    // A use that could not be written is not lost: it waits for the next flush.
+    // Uses that cannot be written stay queued for the next flush.
     this.#timer = setInterval(() => void this.flush().catch(() => undefined), FLUSH_MILLISECONDS).unref();
   }
 
   /**
-   * @param suspect whether it comes from where too many bad tokens came from: one that is not known yet then waits, so
-   *   that however many there are, they cost a few questions a second
-   * @returns who holds the token; `undefined` when it is unknown, expired or revoked, or its user is banned
+   * @param suspect whether the address has sent too many invalid tokens: unknown tokens then wait for a shared
+   *   query, so that they cost a few queries a second, however many there are
+   * @returns `undefined` when the token is unknown, expired or revoked, or its user is banned
    */
   async authenticate(token: string, now: number, suspect = false): Promise<AuthenticatedToken | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
     if (suspect && !this.#entries.has(key) && !(await this.#mayBeGood(token, now))) return undefined;
-    // Counted before the reading that it stands for, so that a change in between is seen next time.
+    // Read before the token, so that a change in between invalidates the entry.
     const versions = await this.#changes.run();
     const entry = this.#entries.get(key);
-    // Of ours, it may have been signed with a key that is gone, so it is proved anew.
+    // The signing key of one of our tokens may be gone, so verify it again.
     const known = entry?.external !== undefined || entry?.versions.keys === versions.keys ? entry : undefined;
     if (known?.versions.credentials === versions.credentials) {
       this.#hits += 1;
@@ -136,13 +136,13 @@ export class TokenCache {
     return identity;
   }
 
-  /** Remembers that a token was used; written with the next flush. */
+  /** Records a use, which the next flush writes. */
   recordUse(tokenId: string, use: TokenUse): void {
-    // Nobody has a row for those of others.
+    // External tokens have no row.
     if (!isExternalCredential(tokenId)) this.#uses.set(tokenId, use);
   }
 
-  /** Writes the last uses that wait. */
+  /** Writes the recorded uses. */
   async flush(): Promise<void> {
     if (this.#uses.size === 0) return;
     const waiting = [...this.#uses];
@@ -158,7 +158,7 @@ export class TokenCache {
     }
   }
 
-  /** Tokens that needed no look at the database, and those that did. */
+  /** Cache hits and misses. */
   statistics(): { hits: number; misses: number } {
     return { hits: this.#hits, misses: this.#misses };
   }
@@ -169,14 +169,14 @@ export class TokenCache {
   }
 
   /**
-   * Checks a token that was not seen before, if it is of the external issuer.
-   * @throws IssuerUnreachable when that cannot be said now
+   * Verifies a token that claims to be of the external issuer.
+   * @throws IssuerUnreachable
    */
   async #readExternal(token: string, now: number): Promise<ExternalToken | undefined> {
     return this.#external?.issued(token) === true ? this.#external.verify(token, now) : undefined;
   }
 
-  /** @returns what a token of the external issuer is good for now: its account may have changed since it was seen last */
+  /** @returns the rights of an external token by the current state of its account */
   async #credentialOf({
     id,
     user,
@@ -188,7 +188,7 @@ export class TokenCache {
     const holder = await findTokenUser(this.#db.read, user);
     if (holder === undefined) return undefined;
     if (organization !== undefined && organization !== holder.organization) return undefined;
-    // What a ban ended stays so.
+    // A ban ends tokens for good.
     if (issuedAt <= (holder.reactivatedAt ?? -1)) return undefined;
     return {
       ...holder,
@@ -202,7 +202,7 @@ export class TokenCache {
     };
   }
 
-  /** @returns whether a token is worth the questions that `identify` asks of each */
+  /** Whether a suspect token deserves the queries of `authenticate`. */
   async #mayBeGood(token: string, now: number): Promise<boolean> {
     if (hasPersonalPrefix(token) && !isPersonalToken(token)) return false;
     return this.#external?.issued(token) === true || this.#suspects.load({ token, now });
@@ -220,7 +220,7 @@ export class TokenCache {
     return areActive(this.#db.read, names);
   }
 
-  /** Checks a token of ours that was not seen before. */
+  /** Verifies a token of ours that is not cached. */
   async #prove(token: string, now: number): Promise<Credential | undefined> {
     if (hasPersonalPrefix(token)) {
       return isPersonalToken(token) ? credentialBySecret(this.#db.read, token) : undefined;
@@ -232,7 +232,7 @@ export class TokenCache {
   }
 }
 
-/** What can change about a token while it lives, as one text. */
+/** The rights that can change during the life of a token, as text. */
 function rightsText({ organizationId, admin, staff, assigned, emailKey }: Credential): string {
   return JSON.stringify([organizationId, admin, staff, assigned, emailKey]);
 }

@@ -4,10 +4,10 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { accountOf, RIGHTS_COLUMNS, type RightsRow } from '../shared/account-rights.ts';
 
-/** An account, as far as a token tells of it. */
+/** An account as tokens describe it. */
 export interface TokenAccount extends Account {
   uid: string;
-  /** The uid of its organization; `null` for staff. */
+  /** The uid of the organization; `null` for staff. */
   organization: string | null;
 }
 
@@ -21,7 +21,7 @@ const accountById = prepareQuery<{ id: number }, RightsRow & { uid: string; orga
       .where('users.banned_at', 'is', null),
 );
 
-/** @returns what tokens tell of an account; nothing for one that is banned or gone */
+/** @returns `undefined` for an account that is banned or deleted */
 export async function tokenAccount(db: ReadConnection, userId: number): Promise<TokenAccount | undefined> {
   const [row] = await accountById(db, { id: userId });
   return row && { uid: row.uid, organization: row.organization, ...accountOf(row) };

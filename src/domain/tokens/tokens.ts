@@ -16,29 +16,29 @@ import { hashSecret, newPersonalToken, displayPrefix } from '../../auth/secrets.
 export interface TokenRequest {
   userId: number;
   kind: 'personal' | 'jwt';
-  /** What its owner calls it. */
+  /** Chosen by its owner. */
   name?: string | undefined;
-  /** Absent: everything that the account may hold. */
+  /** Defaults to all scopes that the account may hold. */
   scopes?: readonly string[] | undefined;
   /** Milliseconds since 1970; `null` for a personal access token that does not expire. */
   expiresAt: number | null;
   /** CIDR blocks or single addresses; empty allows every address. */
   allowedAddresses?: readonly string[] | undefined;
-  /** How many tokens that are good now the account may have with this one; absent for as many as one likes. */
+  /** The maximum number of valid tokens of the account, this one included; absent for no limit. */
   atMost?: number;
 }
 
 export interface IssuedToken {
   id: string;
-  /** The token itself, which is not stored and cannot be shown again. */
+  /** The token, which is not stored and cannot be shown again. */
   token: string;
   expiresAt: number | null;
 }
 
 /**
- * Makes a token for an account, whether or not it has accepted its invitation, which stays as it is.
- * @throws Failure `missing` for an unknown or banned user, `invalid` for an empty name, for scopes that it may not hold,
- *   for addresses that are none, and for one token too many
+ * Issues a token to an account, which may still be invited.
+ * @throws DomainError `not-found` for an unknown or banned user; `invalid` for the name, a scope or an address, and
+ *   when the account has too many tokens
  */
 export async function issueToken(
   tx: Transaction,
@@ -51,8 +51,8 @@ export async function issueToken(
   if (account === undefined) throw notFound('user');
 
   const allowedAddresses = request.allowedAddresses ?? [];
-  const faults = validateToken(request.scopes ?? [], allowedAddresses);
-  if (faults.length > 0) throw invalidInput(faults);
+  const fieldErrors = validateToken(request.scopes ?? [], allowedAddresses);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   const scopes = grantedScopes(request.scopes, grantableScopes(account));
 
   if (request.atMost !== undefined) await requireTokenLimit(tx, request.userId, request.atMost, now);
@@ -99,19 +99,19 @@ export async function issueToken(
   return { id, token, expiresAt };
 }
 
-/** @returns what is no scope, and no address, of what a token is to have */
+/** @returns what is wrong with the scopes and addresses */
 export function validateToken(scopes: readonly string[], blocks: readonly string[]): FieldError[] {
   return [
-    ...scopes.flatMap((scope, index) =>
-      isScope(scope) ? [] : [{ property: `scopes.${index}`, message: 'is not a scope', value: scope }],
+    ...scopes.flatMap((scope, index): FieldError[] =>
+      isScope(scope) ? [] : [{ property: `scopes.${index}`, code: 'unknown-scope', value: scope }],
     ),
-    ...blocks.flatMap((block, index) =>
+    ...blocks.flatMap((block, index): FieldError[] =>
       isAddressBlock(block)
         ? []
         : [
             {
               property: `allowedAddresses.${index}`,
-              message: 'must be an IP address or a CIDR block such as 10.0.0.0/8',
+              code: 'not-an-address-block',
               value: block,
             },
           ],
@@ -129,13 +129,14 @@ async function requireTokenLimit(
   if ((await listUserTokens(tx, userId, now)).length >= atMost)
     throw invalidInput({
       property: 'name',
-      message: `cannot be given: you have ${atMost} tokens, and no more are allowed. Revoke one first`,
+      code: 'too-many-tokens',
+      params: { max: atMost },
     });
 }
 
 /**
- * Revokes a token for good, by its id or, for a personal access token, by the token itself.
- * @throws Failure `missing` when there is none; revoking a revoked one changes nothing
+ * Revokes a token by its id or, for a personal access token, by the token. Does nothing if it is revoked.
+ * @throws DomainError `not-found` for the token
  */
 export async function revokeToken(
   tx: Transaction,
@@ -164,10 +165,10 @@ export async function revokeToken(
   return { id: found.tokenId };
 }
 
-/** How many tokens that are good an account may have, where its user makes them: one that is listed is one row of a page. */
+/** Valid tokens that users can create for an account, so that a list of them stays short. */
 export const MAX_USER_TOKENS = 100;
 
-/** Nothing of a token can be changed. */
+/** Tokens cannot be changed. */
 export const TOKEN_VERSION = 1;
 
 /** A token as its owner sees it. */
@@ -179,12 +180,12 @@ export interface UserToken {
   allowedAddresses: readonly string[];
   createdAt: number;
   expiresAt: number | null;
-  /** `null` for one that was not used yet. */
+  /** `null` if it was never used. */
   lastUsedAt: number | null;
   lastUsedFrom: string | null;
 }
 
-/** @returns the tokens of a user that are good now and belong to no application, newest first */
+/** @returns the valid tokens of a user, without those of applications, newest first */
 export async function listUserTokens(db: ReadConnection, userId: number, now: number): Promise<UserToken[]> {
   const rows = await db
     .selectFrom('tokens')
@@ -220,9 +221,8 @@ export async function listUserTokens(db: ReadConnection, userId: number, now: nu
 }
 
 /**
- * Revokes one of the tokens that `listOwnTokens` shows.
- * @throws Failure `missing` when the user has no such token, whoever else may have it; `changed` for another version than
- *   is expected
+ * Revokes a token from `listUserTokens`.
+ * @throws DomainError `not-found` when the user has no such token; `version-mismatch`
  */
 export async function revokeUserToken(
   tx: Transaction,
@@ -243,7 +243,7 @@ export async function revokeUserToken(
   await revokeToken(tx, act, own.id);
 }
 
-/** @returns every token, without its secret, oldest first */
+/** @returns all tokens without their secrets, oldest first */
 export async function listTokens(db: ReadConnection) {
   return db
     .selectFrom('tokens')
@@ -272,13 +272,10 @@ function grantedScopes(
 ): readonly Scope[] {
   if (requested === undefined) return allowed;
   const held: readonly string[] = allowed;
-  const faults = requested.flatMap((scope, index) =>
-    held.includes(scope)
-      ? []
-      : [{ property: `scopes.${index}`, message: 'is more than this account may hold', value: scope }],
+  const fieldErrors = requested.flatMap((scope, index): FieldError[] =>
+    held.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],
   );
-  if (faults.length > 0) throw invalidInput(faults);
-  if (requested.length === 0)
-    throw invalidInput({ property: 'scopes', message: 'must name at least one scope' });
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
+  if (requested.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });
   return [...new Set(requested)].filter(isScope);
 }

@@ -16,13 +16,13 @@ const insertAccess = prepareInsert('assessment_access', {
   user_id: 'int',
 });
 
-/** The client users who were given access to an assessment, but admins, who have it anyway. */
+/** Client users with explicit access to an assessment. Admins are excluded, as they can access it anyway. */
 const usersWithAccess = (db: ReadConnection) =>
   selectUsers(db)
     .innerJoin('assessment_access', 'assessment_access.user_id', 'users.id')
     .where('users.admin', '=', 0);
 
-/** The same as a list (operation 40), which the id of the assessment narrows. */
+/** The same as a list (operation 40), filtered by the assessment. */
 export const assessmentUserList = defineList({
   name: 'assessment-users',
   rows: ({ db }) => usersWithAccess(db),
@@ -39,8 +39,8 @@ export const assessmentUserList = defineList({
 });
 
 /**
- * @returns the id of an assessment whose accesses the caller may see
- * @throws Failure `missing` for who has no access to it, `forbidden` for who is no admin
+ * @returns the id of an assessment whose users the caller may see
+ * @throws DomainError `not-found` without access to it; `forbidden` unless the caller is an admin
  */
 export async function requireAdministeredAssessment(
   db: ReadConnection,
@@ -54,14 +54,15 @@ export async function requireAdministeredAssessment(
 
 function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): void {
   if (!isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', 'Only admins see and change who has access to an assessment.');
+    throw new DomainError('forbidden', { code: 'assessment-users-admins-only' });
 }
 
 /**
- * Gives users access to an assessment, and takes it from others; what they have already, or have not, stays.
- * @returns those who have been given access then
- * @throws Failure `invalid` for a user in both lists and for who is no user of the organization, `missing` and
- *   `forbidden` as above
+ * Grants users access to an assessment and revokes that of others. Existing grants and missing ones are left as
+ * they are.
+ * @returns the users who gained access
+ * @throws DomainError `invalid` for a user in both lists or outside the organization; `not-found` and `forbidden`
+ *   as above
  */
 export async function updateAssessmentUsers(
   tx: Transaction,
@@ -72,7 +73,7 @@ export async function updateAssessmentUsers(
   const removing = new Set(remove);
   const both = add.flatMap((id, index): FieldError[] =>
     removing.has(id)
-      ? [{ property: `add.${index}`, message: 'must not be in remove as well', value: id }]
+      ? [{ property: `add.${index}`, code: 'also-in', params: { other: 'remove' }, value: id }]
       : [],
   );
   if (both.length > 0) throw invalidInput(both);
@@ -131,18 +132,18 @@ async function requireUsers(
     .where(({ ref }) => inList(db, ref('id'), [...lists.add, ...lists.remove]))
     .execute();
   const known = new Set(rows.map(({ id }) => id));
-  const faults = Object.entries(lists).flatMap(([list, ids]) =>
+  const fieldErrors = Object.entries(lists).flatMap(([list, ids]) =>
     ids.flatMap((id, index): FieldError[] =>
       known.has(id)
         ? []
         : [
             {
               property: `${list}.${index}`,
-              message: 'is not the id of a user of the organization',
+              code: 'unknown-user',
               value: id,
             },
           ],
     ),
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 }

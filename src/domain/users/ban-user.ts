@@ -11,18 +11,18 @@ import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
 import { findAssignedOrganizations } from './users.ts';
 
-/** A user whom nobody can sign in as any more. */
+/** A user who was banned. */
 export interface BannedUser {
   id: number;
   version: number;
   uid: string;
   email: string;
   admin: boolean;
-  /** Whether they have accepted their invitation. */
+  /** Whether they had accepted their invitation. */
   accepted: boolean;
-  /** Whether they are deleted instead of banned, as there was nothing that they could have done. */
+  /** Whether they were deleted instead, because they had never signed in and had no token. */
   deleted: boolean;
-  /** When they were invited last, in milliseconds since 1970. */
+  /** When they were last invited, in milliseconds since 1970. */
   invitedAt: number;
   /** The uids of the assessments that they can access, sorted; for an admin, all of the organization. */
   assessmentIds: string[];
@@ -76,9 +76,7 @@ const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((d
     .orderBy('assessments.uid'),
 );
 
-/**
- * Keeps others who take admins of the organization away out until this is done. Without it, two admins who ban each other at once would both find the other one left.
- */
+/** Locks the organization's row. Otherwise two admins could ban each other concurrently and leave none. */
 const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
   tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
@@ -88,7 +86,7 @@ const otherAdmin = prepareQuery<{ organization: number; user: number }, { id: nu
     .selectFrom('users')
     .select('id')
     .where('organization_id', '=', p.organization)
-    // A literal, as the index of admins covers no other value.
+    // A literal, because the partial index covers only this value.
     .where('admin', '=', sql.lit(1))
     .where('banned_at', 'is', null)
     .where('id', '<>', p.user)
@@ -107,7 +105,7 @@ const otherAcceptedAdmin = prepareQuery<{ organization: number; user: number }, 
     .limit(1),
 );
 
-/** Keeps others from changing a user until this is done, so that the version that was expected is the one that is banned. */
+/** Locks the user, so that the expected version is the one that is banned. */
 const lockUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
   tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
 );
@@ -127,10 +125,9 @@ const anyToken = prepareQuery<{ user: number }, { id: string }>((db, p) =>
 );
 
 /**
- * Bans a user for a caller: an admin any user of their organization but themselves, staff any client user.
- * @throws Failure `missing` for a user of another organization and, for client users, of the staff; `forbidden` for a
- *   caller who is no admin, for the caller themselves, for staff, and for the last admin; `changed` for another version
- *   than is expected
+ * Bans a user: admins can ban other users of their organization, staff any client user.
+ * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are no
+ *   admins, for themselves, for staff and for the last admin; `version-mismatch`
  */
 export async function banUser(
   tx: Transaction,
@@ -143,17 +140,17 @@ export async function banUser(
   if (user === undefined || (user.id !== caller.userId && !isMemberOf(caller, user.organization_id))) {
     throw notFound('user');
   }
-  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', 'Only admins ban users.');
-  if (user.id === caller.userId) throw new DomainError('forbidden', 'You cannot ban yourself.');
-  if (user.staff === 1) throw new DomainError('forbidden', 'Platform staff cannot be banned here.');
+  if (!caller.admin && !caller.staff) throw new DomainError('forbidden', { code: 'user-ban-admins-only' });
+  if (user.id === caller.userId) throw new DomainError('forbidden', { code: 'ban-self' });
+  if (user.staff === 1) throw new DomainError('forbidden', { code: 'ban-staff' });
   return applyBan(tx, act, id, expected);
 }
 
 /**
- * Bans a user, which ends their sessions, tokens and API keys at once; one who never signed in and has no
- * token is deleted instead, with everything that hangs on them; the address stays banned there. Banning a banned user changes nothing.
- * @throws Failure `missing` for an unknown user, `forbidden` for the last admin of an organization, `changed` for another
- *   version than is expected
+ * Bans a user without checking permissions, which ends their sessions, tokens and API keys. A user who never signed
+ * in and has no token is deleted instead, and the address is banned. Does nothing if they are banned.
+ * @throws DomainError `not-found` for the user; `forbidden` for the last admin of an organization;
+ *   `version-mismatch`
  */
 export async function applyBan(
   tx: Transaction,
@@ -170,17 +167,17 @@ export async function applyBan(
   }
   if (user.admin === 1 && user.organization_id !== null) {
     if (await isLastAdmin(tx, user.organization_id, id)) {
-      throw new DomainError('forbidden', 'This is the last admin of the organization, who cannot be banned.');
+      throw new DomainError('forbidden', { code: 'ban-last-admin' });
     }
   }
   if (expected !== undefined) {
-    const [held] = await lockUser(tx, { id });
-    if (held === undefined) throw notFound('user');
-    requireVersion(expected, held.version);
+    const [locked] = await lockUser(tx, { id });
+    if (locked === undefined) throw notFound('user');
+    requireVersion(expected, locked.version);
   }
   const [set] = await setBanned(tx, { id, now: act.now });
   if (set === undefined) {
-    // Someone else was faster, and has banned or deleted them.
+    // A concurrent transaction banned or deleted the user.
     const [now] = await userById(tx, { id });
     if (now === undefined) throw notFound('user');
     return { ...banned, version: now.version };
@@ -221,7 +218,7 @@ export async function applyBan(
   return { ...banned, version, accepted: false, deleted: true };
 }
 
-/** Keeps an address out of an organization until someone invites it there anew. */
+/** Bans an address from an organization until someone invites it again. */
 async function banAddress(
   tx: Transaction,
   act: Attribution,
@@ -235,7 +232,7 @@ async function banAddress(
     .execute();
 }
 
-/** @returns whether nobody with this address may come to the organization by themselves */
+/** @returns whether users with this address must not join the organization by themselves */
 export async function isBannedAddress(
   db: ReadConnection,
   organizationId: number,
@@ -251,9 +248,9 @@ export async function isBannedAddress(
 }
 
 /**
- * @param options `accepted`: others count only once they have signed in
- * @returns whether the organization would have no admin without this one. Whoever takes an admin away asks this in the
- *   same unit of work: others who ask it of the same organization wait until that is done.
+ * Locks the organization's admins until the transaction ends; call it before an admin loses the role.
+ * @param options `accepted`: count only admins who have signed in
+ * @returns whether the organization has no other admin
  */
 export async function isLastAdmin(
   tx: Transaction,

@@ -9,7 +9,6 @@ import { lockAccount } from '../shared/account-rights.ts';
 import { requireUserName } from './user-names.ts';
 import { requiresSso, signInBlocker, type SignInState, selectSignInStates } from './sign-in-eligibility.ts';
 
-/** Whom a link invites. */
 export interface Invitation extends InvitationClaims {
   userId: number;
   email: string;
@@ -20,21 +19,21 @@ export interface Invitation extends InvitationClaims {
   organization: string | null;
 }
 
-/** What a link is good for now. */
+/** The state of an invitation link. */
 export type InvitationLink =
   | { state: 'open'; invitation: Invitation }
-  /** The organization signs its people in through its provider, where an invitation needs no password. */
+  /** The organization signs users in through its provider, so that no password is needed. */
   | { state: 'provider'; invitation: Invitation }
-  /** It was right once: accepted in the meantime, or too old. */
+  /** The link was valid but has been used or has expired. */
   | { state: 'over' }
   | { state: 'unknown' };
 
-/** For tokens of nobody, which are compared as well. */
-const NOBODY: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
+/** Compared for unknown users as well, so that the response takes the same time. */
+const UNKNOWN_INVITEE: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
 
 /**
- * Reads the token of an invitation link.
- * @param secret the deployment's
+ * Resolves the token of an invitation link.
+ * @param secret the secret of the deployment
  * @param lifetime of invitations, in milliseconds
  */
 export async function resolveInvitation(
@@ -60,7 +59,7 @@ export async function resolveInvitation(
     ])
     .where('users.uid', '=', uid)
     .executeTakeFirst();
-  const invited = row === undefined ? NOBODY : { uid: row.uid, invitedAt: invitedAtOf(row) };
+  const invited = row === undefined ? UNKNOWN_INVITEE : { uid: row.uid, invitedAt: invitedAtOf(row) };
   if (!verifyInvitationToken(secret, invited, token) || row === undefined) return { state: 'unknown' };
   const { invitedAt } = invited;
   if (!isOpen(row, invitedAt) || now >= invitedAt + lifetime) return { state: 'over' };
@@ -74,7 +73,7 @@ export async function resolveInvitation(
 /**
  * Accepts an invitation, once.
  * @param passwordHash argon2id, PHC format
- * @throws Failure `conflict` when it was accepted, renewed or withdrawn in the meantime, `invalid` for the name
+ * @throws DomainError `conflict` when it was accepted, renewed or withdrawn in the meantime; `invalid` for the name
  */
 export async function acceptInvitation(
   tx: Transaction,
@@ -85,7 +84,7 @@ export async function acceptInvitation(
   const name = requireUserName('name', input.name);
   const user = await lockUser(tx, userId);
   if (user === undefined || !isOpen(user, invitedAt))
-    throw new DomainError('conflict', 'This invitation is not open any more.');
+    throw new DomainError('conflict', { code: 'invitation-not-open' });
   await tx
     .updateTable('users')
     .set((eb) => ({
@@ -107,8 +106,8 @@ export async function acceptInvitation(
 }
 
 /**
- * Invites someone again who has not accepted: the link before ends, and its time begins anew.
- * @throws Failure `missing` for an unknown user, `forbidden` for one who has accepted or is banned
+ * Invites a user again who has not accepted. The previous link ends, and its lifetime starts over.
+ * @throws DomainError `not-found` for the user; `forbidden` when they have accepted or are banned
  */
 export async function renewInvitation(
   tx: Transaction,
@@ -118,11 +117,10 @@ export async function renewInvitation(
   const user = await lockUser(tx, userId);
   if (user === undefined) throw notFound('user');
   const obstacle = signInBlocker(user);
-  if (obstacle === 'banned') throw new DomainError('forbidden', 'This user is banned.');
-  if (obstacle !== 'invited')
-    throw new DomainError('forbidden', 'This user has accepted the invitation already.');
+  if (obstacle === 'banned') throw new DomainError('forbidden', { code: 'user-banned' });
+  if (obstacle !== 'invited') throw new DomainError('forbidden', { code: 'invitation-accepted' });
   const before = invitedAtOf(user);
-  // Another time is another link, also within a millisecond.
+  // A different time gives a different link, even within a millisecond.
   const invitedAt = Math.max(act.now, before + 1);
   await tx
     .updateTable('users')
@@ -144,7 +142,7 @@ interface InvitedRow {
   created_at: number;
 }
 
-/** @returns whether the invitation of that time, and no later one, can still be accepted, if its lifetime is not over */
+/** Whether the invitation of that time is the latest one and can still be accepted. Does not check its lifetime. */
 function isOpen(account: SignInState & InvitedRow, invitedAt: number): boolean {
   return signInBlocker(account) === 'invited' && invitedAtOf(account) === invitedAt;
 }
@@ -153,7 +151,7 @@ function invitedAtOf({ invited_at, created_at }: InvitedRow): number {
   return invited_at ?? created_at;
 }
 
-/** Reads an account whose invitation is to change, and keeps other changes of it out until this one is done. */
+/** Locks the user and reads their invitation. */
 async function lockUser(tx: Transaction, userId: number) {
   await lockAccount(tx, userId);
   return selectSignInStates(tx)
@@ -162,23 +160,22 @@ async function lockUser(tx: Transaction, userId: number) {
     .executeTakeFirst();
 }
 
-/** The kind of job that sends the link of an invitation. */
+/** The kind of job that mails an invitation link. */
 export const INVITATION_MAIL = 'invitation-mail';
 
-/** Mails that wait: of one who invites, and in all. */
+/** Queued mails, of one inviting user and in total. */
 const MAX_QUEUED = { perQuotaKey: 1_000, total: 10_000 };
 
-/** Whom to send the link of their invitation, and of which. */
 export interface InvitationMail {
   userId: number;
   invitedAt: number;
-  /** Of the request that asked for it. */
+  /** The request that invited the user. */
   requestId: string;
 }
 
 /**
- * Has the link of an invitation sent, in the unit of work that invites; the link itself is made when it is sent.
- * @returns whether it will be sent; not when too many wait
+ * Queues the mail with an invitation link in the caller's transaction. The link is created when it is sent.
+ * @returns false when too many mails are queued
  */
 export function queueInvitationMail(
   tx: Transaction,
@@ -189,7 +186,7 @@ export function queueInvitationMail(
   return addJob(tx, INVITATION_MAIL, mail, now, { quotaKey: `user:${actor.userId}`, ...MAX_QUEUED });
 }
 
-/** @returns whom to send the link of an invitation to; nothing when it is not open any more */
+/** @returns the recipient of an invitation mail; `undefined` when the invitation is no longer open */
 export async function findInvitationRecipient(
   db: ReadConnection,
   { userId, invitedAt }: InvitationMail,

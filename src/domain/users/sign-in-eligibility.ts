@@ -1,24 +1,24 @@
 import type { ReadConnection } from '../../db/engine.ts';
 
-/** Why an account cannot sign in with a password, or a passkey in its place. */
+/** Why an account cannot sign in with a password or a passkey. */
 export type SignInBlocker =
   | 'banned'
-  /** Not accepted: the invitation is to be renewed instead. */
+  /** The invitation has not been accepted and should be renewed. */
   | 'invited'
-  /** Its organization signs its people in through its provider alone. */
+  /** The organization requires sign-in through its provider. */
   | 'provider';
 
-/** How sessions name a sign-in through the organization's provider. */
+/** The method of sessions that began at the organization's provider. */
 export const SSO_METHOD = 'sso';
 
-/** What decides whether an account may sign in here. */
+/** What decides whether an account may sign in. */
 export interface SignInState {
   banned_at: number | null;
   accepted_at: number | null;
   sso_only: number | null;
 }
 
-/** @returns a query of accounts with what `signInObstacle` looks at */
+/** Selects accounts with the columns that `signInBlocker` needs. */
 export function selectSignInStates(db: ReadConnection) {
   return db
     .selectFrom('users')
@@ -26,28 +26,25 @@ export function selectSignInStates(db: ReadConnection) {
     .select(['users.banned_at', 'users.accepted_at', 'identity_providers.sso_only']);
 }
 
-/** @returns why an account cannot sign in with a password, whether it has one or not; `undefined` when it may */
+/** @returns why an account cannot sign in with a password, regardless of whether it has one; `undefined` if it can */
 export function signInBlocker(account: SignInState): SignInBlocker | undefined {
   if (account.banned_at !== null) return 'banned';
   if (account.accepted_at === null) return 'invited';
   return requiresSso(account) ? 'provider' : undefined;
 }
 
-/**
- * @param method how somebody has proved that it is theirs: through the organization's provider, or in another way
- * @returns whether a session may begin now
- */
+/** @param method how the user authenticated: `SSO_METHOD` or another one */
 export function canStartSession(account: SignInState, method: string): boolean {
   const obstacle = signInBlocker(account);
   return obstacle === undefined || (obstacle === 'provider' && method === SSO_METHOD);
 }
 
-/** @returns whether its organization signs an account in through its provider alone, invited or not */
+/** Whether the organization requires sign-in through its provider, for invited users too. */
 export function requiresSso({ sso_only }: Pick<SignInState, 'sso_only'>): boolean {
   return sso_only === 1;
 }
 
-/** @returns the hash of the password that an account may sign in with; `null` when it has none, or may not */
+/** @returns the password hash that an account can sign in with; `null` if it has none or may not */
 export function usablePasswordHash(account: SignInState & { password_hash: string | null }): string | null {
   return signInBlocker(account) === undefined ? account.password_hash : null;
 }

@@ -10,24 +10,24 @@ import { isLastAdmin } from './ban-user.ts';
 import { renewInvitation } from './invitations.ts';
 import { validateUserFields, renameUser } from './users.ts';
 
-/** What is absent stays as it is. */
+/** Absent members stay as they are. */
 export interface UserUpdate {
   admin?: boolean | undefined;
   name?: string | undefined;
-  /** The uids of all assessments that they are given access to. */
+  /** The uids of all assessments that the user can access. */
   assessments?: readonly string[] | undefined;
   /** Ends a ban. */
   reactivate?: boolean | undefined;
-  /** Ends the link of an invitation, and makes a new one. */
+  /** Replaces the invitation link. */
   reinvite?: boolean | undefined;
 }
 
 /**
- * Changes a user for a caller: an admin any user of their organization, staff any client user that they reach, and
- * themselves.
- * @throws Failure `missing` for a user out of reach, `forbidden` for a caller who is no admin, for the last admin who has
- *   signed in and for the last one at all, `changed` for another version than is expected, `invalid` for a name or an assessment, `conflict` for
- *   an invitation of who has accepted or is banned
+ * Updates a user: admins can update users of their organization and themselves, staff the client users that they
+ * can access.
+ * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` unless the caller is an
+ *   admin, for the last admin who has signed in and for the last one at all; `version-mismatch`; `invalid` for the
+ *   name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
  */
 export async function updateUser(
   tx: Transaction,
@@ -45,9 +45,9 @@ export async function updateUser(
     !(isOwn || (found.organization_id !== null && isMemberOf(caller, found.organization_id)))
   )
     throw notFound('user');
-  if (!caller.admin) throw new DomainError('forbidden', 'Only admins change users.');
+  if (!caller.admin) throw new DomainError('forbidden', { code: 'user-update-admins-only' });
   const { organization_id: organizationId } = found;
-  // Asked before the user is held, in the order of a ban.
+  // Before the user's row is locked, in the same order as a ban.
   const isLast = { ofAll: false, ofAccepted: false };
   if (change.admin === false && organizationId !== null) {
     isLast.ofAll = await isLastAdmin(tx, organizationId, id);
@@ -56,13 +56,13 @@ export async function updateUser(
   await lockAccount(tx, id);
   const user = await lockUserRow(tx, id);
   if (user === undefined) throw notFound('user');
-  // Who never signed in may give it up, unless nobody at all were left: nor may they be banned then.
+  // An admin who never signed in can lose the role unless no admin would remain.
   const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
   if (leavesNone && user.admin === 1 && user.banned_at === null)
-    throw new DomainError('forbidden', 'This is the last admin of the organization, who has to stay one.');
+    throw new DomainError('forbidden', { code: 'last-admin' });
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)
-    throw invalidInput({ property: 'admin', message: 'is so of platform staff, always', value: false });
+    throw invalidInput({ property: 'admin', code: 'always-true-for-staff', value: false });
 
   if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, act, user);
   if (change.name !== undefined) await renameUser(tx, act, id, change.name);
@@ -79,15 +79,14 @@ export async function updateUser(
     });
   }
   if (change.reinvite === true) {
-    if (user.accepted_at !== null)
-      throw new DomainError('conflict', 'This user has accepted the invitation already.');
+    if (user.accepted_at !== null) throw new DomainError('conflict', { code: 'invitation-accepted' });
     if (user.banned_at !== null && change.reactivate !== true)
-      throw new DomainError('conflict', 'This user is banned.');
+      throw new DomainError('conflict', { code: 'user-banned' });
     await renewInvitation(tx, act, id);
   }
 }
 
-/** Sets whether a user is an admin of their organization; whoever takes that away asks `isLastAdmin` before. */
+/** Sets the admin role. Call `isLastAdmin` before taking it away. */
 export async function setAdmin(tx: Transaction, userId: number, admin: boolean): Promise<void> {
   await tx
     .updateTable('users')
@@ -116,11 +115,11 @@ function lockUserRow(tx: Transaction, id: number) {
     .executeTakeFirst();
 }
 
-/** Ends a ban. What the ban has ended stays so: sessions, tokens, links, and what an application was given. */
+/** Ends a ban. Sessions, tokens, links and consents that the ban ended are not restored. */
 async function reactivate(tx: Transaction, act: Attribution, user: UserRow): Promise<void> {
   const { id, accepted_at, invited_at, created_at } = user;
   const { now } = act;
-  // Another time is another link.
+  // A different time gives a different link.
   const invitedAt = accepted_at === null ? Math.max(now, (invited_at ?? created_at) + 1) : invited_at;
   await tx
     .updateTable('users')

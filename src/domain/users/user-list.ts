@@ -1,5 +1,5 @@
 import { sql, type SqlBool } from 'kysely';
-import { type Caller, isAdminOf } from '../../auth/callers.ts';
+import { type Account, type Caller, isAdminOf } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { grantedAssessments } from '../assessments/assessment-access.ts';
@@ -8,7 +8,7 @@ import { type ListContext, searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An account, as the API tells of it. */
+/** An account as the API returns it. */
 export interface User {
   id: number;
   version: number;
@@ -23,17 +23,17 @@ export interface User {
   banned: boolean;
   /** Whether they have accepted their invitation. */
   accepted: boolean;
-  /** When they were invited last, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   invitedAt: number;
-  /** When they last used a browser here, or a token of theirs was used; `null` for never. */
+  /** The last use of a session or token; `null` for never. */
   lastSeenAt: number | null;
   /** Whether they have an authenticator app or a passkey. */
   secondFactor: boolean;
-  /** The uids of the assessments that they were given access to by name, sorted. */
+  /** The uids of the assessments that they were given access to, sorted. */
   assessmentIds: readonly string[];
 }
 
-/** Accounts, with what is told of them. */
+/** Selects accounts with the columns of `User`. */
 export const selectUsers = (db: ReadConnection) =>
   db
     .selectFrom('users')
@@ -57,7 +57,7 @@ export const selectUsers = (db: ReadConnection) =>
 
 type UserRow = Awaited<ReturnType<ReturnType<typeof selectUsers>['executeTakeFirstOrThrow']>>;
 
-/** The client users of the organizations that the caller reaches (operation 53). */
+/** The client users of the organizations that the caller manages (operation 53). */
 export const userList = defineList({
   name: 'users',
   rows: ({ db, caller }) =>
@@ -85,9 +85,7 @@ function isSet(column: string, known: boolean) {
   return known ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
 }
 
-/**
- * @returns users by id, those that there are
- */
+/** @returns the users that exist */
 export async function usersById(db: ReadConnection, ids: readonly number[]): Promise<User[]> {
   const rows = await selectUsers(db)
     .where(({ ref }) => inList(db, ref('users.id'), ids))
@@ -97,8 +95,8 @@ export async function usersById(db: ReadConnection, ids: readonly number[]): Pro
 }
 
 /**
- * A user whom the caller looks after, or the caller.
- * @throws Failure `missing` for everyone else
+ * @returns a user whom the caller manages, or the caller
+ * @throws DomainError `not-found` for other users
  */
 export async function requireManagedUser(db: ReadConnection, caller: Caller, id: number): Promise<User> {
   const [user] = await usersById(db, [id]);
@@ -109,21 +107,42 @@ export async function requireManagedUser(db: ReadConnection, caller: Caller, id:
   return user;
 }
 
+/** A user as the page for a password reset link shows them. */
+export type ManagedUser = Pick<User, 'id' | 'uid' | 'email'>;
+
+/**
+ * @returns a client user whom an admin or staff manage
+ * @throws DomainError `not-found` for other users
+ */
+export async function managedUserByUid(
+  db: ReadConnection,
+  account: Account,
+  uid: string,
+): Promise<ManagedUser> {
+  const user = await db
+    .selectFrom('users')
+    .select(['id', 'email', 'organization_id'])
+    .where('uid', '=', uid)
+    .where('organization_id', 'is not', null)
+    .executeTakeFirst();
+  if (user === undefined || !isAdminOf(account, user.organization_id)) throw notFound('user');
+  return { id: user.id, uid, email: user.email };
+}
+
 /**
  * @returns the caller's own account
- * @throws Failure `forbidden` for the command line, which has none
+ * @throws DomainError `forbidden` for the command line, which has none
  */
 export async function requireOwnUser(db: ReadConnection, caller: Caller): Promise<User> {
-  if (caller.userId === null)
-    throw new DomainError('forbidden', 'The command line has no account of its own.');
+  if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const [user] = await usersById(db, [caller.userId]);
   if (user === undefined) throw notFound('user');
   return user;
 }
 
 /**
- * @throws Failure `forbidden` for who may list no users: admins may, and who holds `rbac_group_admin` in a group, who has
- *   to find whom to add
+ * Admins can list users, and so can members with `rbac_group_admin` in a group, to find whom to add.
+ * @throws DomainError `forbidden` for others
  */
 export async function requireUserListAccess({ db, caller }: ListContext): Promise<void> {
   if (caller.admin) return;
@@ -134,11 +153,10 @@ export async function requireUserListAccess({ db, caller }: ListContext): Promis
     .where('role', '=', 'rbac_group_admin')
     .limit(1)
     .executeTakeFirst();
-  if (role === undefined)
-    throw new DomainError('forbidden', 'Only admins, and admins of a group, list users.');
+  if (role === undefined) throw new DomainError('forbidden', { code: 'user-list-admins-only' });
 }
 
-/** Completes rows of `usersOf`. */
+/** Turns rows of `selectUsers` into users. */
 export async function hydrateUsers(db: ReadConnection, rows: readonly UserRow[]): Promise<User[]> {
   const ids = rows.map(({ id }) => id);
   const [given, used, guarded] = await Promise.all([
@@ -169,7 +187,7 @@ export async function hydrateUsers(db: ReadConnection, rows: readonly UserRow[])
   });
 }
 
-/** @returns by user, when a token of theirs was used last */
+/** @returns the time of the last use of a token, by user */
 async function lastTokenUses(
   db: ReadConnection,
   ids: readonly number[],
@@ -184,7 +202,7 @@ async function lastTokenUses(
   return new Map(rows.map(({ user_id, at }) => [user_id, at]));
 }
 
-/** @returns who of these users has an authenticator app or a passkey */
+/** @returns the users who have an authenticator app or a passkey */
 async function usersWithSecondFactor(
   db: ReadConnection,
   ids: readonly number[],

@@ -2,23 +2,26 @@ import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 
-/** Something that is drawn: fillers and the blank of Braille are letters and symbols, and show nothing. */
+/** A visible character. Fillers and the blank Braille pattern count as letters and symbols but are invisible. */
 const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** @returns what is wrong with what a person is to be called, or nothing: others have to see it, as it is the link to them */
+/**
+ * Names have to be visible, as others select the user by it.
+ * @returns what is wrong with the name, or nothing
+ */
 export function validateUserName(property: string, name: string): FieldError | undefined {
   const text = replaceHiddenCharacters(name);
-  const fault = validateName(property, text);
-  if (fault !== undefined || VISIBLE.test(text)) return fault;
-  return { property, message: 'must have a character that can be seen', value: name };
+  const error = validateName(property, text);
+  if (error !== undefined || VISIBLE.test(text)) return error;
+  return { property, code: 'no-visible-character', value: name };
 }
 
 /**
- * @returns the name without outer space, and with a space in place of what turns the text around or cannot be seen
- * @throws Failure `invalid` when it is empty, too long, or shows nothing
+ * @returns the trimmed name, with spaces for bidirectional controls and invisible characters
+ * @throws DomainError `invalid` when it is empty, too long or invisible
  */
 export function requireUserName(property: string, name: string): string {
-  const fault = validateUserName(property, name);
-  if (fault !== undefined) throw invalidInput(fault);
+  const error = validateUserName(property, name);
+  if (error !== undefined) throw invalidInput(error);
   return replaceHiddenCharacters(name).trim();
 }

@@ -18,14 +18,14 @@ import { requireUserName, validateUserName } from './user-names.ts';
 export interface NewUser {
   email: string;
   name?: string | undefined;
-  /** The uid of their organization; absent for platform staff. */
+  /** The uid of the organization; absent for platform staff. */
   organization?: string | undefined;
   admin?: boolean | undefined;
-  /** For staff: the organizations they are assigned to; none named means all. */
+  /** For staff: the organizations they are assigned to; none means all. */
   assignedTo?: readonly string[] | undefined;
-  /** The uids of the assessments of the organization that they are given access to. */
+  /** The uids of the assessments that they can access. */
   assessments?: readonly string[] | undefined;
-  /** Argon2id, PHC format. Who has one counts as signed in; without one the user is invited. */
+  /** Argon2id, PHC format. A user without a password is invited. */
   passwordHash?: string | undefined;
 }
 
@@ -36,8 +36,9 @@ export interface CreatedUser {
 }
 
 /**
- * Creates a user of an organization, or of the platform's staff; an address that was banned there is so no longer.
- * @throws Failure `invalid` for a bad address, an unknown organization or an assessment that is not of it, `conflict` for an address that is taken
+ * Creates a user of an organization or of the platform staff, and lifts a ban of the address in that organization.
+ * @throws DomainError `invalid` for the address, the name, the organization or an assessment; `conflict` for an
+ *   address that is taken
  */
 export async function createUser(tx: Transaction, act: Attribution, input: NewUser): Promise<CreatedUser> {
   validateUserFields(input);
@@ -49,7 +50,7 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
       : await requireOrganization(tx, 'organization', input.organization);
   const staff = organizationId === null;
   if (!staff && input.assignedTo !== undefined)
-    throw invalidInput({ property: 'assignedTo', message: 'is for platform staff only' });
+    throw invalidInput({ property: 'assignedTo', code: 'staff-only' });
   const assessments = input.assessments ?? [];
   await requireAssessments(tx, organizationId, assessments);
   const uid = `u${randomText(15)}`;
@@ -72,8 +73,8 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
-    throw new DomainError('conflict', `There is a user with the address ${email} already.`, [
-      { property: 'email', message: 'is taken already', value: email },
+    throw new DomainError('conflict', { code: 'email-taken', params: { email } }, [
+      { property: 'email', code: 'taken', value: email },
     ]);
   }
   if (organizationId !== null) {
@@ -103,7 +104,10 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
   return { id: row.id, uid, email };
 }
 
-/** @throws Failure `invalid` for an address and a name that nobody can have, before anything is asked of the database */
+/**
+ * Validates without database access.
+ * @throws DomainError `invalid` for the address or the name
+ */
 export function validateUserFields({
   email,
   name,
@@ -111,22 +115,19 @@ export function validateUserFields({
   email?: string | undefined;
   name?: string | undefined;
 }): void {
-  const faults: FieldError[] = [];
+  const fieldErrors: FieldError[] = [];
   if (email !== undefined && !isEmail(email.trim()))
-    faults.push({
+    fieldErrors.push({
       property: 'email',
-      message: 'must be an e-mail address such as ada@example.com',
+      code: 'not-an-email',
       value: email,
     });
-  const fault = name === undefined ? undefined : validateUserName('name', name);
-  if (fault !== undefined) faults.push(fault);
-  if (faults.length > 0) throw invalidInput(faults);
+  const nameError = name === undefined ? undefined : validateUserName('name', name);
+  if (nameError !== undefined) fieldErrors.push(nameError);
+  if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
 }
 
-/**
- * Changes what a user is called.
- * @throws Failure `invalid` for a name that is empty, too long or shows nothing, `missing` for an unknown user
- */
+/** @throws DomainError `invalid` for the name; `not-found` for the user */
 export async function renameUser(
   tx: Transaction,
   act: Attribution,
@@ -156,10 +157,9 @@ export async function renameUser(
 }
 
 /**
- * Confines a staff user to organizations, or to none in particular. From then on they hold no global scopes, and see
- * nothing of others.
+ * Assigns a staff user to organizations. Assigned staff hold no global scopes and see only those organizations.
  * @param organizations uids; none means all
- * @throws Failure `missing` for an unknown user, `invalid` for one who is not staff and for an unknown organization
+ * @throws DomainError `not-found` for the user; `invalid` for users who are no staff, and for an organization
  */
 export async function assignStaff(
   tx: Transaction,
@@ -169,7 +169,7 @@ export async function assignStaff(
 ): Promise<void> {
   const user = await tx.selectFrom('users').select('staff').where('id', '=', userId).executeTakeFirst();
   if (user === undefined) throw notFound('user');
-  if (user.staff !== 1) throw invalidInput({ property: 'user', message: 'must be platform staff' });
+  if (user.staff !== 1) throw invalidInput({ property: 'user', code: 'not-staff' });
   const before = await findAssignedOrganizations(tx, userId);
   await replaceAssignment(tx, userId, organizations);
   await bumpCredentialVersion(tx);
@@ -196,8 +196,8 @@ async function replaceAssignment(
 }
 
 /**
- * Creates an organization for a caller: staff who are assigned to organizations are assigned to it as well.
- * @throws Failure `forbidden` for who is no staff, and as `createOrganization` does
+ * Creates an organization. Assigned staff are assigned to it as well.
+ * @throws DomainError `forbidden` unless the caller is staff, and as `insertOrganization` does
  */
 export async function createOrganization(
   tx: Transaction,
@@ -205,14 +205,13 @@ export async function createOrganization(
   input: NewOrganization,
 ): Promise<Organization> {
   const { staff, assignedOrganizations, userId } = act.actor;
-  if (!staff) throw new DomainError('forbidden', 'Only platform staff create organizations.');
+  if (!staff) throw new DomainError('forbidden', { code: 'organization-create-staff-only' });
   const organization = await insertOrganization(tx, act, input);
   if (assignedOrganizations !== null && userId !== null)
     await assignStaff(tx, act, userId, [...(await findAssignedOrganizations(tx, userId)), organization.uid]);
   return organization;
 }
 
-/** @returns the uids of the organizations that a staff user is assigned to */
 /** @returns the uids of the organizations that a staff user is assigned to */
 export async function findAssignedOrganizations(db: ReadConnection, userId: number): Promise<string[]> {
   const rows = await db
@@ -227,14 +226,13 @@ export async function findAssignedOrganizations(db: ReadConnection, userId: numb
 
 async function requireOrganization(tx: Transaction, property: string, uid: string): Promise<number> {
   const organization = await organizationByUid(tx, uid);
-  if (organization === undefined)
-    throw invalidInput({ property, message: 'is not the uid of an organization', value: uid });
+  if (organization === undefined) throw invalidInput({ property, code: 'unknown-organization', value: uid });
   return organization.id;
 }
 
 /** A user as the command line shows them. */
 export interface ListedUser extends CreatedUser {
-  /** The uid of their organization; `null` for platform staff. */
+  /** The uid of the organization; `null` for platform staff. */
   organization: string | null;
   admin: boolean;
   staff: boolean;
@@ -245,12 +243,12 @@ export interface ListedUser extends CreatedUser {
   second_factor: boolean;
 }
 
-/** @returns every user, oldest first */
+/** @returns all users, oldest first */
 export async function listUsers(db: ReadConnection): Promise<ListedUser[]> {
   return (await selectListedUsers(db).orderBy('users.id').execute()).map(toListedUser);
 }
 
-/** @returns the user with this address, in whatever case it is written */
+/** Ignores case. */
 export async function userByEmail(db: ReadConnection, email: string): Promise<ListedUser | undefined> {
   const row = await selectListedUsers(db)
     .where('users.email_key', '=', normalizeEmail(email))

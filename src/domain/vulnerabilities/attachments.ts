@@ -114,7 +114,8 @@ export async function attachFiles(
   if (count + files.length > max)
     throw invalidInput({
       property: 'file',
-      message: `are too many: a vulnerability has at most ${max} attachments, and this one ${count}`,
+      code: 'too-many-attachments',
+      params: { max, count },
     });
   return insertAttachments(tx, act, { organizationId, vulnerabilityId }, files);
 }
@@ -225,7 +226,7 @@ export async function deleteAttachment(
   if (attachment === undefined) throw notFound('attachment');
   const isUploader = attachment.user !== null && attachment.user.id === caller.userId;
   if (!isUploader && !isAdminOf(caller, organizationId))
-    throw new DomainError('forbidden', 'An attachment is removed by who uploaded it or an admin.');
+    throw new DomainError('forbidden', { code: 'attachment-uploader-or-admin-only' });
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });

@@ -139,7 +139,7 @@ export async function updateComment(
   const { actor: caller, now } = act;
   const row = await lockComment(tx, caller, vulnerabilityId, id);
   if (row.user_id === null || row.user_id !== caller.userId)
-    throw new DomainError('forbidden', 'A comment is changed by its author alone.');
+    throw new DomainError('forbidden', { code: 'comment-author-only' });
   const text = change.text ?? row.text;
   const internal = change.internal ?? row.internal === 1;
   requireStaff(caller, internal);
@@ -187,7 +187,7 @@ export async function deleteComment(
   const row = await lockComment(tx, caller, vulnerabilityId, id);
   const isAuthor = row.user_id !== null && row.user_id === caller.userId;
   if (!isAuthor && !isAdminOf(caller, row.organization_id))
-    throw new DomainError('forbidden', 'A comment is removed by its author or an admin.');
+    throw new DomainError('forbidden', { code: 'comment-author-or-admin-only' });
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
@@ -219,8 +219,8 @@ async function lockComment(
 
 function requireStaff(caller: Caller, internal: boolean): void {
   if (internal && !caller.staff)
-    throw new DomainError('forbidden', 'Internal comments are written by staff alone.', [
-      { property: 'internal', message: 'is for staff alone', value: true },
+    throw new DomainError('forbidden', { code: 'internal-comment-staff-only' }, [
+      { property: 'internal', code: 'staff-only', value: true },
     ]);
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../db/dialect-sql.ts';
 import { textContains, selectIdsContaining } from '../../db/vulnerability-search.ts';
 import { type Filter, type ListContext, normalizeForSearch } from '../lists/filters.ts';
+import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
 
 /** Vulnerabilities that a filter finds are gathered and sorted when they are at most as many; else the order is walked. */
 const MAX_MATERIALIZED_IDS = 3_000;
@@ -39,17 +40,17 @@ interface IdSource {
  * are known already, they stand there themselves, as an engine can only guess how many a select has.
  */
 function idCondition(
-  { broad, counting = false, trying = false, db, found }: ListContext,
+  { db, plan = INDEX_PLAN }: ListContext,
   filter: string,
   { ids, exists: has, matchesText = has }: IdSource,
 ): Expression<SqlBool> {
   const id = sql.ref<number>('vulnerabilities.id');
-  const known = found?.get(filter);
+  const known = plan.ids.get(filter);
   if (known !== undefined) return inList(db, id, known);
-  if (broad?.has(filter) !== true) return sql<SqlBool>`${id} in (${ids})`;
-  if (trying && matchesText !== undefined) return matchesText;
+  if (plan.strategy === 'index') return sql<SqlBool>`${id} in (${ids})`;
+  if (plan.mode === 'probe' && matchesText !== undefined) return matchesText;
   const isOne = sql<SqlBool>`${withoutIndex(id)} in (${ids})`;
-  return has === undefined || counting ? isOne : rowOrSetCondition(db, { row: has, all: isOne });
+  return has === undefined || plan.mode === 'count' ? isOne : rowOrSetCondition(db, { row: has, all: isOne });
 }
 
 /** By the rows of a table, of which each is of one vulnerability. */
@@ -161,28 +162,24 @@ export const ID_FILTERS = {
 /** What is chosen of these filters, by their names. */
 type IdFilterInput = { readonly [Name in keyof typeof ID_SOURCES]?: unknown };
 
-/** Tells which of these filters let many through, and what the others find: `judge` of a list. */
-export async function planIdFilters(
-  reading: ListContext,
-  chosen: IdFilterInput,
-): Promise<Pick<ListContext, 'broad' | 'found' | 'narrow'>> {
+/** Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them. */
+export async function planIdFilters(context: ListContext, input: IdFilterInput): Promise<ListPlan> {
   const names = (Object.keys(ID_SOURCES) as (keyof typeof ID_SOURCES)[]).filter(
-    // What is not gone is all but a few, and nothing finds it.
-    (name) => chosen[name] !== undefined && chosen[name] !== false,
+    // `gone: false` selects nearly all rows and is tested on each row.
+    (name) => input[name] !== undefined && input[name] !== false,
   );
-  const broad = new Set<string>();
-  const found = new Map<string, readonly number[]>();
+  const idsByFilter = new Map<string, readonly number[]>();
   await Promise.all(
     names.map(async (name) => {
-      // Which value goes with which filter is what `Chosen` says.
-      const { ids } = ID_SOURCES[name](reading, chosen[name] as never);
-      const few = await selectIds(
-        reading.db,
+      // `FilterInput` pairs each filter with a value of its kind.
+      const { ids } = ID_SOURCES[name](context, input[name] as never);
+      const found = await selectIds(
+        context.db,
         sql`select * from (${ids}) as found_ids limit ${sql.lit(MAX_MATERIALIZED_IDS + 1)}`,
       );
-      if (few.length > MAX_MATERIALIZED_IDS) broad.add(name);
-      else found.set(name, few);
+      if (found.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, found);
     }),
   );
-  return { broad, found, narrow: found.size > 0 };
+  const strategy = names.length === 0 ? 'index' : idsByFilter.size > 0 ? 'ids' : 'scan';
+  return { strategy, ids: idsByFilter, mode: 'page' };
 }

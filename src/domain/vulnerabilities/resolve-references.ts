@@ -82,7 +82,7 @@ export async function resolveAssets(
       : [
           {
             property: `assetUids.${index}`,
-            message: 'is not the uid of an asset that you reach',
+            code: 'inaccessible-asset',
             value: uid,
           },
         ],
@@ -102,14 +102,12 @@ export async function requireAssignee(
   if (hasAccess(assessment.id, userId)) return;
   throw invalidInput({
     property: 'assigneeId',
-    message: 'is not the id of a user with access to the assessment',
+    code: 'user-without-access',
     value: userId,
   });
 }
 
 /** @returns what is wrong with the day until which it is to be fixed */
 export function validateDueDate(day: string | null): FieldError[] {
-  return day === null || isCalendarDate(day)
-    ? []
-    : [{ property: 'dueOn', message: 'must be a day such as 2026-11-22', value: day }];
+  return day === null || isCalendarDate(day) ? [] : [{ property: 'dueOn', code: 'not-a-date', value: day }];
 }

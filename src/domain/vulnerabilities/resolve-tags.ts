@@ -103,5 +103,5 @@ async function createMissingTags(
 
 /** @returns the fault of an id that no tag of the organization has */
 export function unknownTagError(property: string, id: number): FieldError {
-  return { property, message: 'is not the id of a vulnerability tag of the organization', value: id };
+  return { property, code: 'unknown-vulnerability-tag', value: id };
 }

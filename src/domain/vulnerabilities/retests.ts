@@ -85,9 +85,8 @@ export async function requestRetest(
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const organizationId = vulnerability.organization_id;
   if (vulnerability.retest_status === 'requested')
-    throw new DomainError('conflict', 'A retest of this vulnerability is asked for already.');
-  if (isClosed(vulnerability.status_id))
-    throw new DomainError('conflict', 'The vulnerability is closed. Reopen it before you ask for a retest.');
+    throw new DomainError('conflict', { code: 'retest-pending' });
+  if (isClosed(vulnerability.status_id)) throw new DomainError('conflict', { code: 'vulnerability-closed' });
   const row = await tx
     .insertInto('retests')
     .values({
@@ -147,13 +146,10 @@ export async function decideRetest(
     .executeTakeFirst();
   if (row === undefined) throw notFound('retest');
   if (!(await canDecide(tx, caller, vulnerability, row, status)))
-    throw new DomainError(
-      'forbidden',
-      'A retest is decided by staff and by who tested the assessment before it was asked for; who asked for it and admins may cancel it.',
-    );
+    throw new DomainError('forbidden', { code: 'retest-testers-only' });
   requireVersion(expected, row.version);
   if (row.status !== 'requested')
-    throw new DomainError('conflict', `This retest is ${row.status}: it is decided once.`);
+    throw new DomainError('conflict', { code: 'retest-decided', params: { status: row.status } });
   const decided = {
     status,
     decided_at: now,

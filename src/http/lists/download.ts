@@ -75,13 +75,15 @@ interface DownloadRequest<Item, F extends Filters, O extends string> {
   filters: object;
 }
 
+type DownloadSource = Pick<FastifyRequest, 'abortState' | 'isLive' | 'method'> & { caller: Caller };
+
 /**
  * Streams a whole list as CSV or NDJSON, and records the export in the audit log.
  * @throws Problem `rate-limited` at the limit of the account
  */
 export async function sendDownload<Item, F extends Filters, O extends string>(
   context: Context,
-  { method, caller, isLive }: Pick<FastifyRequest, 'isLive' | 'method'> & { caller: Caller },
+  { abortState: signal, method, caller, isLive }: DownloadSource,
   reply: FastifyReply,
   download: DownloadRequest<Item, F, O>,
 ): Promise<Readable> {
@@ -98,10 +100,10 @@ export async function sendDownload<Item, F extends Filters, O extends string>(
   const onEnd = acquireDownloadSlot(context, String(caller.userId));
   try {
     const by = { actor: caller, now: listContext.now };
-    await context.db.write((tx) => recordExport(tx, by, action, { type, filters }));
+    await context.db.write((tx) => recordExport(tx, by, action, { type, filters }), { signal });
     const batches = readBatches(
       list,
-      { ...listContext, db: context.db.readLong },
+      { ...listContext, db: context.db.abortableRead(signal) },
       { ...listRequest, sort, descending },
       0,
       Infinity,

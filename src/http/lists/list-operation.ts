@@ -109,7 +109,7 @@ export function listOperation<
       const values = request.query as Readonly<Record<string, unknown>>;
       const listContext: ListContext = {
         db: context.db.read,
-        slowReader: context.db.readLong,
+        slowReader: context.db.abortableRead(request.abortState),
         caller: request.caller,
         now: context.clock(),
       };

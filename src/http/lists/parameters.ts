@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { FilterInput, Filter, FilterKind, Filters, FilterValues } from '../../domain/lists/filters.ts';
+import { describeFieldProblem } from '../../domain/shared/errors.ts';
 import { isCalendarDate, parseTimestamp } from '../../domain/shared/time.ts';
 import { NULL_NOT_ALLOWED } from '../validation/drop-nulls.ts';
 import { Problem } from '../problems.ts';
@@ -127,8 +128,9 @@ const PARAMETER_KINDS: { readonly [K in FilterKind]: (filter: Filter) => Paramet
         : Type.Enum([...oneOf], { type: 'string' }),
     parse(values, source) {
       const texts = values as FilterValues['texts'];
-      const invalid = custom && texts.find((text) => !custom.isOne(text));
-      if (invalid !== undefined) throw invalidParameter(source, custom?.message ?? '', invalid);
+      const invalid = custom && texts.find((text) => !custom.accepts(text));
+      if (custom !== undefined && invalid !== undefined)
+        throw invalidParameter(source, describeFieldProblem(custom.problem), invalid);
       return texts.filter(isStorable);
     },
   }),

@@ -1,12 +1,12 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { FieldError } from '../../domain/shared/errors.ts';
+import { describeFieldError, type FieldMessage } from '../../domain/shared/errors.ts';
 import { NAME_PATTERN, validateName } from '../../domain/shared/names.ts';
 
 /** Characters of an unknown property name to show. */
 const MAX_NAME_SHOWN = 100;
 
 /** Returns the errors of the last validation. */
-export function toFieldErrors({ errors }: ValidateFunction): FieldError[] {
+export function toFieldErrors({ errors }: ValidateFunction): FieldMessage[] {
   const faults = selectMatchingAlternative(errors ?? []);
   const otherwise = new Set(
     faults.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
@@ -39,7 +39,7 @@ function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[
 const isNamePatternError = ({ keyword, params }: ErrorObject): boolean =>
   keyword === 'pattern' && (params as { pattern: string }).pattern === NAME_PATTERN;
 
-function toFieldError(error: ErrorObject): FieldError {
+function toFieldError(error: ErrorObject): FieldMessage {
   const path = error.instancePath.split('/').slice(1).map(decodePointer);
   if (error.keyword === 'required') {
     const { missingProperty } = error.params as { missingProperty: string };
@@ -54,7 +54,9 @@ function toFieldError(error: ErrorObject): FieldError {
   }
   const property = path.join('.');
   const ofName = isNamePatternError(error) ? validateName(property, error.data as string) : undefined;
-  return ofName ?? { property, message: formatMessage(error), value: error.data };
+  return ofName === undefined
+    ? { property, message: formatMessage(error), value: error.data }
+    : describeFieldError(ofName);
 }
 
 function formatMessage(error: ErrorObject): string {

@@ -11,15 +11,17 @@ const MAX_BANNER = 1_024;
 /** @returns an IP address in canonical form; `undefined` if the value is none */
 export function readAddress(value: unknown): string | undefined {
   const text = textOf(value)?.replace(/^\[(.*)\]$/, '$1') ?? '';
-  const found = isIP(text) === 0 ? { wrong: '' } : normalizeLocation('host', text);
-  return 'location' in found ? found.location : undefined;
+  const found = isIP(text) === 0 ? undefined : normalizeLocation('host', text);
+  return found !== undefined && 'location' in found ? found.location : undefined;
 }
 
 /** @returns a host name in canonical form; `undefined` for an address and anything else */
 export function hostNameOf(value: unknown): string | undefined {
   const text = textOf(value) ?? '';
-  const found = isIP(text) === 0 ? normalizeLocation('host', text) : { wrong: '' };
-  return 'location' in found && found.location.length <= MAX_NAME ? found.location : undefined;
+  const found = isIP(text) === 0 ? normalizeLocation('host', text) : undefined;
+  return found !== undefined && 'location' in found && found.location.length <= MAX_NAME
+    ? found.location
+    : undefined;
 }
 
 /** @returns the port number, also if it is quoted */

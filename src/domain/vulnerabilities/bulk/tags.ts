@@ -31,16 +31,16 @@ export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: Tag
       if (names !== undefined)
         faults.push({
           property: `set.${name}`,
-          message: `must not be there with ${replaces}`,
-          other: replaces,
+          code: 'conflicts-with',
+          params: { other: replaces },
         });
   const added = new Set((addTags ?? []).map(normalizeName));
   for (const [index, one] of (removeTags ?? []).entries())
     if (added.has(normalizeName(one)))
       faults.push({
         property: `set.removeTags.${index}`,
-        message: 'must not be in set.addTags as well',
-        other: 'set.addTags',
+        code: 'also-in',
+        params: { other: 'set.addTags' },
         value: one,
       });
   return faults;

@@ -72,7 +72,7 @@ export async function buildUndo(
   if (row === undefined)
     throw invalidInput({
       property: 'undo',
-      message: 'is not the X-Request-Id of a change of many that you made within the hour',
+      code: 'unknown-bulk-update',
       value: requestId,
     });
   const replaced = JSON.parse(row.replaced) as UndoRecord[];

@@ -80,8 +80,15 @@ export async function bulkUpdateVulnerabilities(
   if (expectedCount !== undefined && expectedCount !== held.length)
     throw new DomainError(
       'conflict',
-      `${held.length} vulnerabilities match, and not ${expectedCount}: nothing was changed.`,
-      [{ property: 'expectedCount', message: `must be ${held.length}`, value: expectedCount }],
+      { code: 'count-mismatch', params: { count: held.length, expected: expectedCount } },
+      [
+        {
+          property: 'expectedCount',
+          code: 'not-the-count',
+          params: { count: held.length },
+          value: expectedCount,
+        },
+      ],
     );
   const changes = held
     .map((one) => ({ locked: one, after: fieldsAfter(one, set, act.now, tagRules.get(one.organizationId)) }))
@@ -156,7 +163,7 @@ async function lockMatches(
       : [
           {
             property: `ids.${index}`,
-            message: 'is not the id of a vulnerability that you can reach',
+            code: 'inaccessible-vulnerability',
             value: id,
           },
         ],
@@ -177,8 +184,8 @@ async function matchingIds(
   if (positions.length <= MAX_BULK_UPDATE) return positions.map(({ id }) => Number(id));
   const size = await vulnerabilityList.count(reading, filters);
   throw new DomainError(
-    'oversized',
-    `${size} vulnerabilities match; at most ${MAX_BULK_UPDATE} are changed at once.`,
+    'too-many',
+    { code: 'too-many-vulnerabilities', params: { count: size, max: MAX_BULK_UPDATE } },
     [],
     { max: MAX_BULK_UPDATE, size },
   );
@@ -198,7 +205,7 @@ async function requireAssigneeOfEach(
   if (held.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
   throw invalidInput({
     property: 'set.assigneeId',
-    message: 'is not the id of a user with access to the assessment of each',
+    code: 'user-without-access-to-all',
     value: assigneeId,
   });
 }
@@ -206,13 +213,13 @@ async function requireAssigneeOfEach(
 function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
   const faults: FieldError[] = [];
   if (ids === undefined && filter === undefined)
-    faults.push({ property: 'ids', message: 'is required, or filter', other: 'filter' });
+    faults.push({ property: 'ids', code: 'required-unless', params: { other: 'filter' } });
   if (ids !== undefined && filter !== undefined)
-    faults.push({ property: 'filter', message: 'must not be there with ids', other: 'ids' });
-  if (set === undefined) return [...faults, { property: 'set', message: 'is required' }];
+    faults.push({ property: 'filter', code: 'conflicts-with', params: { other: 'ids' } });
+  if (set === undefined) return [...faults, { property: 'set', code: 'required' }];
   if (set.statusId !== undefined) faults.push(...validateStatus('set.statusId', set.statusId));
   if (set.dueOn != null && !isCalendarDate(set.dueOn))
-    faults.push({ property: 'set.dueOn', message: 'must be a day such as 2026-11-22', value: set.dueOn });
+    faults.push({ property: 'set.dueOn', code: 'not-a-date', value: set.dueOn });
   return [...faults, ...validateTagUpdate(set)];
 }
 
@@ -220,6 +227,6 @@ function validateUndo(change: BulkUpdate): FieldError[] {
   return Object.entries(change).flatMap(([property, value]) =>
     property === 'undo' || value === undefined
       ? []
-      : [{ property, message: 'must not be there with undo', other: 'undo' }],
+      : [{ property, code: 'conflicts-with', params: { other: 'undo' } }],
   );
 }

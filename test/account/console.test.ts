@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFixtures } from '../harness/fixtures.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+
+let server: TestServer;
+let visitor: FormClient;
+beforeAll(async () => {
+  server = await useSharedServer();
+  const account = await createFixtures(server).account();
+  visitor = createFormClient(server);
+  await visitor.signIn(account.email, account.password);
+});
+afterAll(() => server.close());
+
+describe('The console', () => {
+  it('is for who signed in, who come back to where they were going', async () => {
+    const stranger = createFormClient(server);
+    expect((await stranger.get('/')).location).toBe(`${server.origin}/sign-in`);
+    expect((await stranger.get('/vulnerabilities/7?open=8')).location).toBe(
+      `${server.origin}/sign-in?to=%2Fvulnerabilities%2F7%3Fopen%3D8`,
+    );
+    for (const path of ['/', '/vulnerabilities', '/assets/5f0c1e2d', '/people']) {
+      const page = await visitor.get(path);
+      expect([path, page.status, page.text.includes('<div id="root">')]).toEqual([path, 200, true]);
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+      expect(page.headers.get('content-security-policy')).toContain("style-src 'self';");
+    }
+  });
+
+  it('loads files that may be kept for ever, packed for who reads that', async () => {
+    const { text } = await visitor.get('/');
+    const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? '';
+    const file = await createFormClient(server).get(script, { 'accept-encoding': 'br' });
+    expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(file.headers.get('content-encoding')).toBe('br');
+    expect(
+      (await createFormClient(server).get(script, { 'accept-encoding': 'identity' })).headers.get(
+        'content-encoding',
+      ),
+    ).toBeNull();
+    expect((await createFormClient(server).get('/console/files/none.js')).status).toBe(404);
+  });
+});

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFixtures } from '../harness/fixtures.ts';
+import { createFormClient, type FormClient } from '../harness/form-client.ts';
+import { type TestServer, useSharedServer } from '../harness/server.ts';
+
+const PEOPLE = '/account/people';
+const NEXT = 'a wholly different pass phrase';
+
+let server: TestServer;
+let world: ReturnType<typeof createFixtures>;
+let organization: string;
+let admin: Awaited<ReturnType<ReturnType<typeof createFixtures>['account']>>;
+let visitor: FormClient;
+beforeAll(async () => {
+  server = await useSharedServer();
+  world = createFixtures(server);
+});
+afterAll(() => server.close());
+beforeEach(async () => {
+  organization = (await world.organization()).uid;
+  admin = await world.account({ organization, admin: true });
+  visitor = await signedIn(admin);
+});
+
+async function signedIn(account: { email: string; password: string }): Promise<FormClient> {
+  const browser = createFormClient(server);
+  await browser.signIn(account.email, account.password);
+  return browser;
+}
+
+const pathOf = ({ uid }: { uid: string }) => `${PEOPLE}/${uid}/password-link`;
+
+/** Opens the page of a user and submits its form. */
+async function createLink(user: { uid: string }, by = visitor) {
+  return by.submit(await by.open(pathOf(user)), {}, pathOf(user));
+}
+
+/** Submits the form even if the page is not shown. */
+async function forceLink(user: { uid: string }, by = visitor) {
+  const csrf = /name="_csrf" value="([^"]*)"/.exec((await by.open('/account')).text)?.[1] ?? '';
+  return by.post(pathOf(user), { _csrf: csrf });
+}
+
+/** The path of the link that a page shows. */
+function linkIn(text: string): string {
+  const url = /<code class="secret">([^<]*)<\/code>/.exec(text)?.[1] ?? '';
+  expect(url.startsWith(server.origin)).toBe(true);
+  return url.slice(server.origin.length);
+}
+
+describe('Password reset link', () => {
+  it('is created by an admin, shown once, and recorded', async () => {
+    const user = await world.account({ organization });
+    const answer = await createLink(user);
+    expect(answer.status).toBe(200);
+    const path = linkIn(answer.text);
+    expect((await visitor.open(pathOf(user))).text).not.toContain('reset-password?token');
+    const browser = createFormClient(server);
+    await browser.submit(await browser.open(path), { password: NEXT }, '/reset-password');
+    expect((await createFormClient(server).signIn(user.email, NEXT)).status).toBe(303);
+    const event = (await world.auditEvents()).findLast(({ action }) => action === 'password-reset.create');
+    expect(event).toMatchObject({ user_id: admin.id, object_id: String(user.id) });
+  });
+
+  it('refuses invited users, single sign-on, and the admin’s own account', async () => {
+    const invited = await world.invited({ organization });
+    const refused = await createLink(invited);
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('Renew the invitation instead.');
+    const own = await forceLink(admin);
+    expect(own.status).toBe(422);
+    expect(own.text).toContain('This is your own account.');
+    const user = await world.account({ organization });
+    await world.ssoOnly(organization);
+    expect((await createLink(user)).text).toContain('has no password here');
+  });
+
+  it('looks the same for users of other organizations, staff and unknown users', async () => {
+    const elsewhere = (await world.organization()).uid;
+    const plain = (text: string) =>
+      text.replace(/value="[^"]*"|<code>[^<]*<\/code>/g, '').replaceAll(/u\w{15}/g, '');
+    const answers = [];
+    for (const user of [
+      { uid: 'unobodyunobodyu1' },
+      await world.account({ organization: elsewhere }),
+      await world.invited({ organization: elsewhere }),
+      await world.account(),
+    ]) {
+      for (const { status, text } of [await visitor.get(pathOf(user)), await forceLink(user)])
+        answers.push({ status, text: plain(text) });
+    }
+    for (const answer of answers) {
+      expect(answer).toEqual(answers[0]);
+      expect(answer.status).toBe(404);
+    }
+  });
+
+  it('is created by staff for client users of the organizations that they can access', async () => {
+    const user = await world.account({ organization });
+    const staff = await signedIn(await world.account());
+    linkIn((await createLink(user, staff)).text);
+    expect((await forceLink(await world.account(), staff)).status).toBe(404);
+  });
+
+  it('needs an admin, a session and the token of the form', async () => {
+    const user = await world.account({ organization });
+    const browser = await signedIn(user);
+    expect((await browser.get(pathOf(admin))).status).toBe(404);
+    expect((await forceLink(admin, browser)).status).toBe(404);
+    expect((await createFormClient(server).get(pathOf(user))).status).toBe(303);
+    expect((await visitor.post(pathOf(user), {})).status).toBe(403);
+  });
+});
+
+it('/account/people redirects to the console', async () => {
+  const answer = await visitor.get(PEOPLE);
+  expect([answer.status, answer.location]).toEqual([303, `${server.origin}/people`]);
+});

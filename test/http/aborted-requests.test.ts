@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OperationAborted } from '../../src/db/engine.ts';
+import { createFixtures, type TestUser } from '../harness/fixtures.ts';
+import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
+
+/** More transactions than PostgreSQL's write pool has connections; on SQLite, one is enough. */
+const TRANSACTIONS = 12;
+
+/** Keeps every writing connection busy. @returns a function that lets them go on */
+function blockWrites({ context }: TestServer): () => Promise<unknown> {
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => (release = resolve));
+  const blocked = Array.from({ length: TRANSACTIONS }, () =>
+    context.db.write(async (tx) => {
+      await tx.selectFrom('organizations').select('id').execute();
+      await gate;
+    }),
+  );
+  return () => {
+    release();
+    return Promise.all(blocked);
+  };
+}
+
+describe('An aborted request', () => {
+  let server: TestServer;
+  let admin: TestUser;
+  let organizationId: number;
+  beforeAll(async () => (server = await useSharedServer()));
+  beforeEach(async () => {
+    const fixtures = createFixtures(server);
+    const { id, uid } = await fixtures.organization();
+    organizationId = id;
+    admin = await fixtures.user({ organization: uid, admin: true });
+  });
+  afterAll(() => server.close());
+
+  const create = (origin: string, name: string, headers: Record<string, string>, signal?: AbortSignal) =>
+    fetch(`${origin}/v1/assessment_groups`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${admin.token}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify({ name }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const names = async () => {
+    const rows = await server.context.db.read
+      .selectFrom('assessment_groups')
+      .select('name')
+      .where('organization_id', '=', organizationId)
+      .execute();
+    return rows.map(({ name }) => name);
+  };
+
+  it.each([
+    ['without an idempotency key', {}],
+    ['with an idempotency key', { 'idempotency-key': 'aborted-1' }],
+  ])('writes nothing once its client has disconnected, %s', async (_how, headers) => {
+    // The credential is in the cache, so that nothing else is written.
+    await create(server.origin, 'first', {});
+    const release = blockWrites(server);
+    const abort = new AbortController();
+    const response = create(server.origin, 'aborted', headers, abort.signal).catch(() => 'aborted');
+    await delay(200);
+    abort.abort();
+    expect(await response).toBe('aborted');
+    await delay(200);
+    await release();
+    await create(server.origin, 'last', {});
+    expect(await names()).toEqual(['first', 'last']);
+  });
+
+  describe('past its deadline', () => {
+    let hasty: TestServer;
+    beforeEach(async () => (hasty = await startSibling(server, { requestTimeout: 1_000 })));
+    afterEach(() => hasty.close());
+
+    it('gets a 503 and writes nothing', async () => {
+      await create(hasty.origin, 'first', {});
+      const release = blockWrites(hasty);
+      expect((await create(hasty.origin, 'late', {})).status).toBe(503);
+      await release().catch(() => undefined);
+      await delay(200);
+      expect(await names()).toEqual(['first']);
+    });
+  });
+});
+
+describe('Database.abortableRead', () => {
+  let server: TestServer;
+  beforeAll(async () => (server = await useSharedServer()));
+  afterAll(() => server.close());
+
+  it('begins no statement once its signal is aborted', async () => {
+    const abort = new AbortController();
+    const reader = server.context.db.abortableRead(abort.signal);
+    const query = () => reader.selectFrom('organizations').select('id').execute();
+    await query();
+    abort.abort();
+    await expect(query()).rejects.toThrow(OperationAborted);
+  });
+});
