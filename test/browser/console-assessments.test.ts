@@ -134,7 +134,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('tab', { name: 'Hours' }).click();
     await page.getByText('No hours yet').waitFor();
     await page.getByRole('button', { name: 'Start timer' }).click();
-    await page.getByRole('button', { name: /^Stop timer\s/ }).waitFor();
+    await page.getByRole('button', { name: 'Stop timer', exact: true }).waitFor();
     await page.getByRole('button', { name: 'State: Active' }).click();
     await page.getByRole('menuitem', { name: 'Paused' }).click();
     const asked = page.getByRole('dialog', { name: 'Set state to paused' });
@@ -156,7 +156,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'Start timer' }).click();
     const clock = page.getByRole('grid').getByRole('timer');
     await expect.poll(() => clock.textContent(), { timeout: 20_000 }).toMatch(/^0:00:(0[2-9]|[1-5])/);
-    await page.getByRole('button', { name: /^Stop timer\s/ }).click();
+    await page.getByRole('button', { name: 'Stop timer', exact: true }).click();
     await page.getByText(/^Timer stopped after/).waitFor();
     await page.getByRole('button', { name: 'Undo' }).last().click();
     await clock.waitFor();

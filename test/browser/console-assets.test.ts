@@ -80,7 +80,7 @@ describeInBrowser('The assets of the console', () => {
     await page.getByRole('option', { name: 'Driver apps 2026' }).click();
     await dialog.getByRole('textbox', { name: 'Scope rules' }).fill('Reads alone\nNo load');
     await dialog.getByRole('button', { name: 'Add to listing' }).click();
-    await page.getByText('1 asset on acme-mobile-2026.').waitFor();
+    await page.getByText('1 asset added to acme-mobile-2026').waitFor();
     const rules = listings.getByRole('list', { name: 'Scope rules of acme-mobile-2026' });
     await expect
       .poll(() => rules.getByRole('listitem').allTextContents())
@@ -126,7 +126,7 @@ describeInBrowser('The assets of the console', () => {
       await assay.server().request('GET', '/api/asset/v2/assets?search=pasted.example', as(assay)),
     ).toMatchObject({ body: [] });
     await dialog.getByRole('button', { name: 'Add 3' }).click();
-    await page.getByText('3 assets added, 1 asset put on acme-mobile-2026.').waitFor();
+    await page.getByText('3 assets added, 1 asset added to acme-mobile-2026').waitFor();
     const { body } = await assay
       .server()
       .request('GET', '/api/asset/v2/listings/acme-mobile-2026/assets', as(assay));
@@ -190,7 +190,7 @@ describeInBrowser('The assets of the console', () => {
     await page.getByRole('region', { name: 'Details' }).getByText('Theirs').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog', { name: 'Delete asset' }).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('192.0.2.222 deleted.').waitFor();
+    await page.getByText('192.0.2.222 deleted').waitFor();
     await page.waitForURL('**/assets');
   });
 });

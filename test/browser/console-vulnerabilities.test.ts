@@ -225,7 +225,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await dialog.getByText(`${count} match, ${count} will change.`).waitFor();
     await expectAccessible(page, page.getByRole('dialog'));
     await dialog.getByRole('button', { name: `Edit ${count} vulnerabilities` }).click();
-    await page.getByText(new RegExp(`^Pending Fix: ${count} vulnerabilit(y|ies) changed`)).waitFor();
+    await page.getByText(new RegExp(`^Pending Fix: ${count} vulnerabilit(y|ies) updated`)).waitFor();
     // Filters and rows stay where they are.
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(address);
     await rowsOf(page).first().getByText('Pending Fix').waitFor();

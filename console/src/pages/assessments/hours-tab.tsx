@@ -78,7 +78,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
               loading={stop.isPending}
               onClick={() => end(mine)}
             >
-              {`${messages.stop}\u00A0`}
+              {messages.stop}&nbsp;
               <Stopwatch since={mine.started_at} />
             </Button>
           )}
