@@ -3,7 +3,7 @@ import type { StoredAttachment } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { accessToken, clearAccessToken } from '../session/access-token.ts';
 import { api, AssayError } from './client.ts';
-import { useRefreshVulnerability } from './comments.ts';
+import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { saveFile } from './save-file.ts';
 import { queryMessages } from './messages.ts';
 

@@ -1,0 +1,70 @@
+import { queryOptions, useMutation } from '@tanstack/react-query';
+import { notify } from '../components/notifications.tsx';
+import { api, type Retest } from './client.ts';
+import { useRefreshVulnerability } from './edit-vulnerability.ts';
+import { queryMessages } from './messages.ts';
+
+/** Reads all retests, oldest first (operation 27). */
+export const retests = (id: number) =>
+  queryOptions({
+    queryKey: ['vulnerability', id, 'retests'],
+    async queryFn({ signal }) {
+      const found: Retest[] = [];
+      const params = { path: { vulnerability_id: id }, query: { 'page[size]': 200 } };
+      for await (const retest of api.rows('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
+        params,
+        signal,
+      }))
+        found.push(retest);
+      return found;
+    },
+  });
+
+/** Reads when a tester's first testing session on an assessment began; `null` if there is none (operation 48). */
+export const firstTestingSession = (assessment: string, tester: number) =>
+  queryOptions({
+    queryKey: ['first-session', assessment, tester],
+    async queryFn({ signal }) {
+      const query = { 'filter[tester_id][]': [tester], 'page[size]': 200 };
+      const { data } = await api.GET('/v1/assessments/{id}/testing_sessions', {
+        params: { path: { id: assessment }, query },
+        signal,
+      });
+      return data.at(-1)?.started_at ?? null;
+    },
+    staleTime: 60_000,
+  });
+
+/** Requests a retest (operation 28). */
+export function useRequestRetest(id: number) {
+  const refresh = useRefreshVulnerability(id);
+  return useMutation({
+    mutationFn: (message: string) =>
+      api.POST('/v1/vulnerabilities/{vulnerability_id}/patch_verifications', {
+        params: { path: { vulnerability_id: id } },
+        body: { message },
+      }),
+    onSuccess() {
+      notify(queryMessages.retest.requested);
+      refresh();
+    },
+  });
+}
+
+export type DecidedStatus = Exclude<Retest['status'], 'requested'>;
+
+/** Decides a retest (operation 29). */
+export function useDecideRetest(id: number) {
+  const refresh = useRefreshVulnerability(id);
+  return useMutation({
+    mutationFn: ({ retest, status, message }: { retest: number; status: DecidedStatus; message: string }) =>
+      api.PATCH('/v1/vulnerabilities/{vulnerability_id}/patch_verifications/{verification_id}', {
+        params: { path: { vulnerability_id: id, verification_id: retest } },
+        body: { status, ...(message.trim() === '' ? {} : { message }) },
+      }),
+    onSuccess(_answer, { status }) {
+      notify(queryMessages.retest.decided(status));
+      refresh();
+    },
+  });
+}
