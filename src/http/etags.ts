@@ -1,6 +1,5 @@
+import { hash } from 'node:crypto';
 import type { ExpectedVersion } from '../domain/shared/versions.ts';
-import { MAX_HEADER_LENGTH, parseEtags } from './entity-tags.ts';
-import { OperationResult } from './operation-result.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -13,20 +12,36 @@ declare module 'fastify' {
   }
 }
 
-/** A proxy that compresses the response may change the rest of the tag. */
-const ETAG_VERSION = /^(?:W\/)?"([1-9]\d{0,14})\./;
+/** RFC 9110, section 8.8.3. */
+const ETAG_PATTERN = String.raw`(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"`;
+const ETAG_LIST = new RegExp(String.raw`^[ \t,]*${ETAG_PATTERN}(?:[ \t]*,[ \t,]*${ETAG_PATTERN})*[ \t,]*$`);
+const ETAGS = new RegExp(ETAG_PATTERN, 'g');
+/** Longer than any list in real use. */
+const MAX_HEADER_LENGTH = 8_192;
 
 /**
- * The result of a versioned operation.
- * @param location path of a created object, relative to the prefix of the area
+ * @param text the body as sent, as different callers may see different bodies
+ * @returns a strong ETag
  */
-export function versionedResult<Body>(
-  version: number,
-  body: Body,
-  { location }: { location?: string } = {},
-): OperationResult<Body> {
-  return new OperationResult(body, version, location === undefined ? {} : { location });
+export function formatEtag(version: number, text: string): string {
+  return `"${version}.${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
+
+/** @param header `If-None-Match` (RFC 9110, section 13.1.2), compared weakly by version and digest */
+export function matchesEtag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  if (header === tag || header.trim() === '*') return true;
+  return parseEtags(header).some((known) => known === tag || known === `W/${tag}`);
+}
+
+/** @returns no ETags for a malformed list */
+export function parseEtags(header: string): readonly string[] {
+  if (header.length > MAX_HEADER_LENGTH || !ETAG_LIST.test(header)) return [];
+  return header.match(ETAGS) ?? [];
+}
+
+/** A proxy that compresses the response may change the rest of the tag. */
+const ETAG_VERSION = /^(?:W\/)?"([1-9]\d{0,14})\./;
 
 /**
  * Parses `If-Match` (RFC 9110, section 13.1.1) by version only: the caller may have got another representation, and a

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { formatEtag, matchesEtag } from './entity-tags.ts';
+import { formatEtag, matchesEtag } from './etags.ts';
 
 export const JSON_TYPE = 'application/json';
 
@@ -28,6 +28,18 @@ export class OperationResult<Body> {
     this.text = text;
     this.isReplay = isReplay;
   }
+}
+
+/**
+ * The result of a versioned operation.
+ * @param location path of a created object, relative to the prefix of the area
+ */
+export function versionedResult<Body>(
+  version: number,
+  body: Body,
+  { location }: { location?: string } = {},
+): OperationResult<Body> {
+  return new OperationResult(body, version, location === undefined ? {} : { location });
 }
 
 /** A result with headers of its own. */

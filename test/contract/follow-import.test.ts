@@ -237,6 +237,6 @@ describe('The events of an import', () => {
   it('are followed by a comment where there are none for long, and end out of reach', async () => {
     const view = await viewOf(await insertImport(server, { organizationId: organization.id }));
     const told = await first(undefined, 0, [view, view, view]);
-    expect(told.slice(1)).toEqual([': it goes on\n\n', ': it goes on\n\n']);
+    expect(told.slice(1)).toEqual([': still running\n\n', ': still running\n\n']);
   });
 });

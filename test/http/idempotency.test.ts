@@ -11,7 +11,7 @@ import { AREAS } from '../../src/http/areas.ts';
 import { registerBodyParsers } from '../../src/http/json-bodies.ts';
 import { operation } from '../../src/http/operation.ts';
 import { type IdempotencyOptions, startRequestHash } from '../../src/http/idempotency.ts';
-import { versionedResult } from '../../src/http/etags.ts';
+import { versionedResult } from '../../src/http/operation-result.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';

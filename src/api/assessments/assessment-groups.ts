@@ -9,7 +9,8 @@ import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, nameSchema, nullable, textSchema } from '../../http/schemas.ts';
-import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { LocationHeader } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/assessment_groups';

@@ -11,9 +11,9 @@ import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameSchema, textSchema } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
-import { RenameTagSchema } from '../v1/tag-names.ts';
+import { RenameTagSchema } from '../common-schemas.ts';
 
 const NewAssessmentTagSchema = Type.Object(
   {

@@ -9,7 +9,8 @@ import { createAssessment } from '../../domain/assessments/create-assessment.ts'
 import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
-import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { LocationHeader } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import {
   AssessmentSchema,
   toAssessmentBody,

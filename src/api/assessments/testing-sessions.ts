@@ -16,7 +16,7 @@ import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { AssessmentParamsSchema } from './assessment-schema.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 

@@ -13,7 +13,7 @@ import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nameSchema } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { AssetTagSchema, AssetTagsParamsSchema, ASSET_TAGS_PATH, TaggedEntitySchema } from './tag-assets.ts';
 
 const READ_ACCESS = { scopes: TAG_SCOPES, schemes: 'bearer' } as const;

@@ -11,7 +11,7 @@ import { updateCriticality } from '../../domain/assets/update-criticality.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT, nullable } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { AssetSchema, toAssetBody, EXAMPLE_ASSET_UID } from './asset-schema.ts';
 
 /** The specification does not anchor the end of this pattern: a longer uid is valid and matches no row. */

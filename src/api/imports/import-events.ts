@@ -34,8 +34,8 @@ export async function* streamImportEvents({
   pollInterval = POLL_MILLISECONDS,
   heartbeatInterval = HEARTBEAT_MILLISECONDS,
 }: ImportEventsOptions): AsyncGenerator<string, void> {
-  let told = lastEventId;
-  let spoken = performance.now();
+  let lastId = lastEventId;
+  let lastSentAt = performance.now();
   for (;;) {
     const view = await read().catch((error: unknown) => {
       if (error instanceof DomainError && error.kind === 'not-found') return undefined;
@@ -48,13 +48,13 @@ export async function* streamImportEvents({
       return;
     }
     const id = createHash('sha256').update(data).digest('base64url').slice(0, 12);
-    if (id !== told) {
-      told = id;
-      spoken = performance.now();
+    if (id !== lastId) {
+      lastId = id;
+      lastSentAt = performance.now();
       yield formatEvent('progress', id, data);
-    } else if (performance.now() - spoken >= heartbeatInterval) {
-      spoken = performance.now();
-      yield ': it goes on\n\n';
+    } else if (performance.now() - lastSentAt >= heartbeatInterval) {
+      lastSentAt = performance.now();
+      yield ': still running\n\n';
     }
     if (isClosing()) return;
     await delay(pollInterval, undefined, { ref: false });

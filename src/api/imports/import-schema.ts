@@ -3,7 +3,7 @@ import { IMPORT_STATES, type ImportView } from '../../domain/imports/import-list
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { DateTimeSchema, nullable, textSchema, nullableTextSchema } from '../../http/schemas.ts';
-import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { NullableUserRefSchema } from '../common-schemas.ts';
 
 const MAX_SKIPPED_RECORDS = 50;
 const MAX_PREVIEW = 20;

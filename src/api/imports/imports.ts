@@ -8,7 +8,7 @@ import { acquireDownloadSlot } from '../../http/lists/download.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { streamResponse } from '../../http/streams.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { ImportSchema, toImportBody } from './import-schema.ts';
 import { END_EVENT_ID, streamImportEvents } from './import-events.ts';
 import { startImportOperation } from './start-import.ts';

@@ -21,7 +21,7 @@ import {
   nullableTextSchema,
 } from '../../http/schemas.ts';
 import { LENIENT_ID } from '../../http/validation/validation.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/tokens';

@@ -6,7 +6,7 @@ import { invalidInput, notFound } from '../../domain/shared/errors.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { operation } from '../../http/operation.ts';
 import { MAX_TEXT } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 import { UserSchema, toUserBody } from './user-schema.ts';
 

@@ -20,7 +20,8 @@ import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import type { IdempotencyOptions } from '../../http/idempotency.ts';
 import { MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
-import { LocationHeader, versionedResult } from '../../http/etags.ts';
+import { LocationHeader } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 import { InviteUrlSchema, ListedUserSchema, toUserRefBody, UserSchema, toUserBody } from './user-schema.ts';
 

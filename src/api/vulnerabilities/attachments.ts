@@ -14,7 +14,7 @@ import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { deleteUnreferenced, storeContent } from '../../files/file-storage.ts';
 import { AREAS, publicBaseUrl } from '../../http/areas.ts';
-import { matchesEtag } from '../../http/entity-tags.ts';
+import { matchesEtag } from '../../http/etags.ts';
 import { parseMultipart } from '../../http/multipart.ts';
 import { operation } from '../../http/operation.ts';
 import { Problem } from '../../http/problems.ts';
@@ -22,7 +22,7 @@ import { formatContentDisposition, parseRange } from '../../http/ranges.ts';
 import { startRequestHash } from '../../http/idempotency.ts';
 import { DateTimeSchema, MAX_RESULTS, MAX_TEXT, textSchema } from '../../http/schemas.ts';
 import { streamResponse } from '../../http/streams.ts';
-import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
 
 const collection = '/vulnerabilities/:id/attachments';
@@ -125,7 +125,7 @@ const uploadAttachmentsOperation = (context: Context) => {
         for await (const { name, filename, type, content } of parts) {
           hash.update(JSON.stringify([name, filename ?? null, type]));
           if (name !== 'file') {
-            for await (const piece of content) hash.update(piece);
+            for await (const chunk of content) hash.update(chunk);
             continue;
           }
           if (files.length === MAX_FILES) throw tooManyFiles();
@@ -156,13 +156,13 @@ const uploadAttachmentsOperation = (context: Context) => {
 
 async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
+  for await (const chunk of content) {
+    size += chunk.length;
     if (size > max)
       throw new Problem('body-too-large', `A file is larger than the limit of ${max} bytes.`, {
         source: 'file',
       });
-    yield piece;
+    yield chunk;
   }
 }
 

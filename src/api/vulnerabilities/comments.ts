@@ -13,10 +13,9 @@ import { MEDIUM_BODY_LIMIT } from '../../http/json-bodies.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { DateTimeSchema, textSchema } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
-import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { versionedResult } from '../../http/operation-result.ts';
+import { NullableUserRefSchema, markdownSchema } from '../common-schemas.ts';
 import { idParams, nestedIdParams, V1_ACCESS } from '../v1-params.ts';
-import { markdownSchema } from '../common-schemas.ts';
 
 const collection = '/vulnerabilities/:id/comments';
 const path = `${collection}/:comment_id`;

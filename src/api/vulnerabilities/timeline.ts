@@ -6,7 +6,7 @@ import { timelineList } from '../../domain/vulnerabilities/timeline-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { DateTimeSchema, nullable, nullableTextSchema } from '../../http/schemas.ts';
-import { NullableUserRefSchema } from '../v1/named-users.ts';
+import { NullableUserRefSchema } from '../common-schemas.ts';
 import { idParams, V1_ACCESS } from '../v1-params.ts';
 
 const stateSchema = (description: string) =>

@@ -11,7 +11,7 @@ import {
 import { readVulnerability, type Vulnerability } from '../../domain/vulnerabilities/read-vulnerability.ts';
 import { operation } from '../../http/operation.ts';
 import { nullable, textSchema } from '../../http/schemas.ts';
-import { versionedResult } from '../../http/etags.ts';
+import { versionedResult } from '../../http/operation-result.ts';
 import {
   VULNERABILITY_FIELDS,
   VULNERABILITY_FIELD_NAMES,

@@ -234,7 +234,7 @@ const typesOnly = memoizeSchema((schema) =>
   mapSchema(schema, (part) => {
     const { type, items, additionalProperties, anyOf, oneOf, allOf } = part;
     const properties = part['properties'] as Record<string, JsonSchema> | undefined;
-    const kept = {
+    const types = {
       type: typeof type === 'string' ? toNumberType(type) : (type as string[] | undefined)?.map(toNumberType),
       items,
       properties: part[NULL_NOT_ALLOWED] === true ? allowNull(properties ?? {}) : properties,
@@ -244,7 +244,7 @@ const typesOnly = memoizeSchema((schema) =>
       anyOf: anyOf ?? oneOf,
       allOf,
     };
-    return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+    return Object.fromEntries(Object.entries(types).filter(([, value]) => value !== undefined));
   }),
 );
 
