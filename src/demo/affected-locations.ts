@@ -1,64 +1,62 @@
-import type { HostVulnerabilityTemplate } from './vulnerability-templates/network.ts';
-import type { VulnerabilityTemplate } from './vulnerability-templates/template.ts';
+import type { HostVulnerabilityTemplate, VulnerabilityTemplate } from './vulnerability-templates.ts';
 
-/** A part of a web application in which something may be found. */
+/** An endpoint of a web application. */
 export interface DemoEndpoint {
   name: string;
-  /** The product that it is a part of: its web application is an asset. */
+  /** Product that it belongs to, whose web application is an asset. */
   product: string;
   path: string;
   parameter: string;
-  /** What it is about. */
+  /** Kind of record that it handles. */
   record: string;
 }
 
-/** Where a weakness was found: the words that its texts leave open. */
+/** Values of the placeholders in a template. */
 export type TemplateValues = Readonly<
   Record<'place' | 'host' | 'path' | 'parameter' | 'record' | 'address' | 'port', string>
 >;
 
-/** @returns the text with the words of the spot in it */
-export function fillTemplate(text: string, spot: TemplateValues): string {
+/** Replaces the placeholders of a template. */
+export function fillTemplate(text: string, values: TemplateValues): string {
   return text.replace(
     /\{(place|host|path|parameter|record|address|port)\}/g,
-    (_all, word: keyof TemplateValues) => spot[word],
+    (_all, word: keyof TemplateValues) => values[word],
   );
 }
 
-/** @returns the name of a product as it stands in addresses */
+/** Returns the host name of a product, without its domain. */
 export function toHostName(product: string): string {
   return product.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-/** Something found, somewhere. */
+/** A template with its values and its location. */
 export interface DemoFinding {
   template: VulnerabilityTemplate;
   values: TemplateValues;
-  /** The location of the asset that it was found on. */
+  /** Location of the affected asset. */
   asset: string;
-  /** How the location is told. */
   location: { type: 'url' | 'ip' | 'app-location'; value: string; port?: number };
 }
 
 /**
- * @param base how many were made before
- * @returns that many sightings of web weaknesses, each pair of a weakness and a place once
+ * Returns findings in web applications; each pair of template and endpoint occurs once.
+ * @param base number of findings returned by earlier calls
  */
 export function findingsAtEndpoints(
-  weaknesses: readonly VulnerabilityTemplate[],
-  places: readonly DemoEndpoint[],
+  templates: readonly VulnerabilityTemplate[],
+  endpoints: readonly DemoEndpoint[],
   domain: string,
   count: number,
   base = 0,
 ): DemoFinding[] {
-  return Array.from({ length: count }, (_nothing, index): DemoFinding => {
+  return Array.from({ length: count }, (_, index): DemoFinding => {
     const number = index + base;
-    const round = Math.floor(number / weaknesses.length);
-    const place = places[(number + round) % places.length] as DemoEndpoint;
-    const host = `${toHostName(place.product)}.${domain}`;
-    const { name, path, parameter, record } = place;
+    const round = Math.floor(number / templates.length);
+    const endpoint = endpoints[(number + round) % endpoints.length] as DemoEndpoint;
+    const host = `${toHostName(endpoint.product)}.${domain}`;
+    const { name, path, parameter, record } = endpoint;
     return {
-      template: weaknesses[number % weaknesses.length] as VulnerabilityTemplate,
+      template: templates[number % templates.length] as VulnerabilityTemplate,
       values: { place: name, host, path, parameter, record, address: host, port: '443' },
       asset: `https://${host}`,
       location: { type: 'url', value: `https://${host}${path}` },
@@ -71,17 +69,17 @@ export interface DemoHost {
   address: string;
 }
 
-/** @returns that many sightings on hosts, each pair of a weakness and a host once while there are as many */
+/** Returns findings on hosts; pairs of template and host repeat only after all have occurred. */
 export function findingsOnHosts(
-  weaknesses: readonly HostVulnerabilityTemplate[],
+  templates: readonly HostVulnerabilityTemplate[],
   hosts: readonly DemoHost[],
   count: number,
 ): DemoFinding[] {
-  return Array.from({ length: count }, (_nothing, index): DemoFinding => {
-    const weakness = weaknesses[index % weaknesses.length] as HostVulnerabilityTemplate;
+  return Array.from({ length: count }, (_, index): DemoFinding => {
+    const template = templates[index % templates.length] as HostVulnerabilityTemplate;
     const { name: host, address } = hosts[(index * 5) % hosts.length] as DemoHost;
     return {
-      template: weakness,
+      template,
       values: {
         place: host,
         host,
@@ -89,22 +87,22 @@ export function findingsOnHosts(
         parameter: '',
         record: '',
         address,
-        port: String(weakness.port),
+        port: String(template.port),
       },
       asset: address,
-      location: { type: 'ip', value: address, port: weakness.port },
+      location: { type: 'ip', value: address, port: template.port },
     };
   });
 }
 
-/** @returns every weakness in every application */
+/** Returns a finding per template and application. */
 export function findingsInApplications(
-  weaknesses: readonly VulnerabilityTemplate[],
+  templates: readonly VulnerabilityTemplate[],
   applications: readonly string[],
 ): DemoFinding[] {
   return applications.flatMap((place) =>
-    weaknesses.map((weakness): DemoFinding => ({
-      template: weakness,
+    templates.map((template): DemoFinding => ({
+      template,
       values: { place, host: place, path: '', parameter: '', record: '', address: '', port: '' },
       asset: place,
       location: { type: 'app-location', value: place },

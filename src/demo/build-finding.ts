@@ -20,7 +20,7 @@ export interface FindingContext {
 export function buildFinding(
   { template, values, location }: DemoFinding,
   around: FindingContext,
-  chance: SeededRandom,
+  random: SeededRandom,
 ): VulnerabilityInput {
   const { assessment, assetUids, assigneeId, tagIds, at } = around;
   const days = DAYS_TO_FIX[template.severity];
@@ -30,7 +30,7 @@ export function buildFinding(
     title: fillTemplate(template.title, values),
     severity: template.severity,
     // A few were never scored.
-    cvssVector: chance.happens(92) ? template.vector : null,
+    cvssVector: random.happens(92) ? template.vector : null,
     description: fillTemplate(template.description, values),
     impact: fillTemplate(template.impact, values),
     recommendedFix: fillTemplate(template.fix, values),
@@ -51,7 +51,7 @@ export function buildFinding(
     assetUids,
     assigneeId,
     dueOn:
-      days === undefined || !chance.happens(80)
+      days === undefined || !random.happens(80)
         ? undefined
         : new Date(at + days * DAY).toISOString().slice(0, 10),
     tagIds,

@@ -6,30 +6,31 @@ import {
   findingsOnHosts,
   type DemoFinding,
 } from './affected-locations.ts';
-import { MOBILE } from './vulnerability-templates/mobile.ts';
-import { NETWORK } from './vulnerability-templates/network.ts';
-import { WEB } from './vulnerability-templates/web.ts';
+import { hostTemplates, mobileTemplates, webTemplates } from './vulnerability-templates.ts';
 
-/** What was seen, by assessment: first in the one that the demo accounts have access to. */
+/** Returns the findings by assessment; the first is the one that the demo accounts have access to. */
 export function createDemoFindings(
   { domain, endpoints, assessment, vulnerabilities, furtherAssessments }: DemoOrganizationSpec,
   hosts: readonly DemoHost[],
-): { assessment: string; sightings: DemoFinding[] }[] {
+): { assessment: string; findings: DemoFinding[] }[] {
   let rounds = vulnerabilities;
   return [
-    { assessment: assessment.uid, sightings: findingsAtEndpoints(WEB, endpoints, domain, vulnerabilities) },
-    ...furtherAssessments.map(({ uid, about, findings, applications = [] }) => {
+    {
+      assessment: assessment.uid,
+      findings: findingsAtEndpoints(webTemplates(), endpoints, domain, vulnerabilities),
+    },
+    ...furtherAssessments.map(({ uid, about, findings: count, applications = [] }) => {
       switch (about) {
         case 'web':
-          rounds += findings;
+          rounds += count;
           return {
             assessment: uid,
-            sightings: findingsAtEndpoints(WEB, endpoints, domain, findings, rounds - findings),
+            findings: findingsAtEndpoints(webTemplates(), endpoints, domain, count, rounds - count),
           };
         case 'hosts':
-          return { assessment: uid, sightings: findingsOnHosts(NETWORK, hosts, findings) };
+          return { assessment: uid, findings: findingsOnHosts(hostTemplates(), hosts, count) };
         case 'applications':
-          return { assessment: uid, sightings: findingsInApplications(MOBILE, applications) };
+          return { assessment: uid, findings: findingsInApplications(mobileTemplates(), applications) };
       }
     }),
   ];

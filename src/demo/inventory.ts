@@ -87,7 +87,7 @@ export interface InventorySpec {
 export function buildInventory(
   { organization, domain, network, products }: InventorySpec,
   count: number,
-  chance: SeededRandom,
+  random: SeededRandom,
 ): NewAsset[] {
   const counts = new Map<AssetType, number>();
   return Array.from({ length: count }, (_nothing, index): NewAsset => {
@@ -99,8 +99,8 @@ export function buildInventory(
       type,
       name: assetName(type, number, domain, products),
       location: assetLocation(type, number, { domain, network, products }),
-      criticality: chance.pick(CRITICALITY),
-      writableBy: chance.pick(WRITABLE),
+      criticality: random.pick(CRITICALITY),
+      writableBy: random.pick(WRITABLE),
     };
   });
 }

@@ -8,18 +8,18 @@ import type { SeededRandom } from './random.ts';
 import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
 import { buildInventory } from './inventory.ts';
 import type { DemoData } from './manifest.ts';
-import { ASSET_TAGS } from './labels.ts';
+import { labels } from './labels.ts';
 import type { DemoOrganizationSpec } from './organizations.ts';
 import { seedScans, type SeedScanHost } from './scans.ts';
-import { pickServices, ALL_SERVICES } from './services.ts';
+import { pickServices, allServices } from './services.ts';
 import type { DemoHost, DemoFinding } from './affected-locations.ts';
 
-/** How many ordinary hosts were scanned. */
+/** Number of scanned hosts, apart from the main one. */
 const SCANNED = 24;
 
-/** All assets of an organization, before they are made: first those that the manifest names. */
-export function createAssetInputs(programme: DemoOrganizationSpec, chance: SeededRandom): NewAsset[] {
-  const { organization, domain, network, products, assets: count } = programme;
+/** Returns the assets of an organization; those in the manifest come first. */
+export function createAssetInputs(spec: DemoOrganizationSpec, random: SeededRandom): NewAsset[] {
+  const { organization, domain, network, products, assets: count } = spec;
   const own = { organization: organization.uid };
   const webapp = (name: string, label: string) => ({
     ...own,
@@ -39,15 +39,15 @@ export function createAssetInputs(programme: DemoOrganizationSpec, chance: Seede
     { ...webapp('Forms', 'forms'), criticality: 'medium', writableBy: 'client' },
     { ...webapp('Scan target', 'scan-target'), criticality: 'low', writableBy: 'boss' },
   ];
-  const estate = buildInventory(
+  const inventory = buildInventory(
     { organization: organization.uid, domain, network, products },
     count - named.length,
-    chance,
+    random,
   );
-  return [...named, ...estate];
+  return [...named, ...inventory];
 }
 
-/** @returns the ordinary hosts that were scanned */
+/** Returns the scanned hosts, apart from the main one. */
 export function scannedHosts(assets: readonly NewAsset[]): DemoHost[] {
   return assets
     .slice(1)
@@ -62,9 +62,9 @@ export interface LoadedAssets extends Pick<DemoData<unknown>, 'assets' | 'assetT
   uids: ReadonlyMap<string, string>;
 }
 
-/** Makes the assets, the listing and the tags, and has the hosts scanned. */
+/** Creates the assets, the listing and the tags, and schedules scans of the hosts. */
 export async function loadAssets(
-  { tx, schedule, chance }: { tx: Transaction; schedule: Schedule; chance: SeededRandom },
+  { tx, schedule, random }: { tx: Transaction; schedule: Schedule; random: SeededRandom },
   staff: DemoUser,
   organizationId: number,
   { organization, listed, assessment, manyPorts: many, uids }: DemoOrganizationSpec,
@@ -85,11 +85,11 @@ export async function loadAssets(
   const [host, webapp, clientOnly, bossOnly] = created as [Created, Created, Created, Created];
   const watched: SeedScanHost[] = scannedHosts(assets).map(({ address }) => {
     const sure = onHosts.filter(({ asset }) => asset === address).map(({ values }) => Number(values.port));
-    return { address, sure, ...pickServices(chance, sure) };
+    return { address, sure, ...pickServices(random, sure) };
   });
-  const shown = many ? ALL_SERVICES : pickServices(chance);
+  const shown = many ? allServices() : pickServices(random);
   watched.unshift({ address: assets[0]?.location ?? '', sure: [], ...shown });
-  seedScans({ tx, schedule, chance }, staff, organizationId, watched, { start, now });
+  seedScans({ tx, schedule, random }, staff, organizationId, watched, { start, now });
 
   await updateListingAssets(
     tx,
@@ -103,7 +103,7 @@ export async function loadAssets(
     }),
   );
   const tagAct = { ...act, accepted: TAG_SCOPES };
-  const newTags = ASSET_TAGS.map((name, index) => ({
+  const newTags = labels().assetTags.map((name, index) => ({
     name,
     assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
   }));

@@ -17,8 +17,8 @@ import { createAssetInputs, loadAssets, scannedHosts } from './load-assets.ts';
 import { seedFindings } from './load-findings.ts';
 import type { DemoOrganization } from './manifest.ts';
 import { createPeople } from './people.ts';
-import { ASSESSMENT_TAGS, EDITABLE_TAGS, FIXED_TAGS, NOTES } from './labels.ts';
-import { ACCOUNTS, type DemoOrganizationSpec } from './organizations.ts';
+import { labels } from './labels.ts';
+import { type DemoOrganizationSpec, type DemoRole, organizationData } from './organizations.ts';
 import type { StoredEvidence } from './evidence/store-evidence.ts';
 import type { DemoSecrets } from './secrets.ts';
 import { createDemoFindings } from './demo-findings.ts';
@@ -36,68 +36,68 @@ export interface LoadOptions {
   evidence: StoredEvidence;
   /** Platform staff. */
   testers: readonly DemoUser[];
-  /** When the first programme began, a Monday: milliseconds since 1970. */
+  /** When the first spec began, a Monday: milliseconds since 1970. */
   start: number;
 }
 
 /**
- * Makes one organization with what it began with, and writes into the chronicle what happened since.
- * @returns what it is, to be asked for after the chronicle was played
+ * Makes one organization with what it began with, and writes into the schedule what happened since.
+ * @returns what it is, to be asked for after the schedule was played
  */
 export async function loadOrganization(
   { start: first, ...others }: LoadOptions,
-  programme: DemoOrganizationSpec,
+  spec: DemoOrganizationSpec,
 ): Promise<() => DemoOrganization<CreatedUser>> {
-  const start = first + programme.later * DAY;
-  const loading = { ...others, start };
-  const { tx, act, testers } = loading;
-  const chance = seededRandom(programme.seed);
+  const start = first + spec.later * DAY;
+  const options = { ...others, start };
+  const { tx, act, testers } = options;
+  const random = seededRandom(spec.seed);
   const begin = { ...act, now: start };
-  const { id, uid } = await insertOrganization(tx, begin, programme.organization);
-  const group = await createGroup(tx, begin, { organization: uid, name: programme.group });
-  const { assessment, furtherAssessments } = programme;
+  const { id, uid } = await insertOrganization(tx, begin, spec.organization);
+  const group = await createGroup(tx, begin, { organization: uid, name: spec.group });
+  const { assessment, furtherAssessments } = spec;
   await createAssessment(tx, begin, { ...assessment, organization: uid, groupId: group.id });
   const groups = [group];
-  for (const name of programme.furtherGroups)
+  for (const name of spec.furtherGroups)
     groups.push(await createGroup(tx, begin, { organization: uid, name }));
   for (const [
     index,
     { about: _about, findings: _findings, applications: _applications, ...other },
   ] of furtherAssessments.entries()) {
-    const groupId = groups[1 + (index % programme.furtherGroups.length)]?.id;
+    const groupId = groups[1 + (index % spec.furtherGroups.length)]?.id;
     await createAssessment(tx, begin, { ...other, organization: uid, groupId });
   }
 
   const groupIds = groups.map(({ id: groupId }) => groupId);
-  const users = await loadUsers(loading, programme, { organizationId: id, groupIds }, chance);
-  const tags = await loadTags(loading, programme);
-  const assets = createAssetInputs(programme, chance);
-  const seen = createDemoFindings(programme, scannedHosts(assets));
-  const made = await loadAssets(
-    { ...loading, chance },
+  const users = await loadUsers(options, spec, { organizationId: id, groupIds }, random);
+  const tags = await loadTags(options, spec);
+  const assets = createAssetInputs(spec, random);
+  const findingsByAssessment = createDemoFindings(spec, scannedHosts(assets));
+  const loaded = await loadAssets(
+    { ...options, random },
     testers[0] as DemoUser,
     id,
-    programme,
+    spec,
     assets,
-    seen.flatMap(({ sightings }) => sightings),
+    findingsByAssessment.flatMap(({ findings }) => findings),
     { start, now: act.now },
   );
 
   const { admin, member, spare } = users;
-  const told = seen.map(({ assessment: of, sightings }, index) => {
+  const seeded = findingsByAssessment.map(({ assessment: of, findings }, index) => {
     const from = start + index * 40 * DAY;
     const main = index === 0;
-    if (sightings.length > 0) seedSessions(loading, of, main, from, chance);
+    if (findings.length > 0) seedSessions(options, of, main, from, random);
     return seedFindings({
-      ...loading,
-      random: chance,
+      ...options,
+      random,
       assessment: of,
-      findings: sightings,
+      findings,
       from,
       until: main ? act.now - 11 * HOUR : from + 50 * DAY,
       now: act.now,
       tagIds: [...tags.editable, ...tags.fixed],
-      assets: made.uids,
+      assets: loaded.uids,
       admin,
       // Those who have access; the further assessments are the admin's alone.
       team: main ? [member, spare, admin] : [admin],
@@ -115,11 +115,11 @@ export async function loadOrganization(
     },
     assessment: { uid: assessment.uid },
     group,
-    vulnerability: { id: told[0]?.ids[0] ?? 0 },
+    vulnerability: { id: seeded[0]?.ids[0] ?? 0 },
     vulnerabilityTags: { editable: tags.editable[0] ?? 0, fixed: tags.fixed[0] ?? 0 },
     assessmentTag: { id: tags.assessment[0] ?? 0 },
-    assets: made.assets,
-    assetTag: made.assetTag,
+    assets: loaded.assets,
+    assetTag: loaded.assetTag,
   });
 }
 
@@ -128,22 +128,22 @@ function toCreatedUser({ organizationId: _organization, admin: _admin, ...user }
 }
 
 async function loadUsers(
-  { tx, act, schedule: chronicle, secrets, start }: LoadOptions,
+  { tx, act, schedule, secrets, start }: LoadOptions,
   { organization: { uid: organization }, domain, assessment, colleagues }: DemoOrganizationSpec,
   {
     organizationId,
     groupIds: [groupId = 0, ...furtherGroupIds],
   }: { organizationId: number; groupIds: readonly number[] },
-  chance: SeededRandom,
-): Promise<Record<keyof typeof ACCOUNTS, DemoUser>> {
-  const account = async (role: keyof typeof ACCOUNTS): Promise<DemoUser> => {
+  random: SeededRandom,
+): Promise<Record<DemoRole, DemoUser>> {
+  const account = async (role: DemoRole): Promise<DemoUser> => {
     const email = `${role}@${domain}`;
     const passwordHash = role === 'invited' ? undefined : secrets.of(email).hash;
     const admin = role === 'admin';
     const user = await createUser(
       tx,
       { ...act, now: start },
-      { email, name: ACCOUNTS[role].name, organization, admin, passwordHash },
+      { email, name: organizationData().accounts[role].name, organization, admin, passwordHash },
     );
     return { ...user, organizationId, admin };
   };
@@ -165,8 +165,8 @@ async function loadUsers(
     await grantAssessmentAccess(tx, { ...act, now: start }, assessment.uid, id);
   const colleagueIds = new Map<number, number>();
   for (const [index, person] of createPeople(domain, colleagues).entries()) {
-    const at = nextWorkingHour(start + chance.between(1, 150) * DAY + chance.between(0, 23 * 60) * 60_000);
-    chronicle.add(at, async (now) => {
+    const at = nextWorkingHour(start + random.between(1, 150) * DAY + random.between(0, 23 * 60) * 60_000);
+    schedule.add(at, async (now) => {
       const colleague = await createUser(
         tx,
         { ...act, now },
@@ -180,7 +180,7 @@ async function loadUsers(
     });
     if (index === LEFT) {
       // One has left the organization.
-      chronicle.add(nextWorkingHour(at + 12 * DAY), (now) =>
+      schedule.add(nextWorkingHour(at + 12 * DAY), (now) =>
         banUser(tx, personAttribution(users.admin, now), colleagueIds.get(index) ?? 0),
       );
     }
@@ -198,11 +198,11 @@ async function loadTags(
     fixed: [],
     assessment: [],
   };
-  for (const name of EDITABLE_TAGS)
+  for (const name of labels().editableTags)
     tags.editable.push(
       (await createVulnerabilityTag(tx, begin, { organization: { uid: organization }, name })).id,
     );
-  for (const name of FIXED_TAGS)
+  for (const name of labels().fixedTags)
     tags.fixed.push(
       (
         await createVulnerabilityTag(tx, begin, {
@@ -212,34 +212,34 @@ async function loadTags(
         })
       ).id,
     );
-  for (const name of ASSESSMENT_TAGS)
+  for (const name of labels().assessmentTags)
     tags.assessment.push((await createAssessmentTag(tx, begin, { name, assessment: assessment.uid })).id);
   return tags;
 }
 
 /** Testers log their hours every week; on the main assessment, one of them is at it now. */
 function seedSessions(
-  { tx, act, schedule: chronicle, testers, start }: LoadOptions,
+  { tx, act, schedule, testers, start }: LoadOptions,
   assessment: string,
   main: boolean,
   from: number,
-  chance: SeededRandom,
+  random: SeededRandom,
 ): void {
   const log = (tester: DemoUser, startedAt: number, endedAt: number | null) => {
-    chronicle.add(endedAt ?? startedAt, (now) =>
+    schedule.add(endedAt ?? startedAt, (now) =>
       createTestingSession(tx, { ...act, now }, assessment, {
         testerId: tester.id,
         ...(endedAt === null ? {} : { startedAt, endedAt }),
-        note: chance.pick(NOTES),
+        note: random.pick(labels().sessionNotes),
       }),
     );
   };
   const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;
   for (let week = 0; week < weeks; week += 1) {
     for (const tester of testers) {
-      const day = from + (7 * week + chance.between(0, 4)) * DAY;
-      const startedAt = day + chance.between(7, 10) * HOUR;
-      log(tester, startedAt, startedAt + chance.between(6, 30) * (HOUR / 4));
+      const day = from + (7 * week + random.between(0, 4)) * DAY;
+      const startedAt = day + random.between(7, 10) * HOUR;
+      log(tester, startedAt, startedAt + random.between(6, 30) * (HOUR / 4));
     }
   }
   if (main) log(testers.at(-1) as DemoUser, act.now - 100 * 60_000, null);

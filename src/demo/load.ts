@@ -11,16 +11,16 @@ import type { StoredEvidence } from './evidence/store-evidence.ts';
 import { type DemoFacts, type DemoManifest, mapAccounts } from './manifest.ts';
 import { loadOrganization } from './load-organization.ts';
 import type { DemoSecrets } from './secrets.ts';
-import { DEMO_ORGANIZATIONS, STAFF } from './organizations.ts';
+import { organizationData } from './organizations.ts';
 
 const DAY = 86_400_000;
 const DEMO_LOADED_ACTION = 'demo.load';
 
 /**
- * Makes the demo data, whole or not at all: two organizations side by side with whatever is there.
- * @param clientBaseUrl of the deployment
- * @returns the manifest, with the passwords, tokens and secrets, which are stored nowhere else
- * @throws Failure `conflict` when one of its uids or addresses is taken, by another load or by someone else
+ * Loads the demo data: two organizations, in addition to existing data.
+ * @param clientBaseUrl base URL of the deployment
+ * @returns the manifest, with passwords, tokens and secrets that are not stored elsewhere
+ * @throws DomainError `conflict` if one of its uids or email addresses is taken
  */
 export async function loadDemo(
   tx: Transaction,
@@ -31,24 +31,25 @@ export async function loadDemo(
   now: number,
 ): Promise<DemoManifest> {
   const act = operatorAttribution(now);
-  // A programme that has run for half a year looks like one: its lists can be sorted by time.
+  const { organizations, staff: staffAccounts } = organizationData();
+  // Half a year ago, so that the data has a history.
   const start = mondayOf(now - 180 * DAY);
   const testers: DemoUser[] = [];
-  for (const { name, email } of STAFF) {
-    const passwordHash = email === STAFF[0].email ? secrets.of(email).hash : secrets.unknown;
+  for (const { name, email } of staffAccounts) {
+    const passwordHash = email === staffAccounts[0].email ? secrets.of(email).hash : secrets.unknown;
     const user = await createUser(tx, { ...act, now: start }, { name, email, passwordHash });
     testers.push({ ...user, organizationId: null, admin: true });
   }
 
-  const [main, other] = DEMO_ORGANIZATIONS;
+  const [main, other] = organizations;
   const schedule = new Schedule();
   const context = { tx, act, schedule, secrets, evidence, testers, start };
-  const tellMain = await loadOrganization(context, main);
-  const tellOther = await loadOrganization(context, other);
+  const mainFacts = await loadOrganization(context, main);
+  const otherFacts = await loadOrganization(context, other);
   await schedule.runUntil(now);
   const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
-  const first = tellMain();
-  const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: tellOther() };
+  const first = mainFacts();
+  const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: otherFacts() };
   await recordEvent(tx, act, {
     action: DEMO_LOADED_ACTION,
     object: ['organization', main.organization.uid],
@@ -65,11 +66,11 @@ export async function loadDemo(
   return { ...accounts, oauthClients };
 }
 
-/** @returns what a load made and when, in milliseconds since 1970; `undefined` when there was none */
+/** Returns the data of the last load and its time in milliseconds since 1970; `undefined` if there is none. */
 export async function demoFacts(
   db: ReadConnection,
 ): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
-  const [main] = DEMO_ORGANIZATIONS;
+  const [main] = organizationData().organizations;
   const event = await db
     .selectFrom('events')
     .innerJoin('organizations', 'organizations.id', 'events.organization_id')

@@ -35,7 +35,7 @@ interface PortLifetime {
 
 /** Has somebody scan the hosts every four weeks: ports open, close, come back and get new versions. */
 export function seedScans(
-  { tx, schedule, chance }: { tx: Transaction; schedule: Schedule; chance: SeededRandom },
+  { tx, schedule, random }: { tx: Transaction; schedule: Schedule; random: SeededRandom },
   scanner: DemoUser,
   organizationId: number,
   hosts: readonly SeedScanHost[],
@@ -43,11 +43,11 @@ export function seedScans(
 ): void {
   const times: number[] = [];
   // At night, and the last one a few days ago.
-  for (let at = now - chance.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
+  for (let at = now - random.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
     times.unshift(at);
   const lives = hosts.map((host) => ({
     address: host.address,
-    lives: portLifetimes(host, times.length, chance),
+    lives: portLifetimes(host, times.length, random),
   }));
   for (const [scan, at] of times.entries()) {
     schedule.add(at, (moment) =>
@@ -71,18 +71,18 @@ export function seedScans(
 function portLifetimes(
   { open, closed, sure }: SeedScanHost,
   scans: number,
-  chance: SeededRandom,
+  random: SeededRandom,
 ): PortLifetime[] {
   const last = scans - 1;
   const lifeOf = (service: Service): PortLifetime => {
-    const from = chance.happens(70) ? 0 : chance.between(0, last);
-    const missedBy = chance.happens(8) ? chance.between(from + 1, last) : undefined;
+    const from = random.happens(70) ? 0 : random.between(0, last);
+    const missedBy = random.happens(8) ? random.between(from + 1, last) : undefined;
     return {
       service,
       from,
       until: last,
       missedBy: missedBy === last ? undefined : missedBy,
-      updatedBy: chance.happens(25) ? chance.between(from, last) : 0,
+      updatedBy: random.happens(25) ? random.between(from, last) : 0,
     };
   };
   return [
@@ -93,7 +93,7 @@ function portLifetimes(
     ...closed.map((service): PortLifetime => ({
       service,
       from: 0,
-      until: chance.between(0, Math.max(0, last - 1)),
+      until: random.between(0, Math.max(0, last - 1)),
       missedBy: undefined,
       updatedBy: 0,
     })),

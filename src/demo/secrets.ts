@@ -1,21 +1,22 @@
 import { hashPassword } from '../auth/passwords.ts';
 import { randomText } from '../auth/secrets.ts';
-import { ACCOUNTS, DEMO_ORGANIZATIONS, STAFF } from './organizations.ts';
+import { organizationData } from './organizations.ts';
 
-/** The secrets of one load, made before its unit of work, as hashing takes its time. */
+/** The secrets of one load; created before its transaction, because hashing is slow. */
 export interface DemoSecrets {
-  /** @returns the password of the account with this address, and its hash */
+  /** Returns the password of an account and its hash. */
   of(email: string): { password: string; hash: string };
-  /** The hash of a password that nobody knows, for people who are there to be seen. */
+  /** Hash of an unknown password, for users who never sign in. */
   unknown: string;
 }
 
 export async function newDemoSecrets(): Promise<DemoSecrets> {
+  const { organizations, staff, accounts } = organizationData();
   const secrets = new Map<string, { password: string; hash: string }>();
   const emails = [
-    STAFF[0].email,
-    ...DEMO_ORGANIZATIONS.flatMap(({ domain }) =>
-      Object.keys(ACCOUNTS)
+    staff[0].email,
+    ...organizations.flatMap(({ domain }) =>
+      Object.keys(accounts)
         .filter((role) => role !== 'invited')
         .map((role) => `${role}@${domain}`),
     ),

@@ -123,7 +123,7 @@ describe('assay client', () => {
 
   it('wants to know what to update, and gives a public application no secret', async () => {
     const { client_id } = await create(...REDIRECT);
-    await expectRefusal(['update', client_id], 2, 'Say what to change');
+    await expectRefusal(['update', client_id], 2, 'Specify --implicit');
     await expectRefusal(['update', client_id, '--new-secret'], 2, '--new-secret is for confidential clients');
   });
 });

@@ -63,7 +63,7 @@ describe('assay organization', () => {
     expect((await assay.run([...update, '--no-require-second-factor'])).stdout).toBe(
       'Second factors are now optional in strict.\n',
     );
-    await expectRefusal(update, 2, 'Say what to change');
+    await expectRefusal(update, 2, 'Specify --require-second-factor');
     await expectRefusal(['organization', 'update', 'nobody', '--require-second-factor'], 1, 'not found');
   });
 
@@ -84,7 +84,11 @@ describe('assay organization', () => {
     ]);
     expect(await assay.json('organization', 'list')).not.toContainEqual(created);
     await expectRefusal(['organization', 'group', 'add', 'nogroup', 'acme'], 1, 'Group "nogroup" not found');
-    await expectRefusal(['organization', 'group', 'add', 'holding', 'noorg'], 1, 'no organization "noorg"');
+    await expectRefusal(
+      ['organization', 'group', 'add', 'holding', 'noorg'],
+      1,
+      'Organization "noorg" not found',
+    );
     await expectRefusal(
       ['organization', 'group', 'create', 'acme', '--name', 'x'],
       1,
@@ -168,7 +172,7 @@ describe('assay user', () => {
     await expectRefusal(
       ['user', 'create', '--email', nextEmail(), '--staff', '--assign', 'acme', 'nobody'],
       1,
-      'no organization "nobody"',
+      'Organization "nobody" not found',
     );
   });
 
@@ -176,7 +180,11 @@ describe('assay user', () => {
     const { email } = await newUser('--organization', 'acme');
     const create = ['user', 'create', '--email'];
     await expectRefusal([...create, email.toUpperCase(), '--organization', 'acme'], 1, 'already');
-    await expectRefusal([...create, nextEmail(), '--organization', 'nobody'], 1, 'no organization "nobody"');
+    await expectRefusal(
+      [...create, nextEmail(), '--organization', 'nobody'],
+      1,
+      'Organization "nobody" not found',
+    );
   });
 
   it('resets second factors', async () => {
@@ -339,7 +347,7 @@ describe('assay token', () => {
     }
     const jwt = await assay.json('token', 'create', '--user', email, '--jwt');
     expect(await assay.json('token', 'revoke', jwt.id)).toEqual({ id: jwt.id, revoked: true });
-    await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'No token has this id');
+    await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'Token not found');
   });
 
   it('revokes what stands on standard input', async () => {

@@ -181,7 +181,7 @@ describe('On a terminal, an import', () => {
     const progress = createProgressDisplay(terminal, 'zap\u001b.xml');
     progress.update(job({ state: 'queued' }));
     progress.stop();
-    expect(terminal.written()).toContain('sending zap.xml');
+    expect(terminal.written()).toContain('uploading zap.xml');
     expect(terminal.written()).toContain('queued');
   });
 

@@ -77,11 +77,11 @@ describe('A CSV report whose columns have no usual names', () => {
   it.runIf(HAS_TERMINAL)('is asked about on a terminal, and its answers are kept in a file', async () => {
     const report = put('asked.csv', CSV);
     const terminal = onTerminal('import', report, '--assessment', 'web', '--json');
-    await terminal.says(/title \(needed\) \[-\]: /);
+    await terminal.says(/title \(required\) \[-\]: /);
     terminal.child.stdin.write('was\n3\n');
     await terminal.says(/description \[-\]: /);
     terminal.child.stdin.write(`${'\n'.repeat(5)}1\n`);
-    await terminal.says(/Keep it for --mapping, in which file\? \[none\]: /);
+    await terminal.says(/Save the mapping to a file for --mapping \[none\]: /);
     terminal.child.stdin.write('columns.json\n');
     expect(await terminal.ended).toBe(0);
     expect(terminal.output()).toContain(`--map title=Was --map 'severity=Wie schlimm' --map url=Wo`);
@@ -97,10 +97,10 @@ describe('A CSV report whose columns have no usual names', () => {
 
   it.runIf(HAS_TERMINAL)('is left alone when the questions are interrupted', async () => {
     const terminal = onTerminal('import', put('left.csv', CSV), '--assessment', 'web');
-    await terminal.says(/title \(needed\) \[-\]: /);
+    await terminal.says(/title \(required\) \[-\]: /);
     terminal.child.stdin.write(CTRL_C);
     expect(await terminal.ended).toBe(1);
-    expect(terminal.output()).toContain('The questions were not answered to their end');
+    expect(terminal.output()).toContain('The column mapping is incomplete');
   });
 
   it('is refused where nobody can be asked, with what to say', async () => {

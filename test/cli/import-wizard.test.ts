@@ -24,10 +24,10 @@ describe('The questions for the columns of a CSV report', () => {
     expect(mapping).toEqual({ title: 'Was', severity: 'Risk', url: 'Wo' });
     expect(told).toMatch(/^1 {2}Wo {6}https:\/\/a\.example\/$/m);
     expect(told).toContain('SQL [31minjection');
-    expect(told).toContain('title (needed) [-]: ');
-    expect(told).toContain('severity (needed) [Risk]: ');
+    expect(told).toContain('title (required) [-]: ');
+    expect(told).toContain('severity (required) [Risk]: ');
     expect(told).toContain('recommended fix [-]: ');
-    expect(told).toContain('The same without questions: --map title=Was --map severity=Risk --map url=Wo\n');
+    expect(told).toContain('To skip these questions: --map title=Was --map severity=Risk --map url=Wo\n');
   });
 
   it('are asked again where there is no such column, or one is needed', async () => {
@@ -57,7 +57,7 @@ describe('The questions for the columns of a CSV report', () => {
     const { mapping, told } = await ask(`2\n\n1\n${there}\n${join(folder, 'none/x.json')}\n${wanted}\n`);
     expect(told).toContain(`${there} already exists.`);
     expect(told).toContain('none/x.json (ENOENT).');
-    expect(told).toContain(`Written to ${wanted}: --mapping ${wanted}`);
+    expect(told).toContain(`Saved. To use it: --mapping ${wanted}`);
     expect(JSON.parse(readFileSync(wanted, 'utf8'))).toEqual(mapping);
     expect(readFileSync(there, 'utf8')).toBe('mine');
   });

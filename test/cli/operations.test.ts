@@ -97,13 +97,16 @@ describe('On the data folder, a command', () => {
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
       [['token', 'delete', '1'], "unknown command 'delete' (Did you mean revoke?)"],
       [['asset', 'show', '1'], "unknown command 'show' (Did you mean get?)"],
-      [['user', 'invite', '--email', 'x@y.example'], '"assay user create --email …" invites somebody new'],
+      [
+        ['user', 'invite', '--email', 'x@y.example'],
+        'To invite a new user, use "assay user create --email …"',
+      ],
       [['vulnerability', 'attachment', 'create', '1'], "missing required argument 'file'"],
       [['tag', 'create'], "required option '--name <text>' not specified"],
       [['tag', 'create', '--name', 'x', '--organization-profile-id', 'y'], 'The value must be an integer.'],
       [['tag', 'list', '--json', '--csv'], 'cannot be used with'],
       [['tag', 'list', '--limit', '0'], 'The value must be an integer of at least 1.'],
-      [['tag', 'list', '--token', 'x'], '--token is for a server.'],
+      [['tag', 'list', '--token', 'x'], '--token requires a server.'],
       [['tag', 'create', '--json-body', '/nowhere'], 'Cannot read /nowhere (ENOENT)'],
     ] as const) {
       const { code, stdout, stderr } = await assay.run(args);
@@ -181,7 +184,7 @@ describe('On a server, a command', () => {
     expect(timeline).toMatch(/ status +\S+ +status: Pending Review +status: Pending Verification /);
     const set = '{"severity":"Low"}';
     const changed = await onServer('vulnerability', 'bulk-update', '--ids', id, '--set', set);
-    const [, undo = ''] = /^"assay (.* --undo \S+)" sets it back/m.exec(changed) ?? [];
+    const [, undo = ''] = /^To undo within one hour: assay (.* --undo \S+)$/m.exec(changed) ?? [];
     const undone = await onServer(...undo.split(' '));
     expect(undone).toMatch(/^updated_count +1$/m);
     expect(undone).not.toContain('--undo');

@@ -1,43 +1,30 @@
-import type { SeededRandom } from '../random.ts';
 import { asRequest } from '../build-finding.ts';
-import { type DemoFinding, fillTemplate } from '../affected-locations.ts';
-import { renderPdf } from './report.ts';
-import { screenshot } from './screenshot.ts';
+import { readDemoFile } from '../data.ts';
+import type { DemoFinding } from '../affected-locations.ts';
+import type { SeededRandom } from '../random.ts';
 
-/** A file that somebody attaches. */
 export interface EvidenceFile {
   filename: string;
   contentType: string;
   content: Buffer;
 }
 
-/** @returns what a tester attaches to a report: nothing, requests as they were sent, a picture, the output of a scan */
-export function createEvidence(sighting: DemoFinding, chance: SeededRandom): EvidenceFile[] {
-  const { location } = sighting;
+const SCREENSHOTS = ['screenshot-1.png', 'screenshot-2.png', 'screenshot-3.png'];
+
+/** Returns the attachments of a new finding: none, HTTP requests, a screenshot, or the output of a scan. */
+export function createEvidence(finding: DemoFinding, random: SeededRandom): EvidenceFile[] {
+  const { location, template } = finding;
   const files: EvidenceFile[] = [];
-  if (location.type === 'ip') return chance.happens(60) ? [scanOutput(sighting)] : [];
-  if (sighting.template.http !== undefined && chance.happens(35)) files.push(httpRequests(sighting));
-  if (chance.happens(10)) files.push(screenshotOf(sighting));
+  if (location.type === 'ip') return random.happens(60) ? [scanOutput(finding)] : [];
+  if (template.http !== undefined && random.happens(35)) files.push(httpRequests(finding));
+  if (random.happens(10)) files.push(screenshotOf(finding));
   return files;
 }
 
-/** @returns what a tester attaches when a fix was verified */
-export function retestReport({ template, values }: DemoFinding): EvidenceFile {
-  const lines = [
-    'Retest report',
-    fillTemplate(template.title, values),
-    `Severity ${template.severity}`,
-    template.vector ?? 'Not scored',
-    '',
-    'The steps of the report were repeated:',
-    '',
-    ...template.steps.map(
-      (step, index) => `${index + 1}.  ${fillTemplate(step, values).replaceAll('`', '')}`,
-    ),
-    '',
-    'Result: the weakness is fixed.',
-  ];
-  return { filename: 'retest-report.pdf', contentType: 'application/pdf', content: renderPdf(lines) };
+/** Returns the attachment of a verified fix. */
+export function retestReport(): EvidenceFile {
+  const filename = 'retest-report.pdf';
+  return { filename, contentType: 'application/pdf', content: readDemoFile(filename) };
 }
 
 function httpRequests({ template, values }: DemoFinding): EvidenceFile {
@@ -49,13 +36,9 @@ function httpRequests({ template, values }: DemoFinding): EvidenceFile {
   };
 }
 
-function screenshotOf({ template, values, location }: DemoFinding): EvidenceFile {
-  const steps = template.steps.map((step) => fillTemplate(step, values).replaceAll('`', ''));
-  const content = screenshot(location.value, values.place, [
-    `!${fillTemplate(template.title, values)}`,
-    ...steps.flatMap((step, index) => wrapLines(`${index + 1}. ${step}`)).slice(0, 8),
-  ]);
-  return { filename: 'screenshot.png', contentType: 'image/png', content };
+function screenshotOf({ template }: DemoFinding): EvidenceFile {
+  const name = SCREENSHOTS[template.title.length % SCREENSHOTS.length] as string;
+  return { filename: 'screenshot.png', contentType: 'image/png', content: readDemoFile(name) };
 }
 
 function scanOutput({ values }: DemoFinding): EvidenceFile {
@@ -70,17 +53,4 @@ function scanOutput({ values }: DemoFinding): EvidenceFile {
     '',
   ];
   return { filename: 'scan.txt', contentType: 'text/plain', content: Buffer.from(lines.join('\n')) };
-}
-
-const COLUMNS = 80;
-
-function wrapLines(text: string): string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.length - 1;
-    const line = lines[last] === '' ? word : `${lines[last]} ${word}`;
-    if (line.length <= COLUMNS) lines[last] = line;
-    else lines.push(word);
-  }
-  return lines;
 }
