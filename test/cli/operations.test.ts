@@ -52,7 +52,9 @@ describe('The help of a command', () => {
   it('names options as they are typed, and says where one is required', async () => {
     const help = async (...command: string[]) =>
       (await assay.run([...command, '--help'])).stdout.replace(/\s+/g, ' ');
-    expect(await help('user', 'create')).toContain('With `--last-name`, in place of `--name`.');
+    expect(await help('user', 'create')).toContain(
+      'Together with `--last-name`, an alternative to `--name`.',
+    );
     expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list` the tags to be');
     expect(await help('session', 'update')).toContain('`--ended-at` stops one that runs');
     expect(await help('token', 'create')).toContain('name of the token; required with --server');
