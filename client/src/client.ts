@@ -11,7 +11,7 @@ export { AssayError, type FieldError } from './errors.ts';
 export type { Transport } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
-  /** The address of the server: `https://assay.example.com`. */
+  /** URL of the server: `https://assay.example.com`. */
   server: string;
 }
 
@@ -20,11 +20,11 @@ type HttpMethod = 'get' | 'put' | 'post' | 'patch' | 'delete';
 type PathsWith<Paths extends {}, M extends HttpMethod> = {
   [Path in keyof Paths]: Paths[Path] extends { [Name in M]: unknown } ? Path : never;
 }[keyof Paths];
-/** May be left out where nothing in it is required. */
+/** Optional unless it has a required member. */
 type InitParam<Init> = {} extends Init ? [init?: Init] : [init: Init];
 type Succeeded<Response> = Extract<Response, { data: unknown }>;
 
-/** Calls an operation by its path in the description. @throws AssayError for an answer that is no success */
+/** Calls an operation by its path in the API description. @throws AssayError for an error response */
 type Method<Paths extends {}, M extends HttpMethod> = <
   Path extends PathsWith<Paths, M>,
   Init extends MaybeOptionalInit<Paths[Path], M & keyof Paths[Path]>,
@@ -33,8 +33,8 @@ type Method<Paths extends {}, M extends HttpMethod> = <
   ...init: InitParam<Init>
 ) => Promise<Succeeded<FetchResponse<Paths[Path][M & keyof Paths[Path]] & {}, Init, Json>>>;
 
-/** What a list's answer is. */
-type Listed<Paths extends {}, Path extends keyof Paths, Init> = Succeeded<
+/** The response body of a list. */
+type ListBody<Paths extends {}, Path extends keyof Paths, Init> = Succeeded<
   FetchResponse<Paths[Path]['get' & keyof Paths[Path]] & {}, Init, Json>
 >['data'];
 
@@ -45,8 +45,8 @@ export interface Client<Paths extends {}> {
   PATCH: Method<Paths, 'patch'>;
   DELETE: Method<Paths, 'delete'>;
   /**
-   * Reads a list to its end, a page at a time: by cursor where there is one, else by the links to the next page.
-   * @throws AssayError for an answer that is no success
+   * Iterates over all rows of a list, page by page: with a cursor if the list has one, else by links to the next page.
+   * @throws AssayError for an error response
    */
   rows<
     Path extends PathsWith<Paths, 'get'>,
@@ -54,10 +54,10 @@ export interface Client<Paths extends {}> {
   >(
     path: Path,
     ...init: InitParam<Init>
-  ): AsyncGenerator<RowOf<Listed<Paths, Path, Init>>, void, undefined>;
+  ): AsyncGenerator<RowOf<ListBody<Paths, Path, Init>>, void, undefined>;
 }
 
-/** A client of the operations that `Paths` has, as openapi-typescript writes them. */
+/** Creates a client for the `Paths` that openapi-typescript generates. */
 export function createTypedClient<Paths extends {}>(options: ClientOptions): Client<Paths> {
   const client = createFetchClient<AnyPaths, Json>({
     baseUrl: options.server.replace(/\/+$/, ''),
@@ -76,12 +76,12 @@ export function createTypedClient<Paths extends {}>(options: ClientOptions): Cli
   } as object as Client<Paths>;
 }
 
-/** A form goes by a transport of its own. */
+/** A form gets its own transport, which can send it again. */
 function asUpload(options: TransportOptions, init?: { body?: unknown }): object | undefined {
   return init?.body instanceof FormData ? { fetch: createTransport(options, init.body), ...init } : init;
 }
 
-/** Operations as this file calls them, whatever the description says of them. */
+/** The operations as this file calls them. */
 interface AnyOperation {
   parameters: { path?: Record<string, string>; query?: Record<string, unknown> };
   responses: { 200: { content: { [Type in Json]: unknown } } };
@@ -99,11 +99,11 @@ async function* paginate(
   const query = firstPageQuery(path, init.params?.query ?? {});
   let next: string | undefined;
   do {
-    const written = next;
+    const nextPage = next;
     const { data, response } = await client.GET(path, {
       ...init,
       params: { ...init.params, query },
-      ...(written === undefined ? {} : { querySerializer: () => written }),
+      ...(nextPage === undefined ? {} : { querySerializer: () => nextPage }),
     });
     yield* extractRows(data);
     next = nextPageQuery(response, data);

@@ -1,43 +1,43 @@
-/** What is wrong with one member of a request. */
+/** An error in one field of a request. */
 export interface FieldError {
-  /** The path to it, with dots: `title`, `assessments.1`. */
+  /** Path with dots: `title`, `assessments.1`. */
   property: string;
   message: string;
   value?: string;
 }
 
-/** An answer that is no success. */
+/** An error response. */
 export class AssayError extends Error {
   override name = 'AssayError';
   readonly status: number;
-  /** The last part of the problem's `type`, as `/problems` lists them: `not-found`; empty where the area has none. */
+  /** Last segment of the problem `type`, listed at `/problems`, such as `not-found`; empty if there is none. */
   readonly kind: string;
   readonly fieldErrors: readonly FieldError[];
-  /** As the server's log has it. */
+  /** Also in the log of the server. */
   readonly requestId: string;
-  /** In seconds: how long to wait before it is tried again; `undefined` where the server does not say. */
+  /** Seconds to wait before a retry, if the server sent `Retry-After`. */
   readonly retryAfter: number | undefined;
 
   constructor(response: Response, body: unknown) {
-    const told = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
-    const told14 = told.errors?.[0] ?? {};
-    super(told.detail ?? told14.detail ?? told.error ?? told.title ?? statusText(response.status));
+    const problem = (typeof body === 'object' && body !== null ? body : {}) as ErrorBody;
+    const first = problem.errors?.[0] ?? {};
+    super(problem.detail ?? first.detail ?? problem.error ?? problem.title ?? statusText(response.status));
     this.status = response.status;
-    this.kind = /\/([a-z-]+)$/.exec(told.type ?? '')?.[1] ?? '';
-    this.fieldErrors = fieldErrorsOf(told);
-    this.requestId = told.instance ?? told.id ?? told14.id ?? response.headers.get('x-request-id') ?? '';
+    this.kind = /\/([a-z-]+)$/.exec(problem.type ?? '')?.[1] ?? '';
+    this.fieldErrors = fieldErrorsOf(problem);
+    this.requestId = problem.instance ?? problem.id ?? first.id ?? response.headers.get('x-request-id') ?? '';
     this.retryAfter = retryAfterOf(response);
   }
 }
 
-/** @returns what an answer without a body says: operation 6 has such */
+/** Returns a message for a response without a body, as of operation 6. */
 function statusText(status: number): string {
-  if (status === 403) return 'You may not do that.';
-  if (status === 404) return 'There is no such thing, or you cannot reach it.';
-  return `The server answered ${status}.`;
+  if (status === 403) return 'You do not have permission to do this.';
+  if (status === 404) return 'Not found, or you do not have access.';
+  return `The server responded with status ${status}.`;
 }
 
-/** What the areas tell of an error, each in its own shape. */
+/** The error formats of all areas of the API. */
 interface ErrorBody {
   type?: string;
   title?: string;
@@ -54,7 +54,7 @@ function fieldErrorsOf({ failedValidation = [], failedValidations = [] }: ErrorB
   return [...failedValidation, ...failedValidations.flatMap((item) => item.failedValidation)];
 }
 
-/** @returns the error that an answer tells of; its body is read */
+/** Reads the body of an error response. */
 export async function readError(response: Response): Promise<AssayError> {
   const text = await response.text();
   try {
@@ -64,7 +64,7 @@ export async function readError(response: Response): Promise<AssayError> {
   }
 }
 
-/** @returns the seconds that `Retry-After` asks to wait, which may be a date (RFC 9110, section 10.2.3) */
+/** Returns `Retry-After` in seconds; the header may also be a date (RFC 9110, section 10.2.3). */
 export function retryAfterOf({ headers }: Response): number | undefined {
   const text = headers.get('retry-after');
   if (text === null) return undefined;

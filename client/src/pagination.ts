@@ -1,4 +1,4 @@
-/** The rows of a list's answer: an array, or the one array that an envelope holds. */
+/** The type of the rows of a list: items of an array, or of the one array in an envelope. */
 export type RowOf<Body> = Body extends readonly (infer Row)[]
   ? Row
   : Body extends { data: { attributes: infer Attributes } }
@@ -9,7 +9,7 @@ type RowIn<Envelope> = {
   [Name in keyof Envelope]-?: NonNullable<Envelope[Name]> extends readonly (infer Row)[] ? Row : never;
 }[keyof Envelope];
 
-/** @returns the rows of a list's answer */
+/** Returns the rows of a list response. */
 export function extractRows(body: unknown): readonly unknown[] {
   if (Array.isArray(body)) return body;
   const { data, ...rest } = (body ?? {}) as { data?: { attributes?: object } };
@@ -23,8 +23,8 @@ interface LinkedBody {
 }
 
 /**
- * @returns the query of the page after this one, without the question mark; `undefined` after the last. Only the query of
- *   its address is used: whatever the server calls itself, nothing but the server that was asked is sent a token.
+ * Returns the query of the next page, without the question mark; `undefined` on the last page. Ignores the rest of the URL,
+ * so that the token is only sent to the configured server.
  */
 export function nextPageQuery(response: Response, body: unknown): string | undefined {
   const { links, metadata } = (Array.isArray(body) ? {} : (body ?? {})) as LinkedBody;
@@ -32,18 +32,18 @@ export function nextPageQuery(response: Response, body: unknown): string | undef
   return next === undefined ? undefined : new URL(next, 'http://any.invalid').search.slice(1);
 }
 
-/** @returns the address of a relation of `Link` (RFC 8288) */
+/** Returns the URL of a relation in the `Link` header (RFC 8288). */
 function linkHeader({ headers }: Response, relation: string): string | undefined {
   for (const [, address, parameters] of (headers.get('link') ?? '').matchAll(/<([^>]*)>([^<]*)/g))
     if (new RegExp(`;\\s*rel="?${relation}"?`).test(parameters ?? '')) return address;
   return undefined;
 }
 
-/** The areas whose lists are read by cursor: such a page costs the same at any depth. */
+/** Lists with cursors, which are equally fast at any depth. */
 const CURSOR_PATHS = /^\/(?:v1|api\/(?:tagging|asset))\//;
 const PAGE_PARAMETERS = ['page', 'page[number]', 'page[after]'];
 
-/** @returns the query of a list's first page: by cursor where the area has cursors and no page was asked for */
+/** Returns the query of the first page: with a cursor if the list has cursors and the query names no page. */
 export function firstPageQuery(
   path: string,
   query: Readonly<Record<string, unknown>>,

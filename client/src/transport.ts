@@ -1,34 +1,32 @@
 import { retryAfterOf } from './errors.ts';
 
-/** What takes a request to the server and its answer back; `fetch` is one. */
+/** Sends a request and returns the response, like `fetch`. */
 export type Transport = (request: Request) => Promise<Response>;
 
 export interface TransportOptions {
-  /** A personal access token or an access token, or what gets one; absent for a transport that needs none. */
+  /** A personal access token or an access token, or a function that returns one. */
   token?: string | (() => Promise<string>) | undefined;
   fetch?: Transport | undefined;
-  /** How often a request is sent again that was answered with 429 or 503; 4 unless told. */
+  /** Maximum number of retries after a 429 or 503. Default: 4. */
   retries?: number | undefined;
-  /** The longest wait before one is, in seconds; what asks for a longer one is not tried again. 60 unless told. */
+  /** Maximum delay before a retry, in seconds; a longer `Retry-After` is not retried. Default: 60. */
   maxRetryDelay?: number | undefined;
 }
 
 const RETRIES = 4;
 const MAX_RETRY_DELAY = 60;
-/** 429: nothing was looked at. 503: nothing was changed. */
+/** Neither has changed anything. */
 const RETRYABLE_STATUSES = new Set([429, 503]);
 
 /**
- * @param form what a request uploads: it is read from its files anew each time that it is sent, as a copy of what was read
- *   once would hold all of it in memory
- * @returns a transport that says who asks, names each creation, so that it may be sent again, and sends again what the
- *   server had no time for
+ * Creates a transport that authenticates requests, adds an idempotency key to POST requests, and retries.
+ * @param form body of an upload; its files are read again for each attempt instead of being buffered in memory
  */
 export function createTransport(options: TransportOptions, form?: FormData): Transport {
   const { token, fetch = globalThis.fetch, retries = RETRIES, maxRetryDelay = MAX_RETRY_DELAY } = options;
   return async (given) => {
     const request = new Request(given);
-    // Operations that create nothing ignore it.
+    // Other operations ignore the key.
     if (request.method === 'POST' && !request.headers.has('idempotency-key'))
       request.headers.set('idempotency-key', newIdempotencyKey());
     for (let attempt = 0; ; attempt += 1) {
@@ -47,14 +45,14 @@ export function createTransport(options: TransportOptions, form?: FormData): Tra
   };
 }
 
-/** Of random bytes, which a browser has over plain http as well. */
+/** Uses getRandomValues because browsers provide randomUUID over HTTPS only. */
 function newIdempotencyKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('');
 }
 
-/** The type of a form names what stands between its parts, which is another one each time. */
+/** Drops the content type, because its boundary differs for each attempt. */
 function withForm({ url, method, headers, signal }: Request, form: FormData): Request {
   const own = new Headers(headers);
   own.delete('content-type');

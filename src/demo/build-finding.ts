@@ -2,34 +2,34 @@ import type { VulnerabilityInput } from '../domain/vulnerabilities/create-vulner
 import type { SeededRandom } from './random.ts';
 import { type DemoFinding, type TemplateValues, fillTemplate } from './affected-locations.ts';
 
-/** How many days there are to fix something, by how bad it is. */
+/** Days until a fix is due, by severity. */
 const DAYS_TO_FIX: Readonly<Record<string, number>> = { Critical: 14, High: 30, Medium: 90, Low: 180 };
 const DAY = 86_400_000;
 
-/** What a finding is given beside what was seen. */
+/** The fields of a finding that do not come from its template. */
 export interface FindingContext {
   assessment: string;
   assetUids: readonly string[];
   assigneeId: number | undefined;
   tagIds: readonly number[];
-  /** When it is reported: milliseconds since 1970. */
+  /** Report time, in milliseconds since 1970. */
   at: number;
 }
 
-/** @returns a report as a tester writes it */
+/** Builds the input that creates a vulnerability. */
 export function buildFinding(
   { template, values, location }: DemoFinding,
-  around: FindingContext,
+  context: FindingContext,
   random: SeededRandom,
 ): VulnerabilityInput {
-  const { assessment, assetUids, assigneeId, tagIds, at } = around;
+  const { assessment, assetUids, assigneeId, tagIds, at } = context;
   const days = DAYS_TO_FIX[template.severity];
   const isNetwork = location.type === 'ip';
   return {
     assessment,
     title: fillTemplate(template.title, values),
     severity: template.severity,
-    // A few were never scored.
+    // A few are not scored.
     cvssVector: random.happens(92) ? template.vector : null,
     description: fillTemplate(template.description, values),
     impact: fillTemplate(template.impact, values),
@@ -58,9 +58,9 @@ export function buildFinding(
   };
 }
 
-/** @returns a message with the words of the spot, its lines ended as HTTP has it */
-export function asRequest(message: string, spot: TemplateValues): string {
-  return fillTemplate(message, spot).replaceAll('\n', '\r\n');
+/** Fills in an HTTP message and converts its line ends to CRLF. */
+export function asRequest(message: string, values: TemplateValues): string {
+  return fillTemplate(message, values).replaceAll('\n', '\r\n');
 }
 
 function affectedLocation({ type, value, port }: DemoFinding['location']): object {

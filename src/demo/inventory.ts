@@ -56,7 +56,7 @@ const CLOUD_USES = [
 ] as const;
 const PLATFORMS = ['Android', 'iOS'] as const;
 
-/** How many of a hundred assets are of each type. */
+/** Share of each type, in percent. */
 const SHARES: readonly (readonly [type: AssetType, share: number])[] = [
   ['host', 62],
   ['webapp', 20],
@@ -77,13 +77,13 @@ const WRITABLE: readonly (typeof WRITABLE_BY)[number][] = ['any', 'any', 'any', 
 export interface InventorySpec {
   organization: string;
   domain: string;
-  /** The second number of every address: `10.SECOND.x.y`. */
+  /** Second octet of all IP addresses: `10.NETWORK.x.y`. */
   network: number;
-  /** What its applications are for. */
+  /** Names of its applications. */
   products: readonly string[];
 }
 
-/** @returns up to 450 assets of an organization, each with a name of its own */
+/** Returns up to 450 assets of an organization with unique names. */
 export function buildInventory(
   { organization, domain, network, products }: InventorySpec,
   count: number,
@@ -130,26 +130,26 @@ function assetName(type: AssetType, number: number, domain: string, products: re
   }
 }
 
-/** @returns where a host or a web application is; others are known by their names */
+/** Returns the location of a host or web application; other types have none. */
 function assetLocation(
   type: AssetType,
   number: number,
   { domain, network, products }: Pick<InventorySpec, 'domain' | 'network' | 'products'>,
 ): string | undefined {
-  // From x.x.1.0 on: the network before it is for the assets that have names of their own.
+  // Starts at x.x.1.0: x.x.0.0/24 is reserved for the assets in the manifest.
   if (type === 'host') return `10.${network}.${1 + Math.floor(number / 200)}.${10 + (number % 200)}`;
   if (type !== 'webapp') return undefined;
   const [product, round] = roundRobin(products, number);
   return `https://${toHostName(product)}.${roundRobin(STAGES, round)[0]}${domain}`;
 }
 
-/** @returns whose turn it is in a list that is gone through again and again, and how often it was gone through */
+/** Returns the item at a position of a list that repeats endlessly, and the number of complete rounds. */
 function roundRobin<T>(list: readonly T[], number: number): [item: T, round: number] {
   return [list[number % list.length] as T, Math.floor(number / list.length)];
 }
 
 function assetTypeAt(index: number): AssetType {
-  // 37 and 100 have no common divisor, so every hundred assets hold each type as often as its share.
+  // 37 and 100 are coprime, so every 100 assets contain each type according to its share.
   let place = (index * 37) % 100;
   for (const [type, share] of SHARES) {
     if (place < share) return type;

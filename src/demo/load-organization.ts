@@ -25,7 +25,7 @@ import { createDemoFindings } from './demo-findings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** Which of the colleagues is banned by now; a member without a role over others. */
+/** Index of the colleague who is banned; an ordinary member. */
 const LEFT = 1;
 
 export interface LoadOptions {
@@ -36,13 +36,13 @@ export interface LoadOptions {
   evidence: StoredEvidence;
   /** Platform staff. */
   testers: readonly DemoUser[];
-  /** When the first spec began, a Monday: milliseconds since 1970. */
+  /** Start of the first organization, a Monday, in milliseconds since 1970. */
   start: number;
 }
 
 /**
- * Makes one organization with what it began with, and writes into the schedule what happened since.
- * @returns what it is, to be asked for after the schedule was played
+ * Creates an organization and schedules its later changes.
+ * @returns a function that returns its manifest, to be called after the schedule has run
  */
 export async function loadOrganization(
   { start: first, ...others }: LoadOptions,
@@ -99,7 +99,7 @@ export async function loadOrganization(
       tagIds: [...tags.editable, ...tags.fixed],
       assets: loaded.uids,
       admin,
-      // Those who have access; the further assessments are the admin's alone.
+      // Only the admin has access to further assessments.
       team: main ? [member, spare, admin] : [admin],
       useFirstLifecycles: main,
     });
@@ -179,7 +179,7 @@ async function loadUsers(
       colleagueIds.set(index, colleague.id);
     });
     if (index === LEFT) {
-      // One has left the organization.
+      // One colleague has left the organization.
       schedule.add(nextWorkingHour(at + 12 * DAY), (now) =>
         banUser(tx, personAttribution(users.admin, now), colleagueIds.get(index) ?? 0),
       );
@@ -217,7 +217,7 @@ async function loadTags(
   return tags;
 }
 
-/** Testers log their hours every week; on the main assessment, one of them is at it now. */
+/** Schedules weekly testing sessions; on the main assessment one is still running. */
 function seedSessions(
   { tx, act, schedule, testers, start }: LoadOptions,
   assessment: string,

@@ -85,9 +85,9 @@ export async function demoFacts(
 }
 
 /**
- * Gives the demo accounts new passwords and further tokens, and its client a new secret, for when their manifest is lost.
- * @param clientBaseUrl of the deployment
- * @returns a manifest of the same things
+ * Creates a new manifest after the old one was lost: sets new passwords, issues additional tokens, and renews the client
+ * secret.
+ * @param clientBaseUrl base URL of the deployment
  */
 export async function renewDemo(
   tx: Transaction,

@@ -1,6 +1,6 @@
 import type { CreatedUser } from '../domain/users/users.ts';
 
-/** What the demo made for one organization, without any secret; `Account` is what it says of a user who can sign in. */
+/** The demo data of an organization, without secrets. `Account` describes a user who can sign in. */
 export interface DemoOrganization<Account> {
   organization: { uid: string; id: number };
   users: {
@@ -11,7 +11,7 @@ export interface DemoOrganization<Account> {
     outsider: Account;
     /** Never signed in. */
     invited: CreatedUser;
-    /** A client user whom a test may ban. */
+    /** A client user that may be banned. */
     spare: Account;
   };
   assessment: { uid: string };
@@ -23,22 +23,22 @@ export interface DemoOrganization<Account> {
   assets: { host: string; webapp: string; clientOnly: string; bossOnly: string };
 }
 
-/** Everything that the demo made: the first organization, the staff, and the `other` organization. */
+/** All demo data: the first organization, the staff, and the other organization. */
 export interface DemoData<Account> extends DemoOrganization<Account> {
   users: DemoOrganization<Account>['users'] & { staff: Account };
   other: DemoOrganization<Account>;
 }
 
-/** What the audit log keeps of a load. */
+/** The demo data as stored in the audit log. */
 export type DemoFacts = DemoData<CreatedUser>;
 
-/** A user with what they sign in with; both secrets are absent for one who was banned since. */
+/** A user with their secrets, which are absent if the user has been banned. */
 export interface DemoAccount extends CreatedUser {
   password?: string;
   token?: string;
 }
 
-/** The applications that the demo's accounts can be used with. */
+/** OAuth clients of the demo data. */
 export interface DemoClients {
   /** The API description, with the implicit flow. */
   implicit: { client_id: string; redirect_uri: string };
@@ -46,10 +46,10 @@ export interface DemoClients {
   confidential: { client_id: string; client_secret: string };
 }
 
-/** What the manifest tells: everything that the demo made, with its secrets. */
+/** The manifest: all demo data, with secrets. */
 export type DemoManifest = DemoData<DemoAccount> & { oauthClients: DemoClients };
 
-/** @returns the facts with every account that can sign in replaced by what `change` makes of it */
+/** Applies `change` to every account that can sign in. */
 export async function mapAccounts(
   facts: DemoFacts,
   change: (user: CreatedUser) => Promise<DemoAccount>,

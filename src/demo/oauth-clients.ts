@@ -9,13 +9,13 @@ import {
 import type { DemoClients } from './manifest.ts';
 
 const NAME = 'Demo script';
-/** At whatever port it listens. */
+/** Loopback redirect, on any port. */
 const REDIRECT = 'http://127.0.0.1/callback';
 
 /**
- * Makes the demo's confidential client, or gives the one that an earlier load made another secret.
- * @param staffId the account that it acts as
- * @param clientBaseUrl of the deployment
+ * Creates the confidential client of the demo data, or renews its secret if it exists.
+ * @param staffId id of the user that it acts as
+ * @param clientBaseUrl base URL of the deployment
  */
 export async function renewDemoClients(
   tx: Transaction,

@@ -12,10 +12,10 @@ export interface DemoPerson {
   email: string;
 }
 
-/** @returns up to 270 people, each with a name and an address of their own */
+/** Returns up to 270 people with unique names and email addresses. */
 export function createPeople(domain: string, count: number): DemoPerson[] {
-  return Array.from({ length: count }, (_nothing, index) => {
-    // 30 first and 27 last names, walked side by side: a pair comes again only after 270.
+  return Array.from({ length: count }, (_, index) => {
+    // With 30 first and 27 last names, a pair repeats only after 270.
     const first = FIRST_NAMES[index % FIRST_NAMES.length] as string;
     const last = LAST_NAMES[(index * 4) % LAST_NAMES.length] as string;
     return { name: `${first} ${last}`, email: `${first}.${last}@${domain}`.toLowerCase() };

@@ -1,13 +1,13 @@
-/** Choices that fall the same way each time, so that every installation shows the same demo data. */
+/** A deterministic random number generator, so that all installations have the same demo data. */
 export interface SeededRandom {
-  /** @returns a whole number from `min` to `max`, both included */
+  /** Returns an integer from `min` to `max`, inclusive. */
   between(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
-  /** @returns whether something that happens `percent` times in a hundred happens now */
+  /** Returns `true` with the given probability. */
   happens(percent: number): boolean;
 }
 
-/** @returns choices that depend on the seed alone (mulberry32) */
+/** Creates a generator (mulberry32). */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed >>> 0;
   const next = (): number => {

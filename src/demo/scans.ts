@@ -13,27 +13,27 @@ const ALL_PORTS = new PortCoverage([
   ['udp', 1, 65_535],
 ]);
 
-/** A host that is scanned again and again, and what answers there in the end. */
+/** A host that is scanned periodically, and its final services. */
 export interface SeedScanHost {
   address: string;
   open: readonly Service[];
   closed: readonly Service[];
-  /** Ports that every scan finds open. */
+  /** Ports that are open in every scan. */
   sure: readonly number[];
 }
 
-/** Which scans see a service, by their numbers. */
+/** The scans that observe a service, by number. */
 interface PortLifetime {
   service: Service;
   from: number;
   until: number;
-  /** A scan that does not reach it. */
+  /** A scan that misses the service. */
   missedBy: number | undefined;
-  /** Until this scan it was of an older version. */
+  /** From this scan on, the service has its new version. */
   updatedBy: number;
 }
 
-/** Has somebody scan the hosts every four weeks: ports open, close, come back and get new versions. */
+/** Schedules a scan of the hosts every four weeks, in which ports open, close, reopen and change versions. */
 export function seedScans(
   { tx, schedule, random }: { tx: Transaction; schedule: Schedule; random: SeededRandom },
   scanner: DemoUser,
@@ -42,7 +42,7 @@ export function seedScans(
   { start, now }: { start: number; now: number },
 ): void {
   const times: number[] = [];
-  // At night, and the last one a few days ago.
+  // At night; the last one was a few days ago.
   for (let at = now - random.between(1, 6) * DAY; at > start; at -= WEEKS_BETWEEN * 7 * DAY)
     times.unshift(at);
   const lives = hosts.map((host) => ({
@@ -111,7 +111,7 @@ function observePort(
   return [{ number, protocol, state, service: name, probed: true, banner, product, version, cpe }];
 }
 
-/** @returns the service as it was a version ago; the same one where no version is known */
+/** Returns the service with an older version, if its version is known. */
 function olderVersion(service: Service): Service {
   const [number, protocol, name, banner, product, version, cpe] = service;
   const older = version?.replace(/(\d+)(?=(?:\D+[01])*\D*$)/, (digits) =>

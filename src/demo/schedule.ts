@@ -12,23 +12,23 @@ interface ScheduledAction {
   run: (now: number) => Promise<unknown>;
 }
 
-/** What people do in half a year, each thing at its time: so the order of rows is that of their times. */
+/** Runs actions in the order of their times, so that ids are in that order too. */
 export class Schedule {
-  readonly #deeds: ScheduledAction[] = [];
+  readonly #actions: ScheduledAction[] = [];
 
   /** @param at milliseconds since 1970 */
   add(at: number, run: ScheduledAction['run']): void {
-    this.#deeds.push({ at, run });
+    this.#actions.push({ at, run });
   }
 
-  /** Does everything that is not after `now`, from the first to the last. */
+  /** Runs all actions up to `now`. */
   async runUntil(now: number): Promise<void> {
-    const done = this.#deeds.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at);
-    for (const { at, run } of done) await run(at);
+    const due = this.#actions.filter(({ at }) => at <= now).sort((one, other) => one.at - other.at);
+    for (const { at, run } of due) await run(at);
   }
 }
 
-/** @returns the time itself where people are at work then (UTC), else when they come back, at the same minute */
+/** Returns the time if it is in working hours (UTC), else the same minute of the next working hour. */
 export function nextWorkingHour(time: number): number {
   const date = new Date(time);
   const [hour, weekday] = [date.getUTCHours(), date.getUTCDay()];
@@ -40,16 +40,16 @@ export function nextWorkingHour(time: number): number {
   return time;
 }
 
-/** @returns the Monday, at midnight UTC, of the week in which it is */
+/** Returns midnight UTC of the Monday of a week. */
 export function mondayOf(time: number): number {
   const midnight = time - (time % DAY);
   return midnight - ((new Date(midnight).getUTCDay() + 6) % 7) * DAY;
 }
 
-/** Somebody of the demo, as the rules see who is signed in. */
+/** A user of the demo data. */
 export type DemoUser = CreatedUser & { organizationId: number | null; admin: boolean };
 
-/** @returns what somebody of the demo does, in a request of its own */
+/** Attributes a change to a user, as in a request of their own. */
 export function personAttribution(person: DemoUser, now: number): Attribution<Caller> {
   const staff = person.organizationId === null;
   const account = {
@@ -64,7 +64,7 @@ export function personAttribution(person: DemoUser, now: number): Attribution<Ca
     userId: person.id,
     uid: person.uid,
     credentialId: 'demo',
-    // Of a block for documentation (RFC 5737).
+    // Reserved for documentation (RFC 5737).
     address: `198.51.100.${10 + (person.id % 200)}`,
     requestId: randomUUID(),
     scopes: new Set(grantableScopes(account)),

@@ -201,10 +201,7 @@ describe('On a server, a command', () => {
     expect(await onServer('user', 'ban', String(user.id))).toMatch(/^banned +yes$/m);
     expect(await onServer('user', 'unban', String(user.id), '--json')).toContain('"banned":false');
     const refused = await assay.run(['user', 'ban', '987654321'], { env: there() });
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      'assay: There is no such thing, or you cannot reach it.\n',
-    ]);
+    expect([refused.code, refused.stderr]).toEqual([1, 'assay: Not found, or you do not have access.\n']);
   });
 
   it('reads lists to their end, in each of four forms', async () => {

@@ -82,7 +82,7 @@ describe('A call', () => {
       await refused(client.GET('/api/streaming/v1/{org_uid}/assets/{asset_uid}/ports', { params: port })),
     ).toMatchObject({
       status: expect.any(Number),
-      message: expect.not.stringMatching(/^The server answered/),
+      message: expect.not.stringMatching(/^The server responded/),
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     const path = { orgUid: 'typed' };
@@ -94,7 +94,7 @@ describe('A call', () => {
           body: { tags: [{ name: 'x', entities: [] }] },
         }),
       ),
-    ).toMatchObject({ status: 401, message: expect.not.stringMatching(/^The server answered/) });
+    ).toMatchObject({ status: 401, message: expect.not.stringMatching(/^The server responded/) });
   });
 });
 
