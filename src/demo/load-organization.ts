@@ -114,7 +114,7 @@ export async function loadOrganization(
       spare: toCreatedUser(spare),
     },
     assessment: { uid: assessment.uid },
-    group,
+    group: { id: group.id },
     vulnerability: { id: seeded[0]?.ids[0] ?? 0 },
     vulnerabilityTags: { editable: tags.editable[0] ?? 0, fixed: tags.fixed[0] ?? 0 },
     assessmentTag: { id: tags.assessment[0] ?? 0 },
