@@ -16,11 +16,11 @@ const connection = databaseUrl === undefined ? connectSqlite(dataDirectory) : co
 const { isOneOf, lockClause: holding } = connection;
 
 const GROUP = `select g.organization_id, m.role as caller_role, c.role, c.members from assessment_groups g
-  left join group_members m on m.group_id = g.id and m.user_id = ?
-  left join group_member_counts c on c.group_id = g.id where g.id = ?`;
+  left join assessment_group_members m on m.group_id = g.id and m.user_id = ?
+  left join assessment_group_member_counts c on c.group_id = g.id where g.id = ?`;
 const MEMBERS = `select m.id, m.user_uid as "userUid", m.role, m.created_at as "createdAt", u.email as "userEmail",
-  u.name as "userName" from (select id from group_members where group_id = ? order by created_at, id limit ? offset ?) page
-  join group_members m on m.id = page.id join users u on u.id = m.user_id order by m.created_at, m.id`;
+  u.name as "userName" from (select id from assessment_group_members where group_id = ? order by created_at, id limit ? offset ?) page
+  join assessment_group_members m on m.id = page.id join users u on u.id = m.user_id order by m.created_at, m.id`;
 const HOST = `select assets.id, coalesce(c.ports, 0) as ports from assets
   join organizations o on o.id = assets.organization_id
   left join port_counts c on c.asset_id = assets.id and c.observed_state = ? and assets.type = 'host'
@@ -31,9 +31,9 @@ const PORTS = `select number, protocol, observed_state, service_name, service_ba
 const VULNERABILITY = `select id, organization_id, title, description, severity, status_id, cvss_score, created_at,
   updated_at from vulnerabilities where id = ? and exists (select 1 from assessments
   where assessments.id = vulnerabilities.assessment_id and assessments.organization_id = ?)${holding}`;
-const CURRENT_TAGS = `select tag.id, tag.organization_id, tag.name, tag.name_key, tag.editable from vulnerability_taggings tagging
+const CURRENT_TAGS = `select tag.id, tag.organization_id, tag.name, tag.normalized_name, tag.editable from vulnerability_taggings tagging
   join vulnerability_tags tag on tag.id = tagging.tag_id where tagging.vulnerability_id = ? order by tagging.tag_id`;
-const TAGS = `select id, organization_id, name, name_key, editable from vulnerability_tags where ${isOneOf('id')}`;
+const TAGS = `select id, organization_id, name, normalized_name, editable from vulnerability_tags where ${isOneOf('id')}`;
 const TAG = `insert into vulnerability_taggings (organization_id, vulnerability_id, tag_id)
   select vulnerabilities.organization_id, vulnerabilities.id, vulnerability_tags.id from vulnerabilities, vulnerability_tags
   where vulnerabilities.id = ? and ${isOneOf('vulnerability_tags.id')} returning tag_id`;
@@ -44,7 +44,7 @@ const ATTACHMENTS =
 
 const ASSESSMENT = 'select id, organization_id from assessments where uid = ? and organization_id = ?';
 const CREATE = `insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
-  updated_at, created_by, first_seen_at, title, description, title_key, description_key)
+  updated_at, created_by, first_seen_at, title, description, search_title, search_description)
   values (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id`;
 
 const OWNER = `select id, kind from organizations where uid = ? and (organizations.id = ? or exists (
@@ -60,16 +60,17 @@ const ATTACH = `insert into asset_taggings (tag_id, asset_id, organization_id, o
 const DETACH = `delete from asset_taggings where ${isOneOf('tag_id')} and ${isOneOf('asset_id')} returning tag_id, asset_id`;
 
 const GROUP_FOR_CALLER = `select g.organization_id, m.role as caller_role from assessment_groups g
-  left join group_members m on m.group_id = g.id and m.user_id = ? where g.id = ?`;
-const REMOVE_OTHERS = `delete from group_members where id in (select member.id from users
-  left join group_members member on member.user_id = users.id and member.group_id = ? and member.role <> 'rbac_group_admin'
+  left join assessment_group_members m on m.group_id = g.id and m.user_id = ? where g.id = ?`;
+const REMOVE_OTHERS = `delete from assessment_group_members where id in (select member.id from users
+  left join assessment_group_members member on member.user_id = users.id and member.group_id = ? and member.role <> 'rbac_group_admin'
   where ${isOneOf('users.uid')}) returning user_uid, role`;
 const TARGETS = `select users.uid, users.organization_id, m.role from users
-  left join group_members m on m.user_id = users.id and m.group_id = ? where ${isOneOf('users.uid')}`;
-const LOCK_ADMINS = `select members from group_member_counts
+  left join assessment_group_members m on m.user_id = users.id and m.group_id = ? where ${isOneOf('users.uid')}`;
+const LOCK_ADMINS = `select members from assessment_group_member_counts
   where group_id = ? and role = 'rbac_group_admin'${holding}`;
 const REMOVE_ADMINS = REMOVE_OTHERS.replace('<>', '=');
-const COUNT = 'update group_member_counts set members = members - ? where group_id = ? and role = ?';
+const COUNT =
+  'update assessment_group_member_counts set members = members - ? where group_id = ? and role = ?';
 
 const CRITICALITY_OF = `select id, uid, criticality from assets where ${isOneOf('uid')} and +organization_id = ?
   and criticality <> ? and writable_by in ('client', 'any')`;
@@ -80,7 +81,9 @@ const organizationId = Number(
 );
 
 const adminId = Number(
-  (await connection.all('select id from users where email_key = ?', ['admin@bench.example']))[0]?.['id'],
+  (await connection.all('select id from users where normalized_email = ?', ['admin@bench.example']))[0]?.[
+    'id'
+  ],
 );
 
 interface Call {

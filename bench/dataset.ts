@@ -65,7 +65,7 @@ export async function fillDatabase(
     uids.map((uid, number) => ({
       uid,
       email: `${uid}@bench.example`,
-      email_key: `${uid}@bench.example`,
+      normalized_email: `${uid}@bench.example`,
       name: `Member ${number}`,
       organization_id: organizationId,
       accepted_at: START,
@@ -134,7 +134,7 @@ export async function fillDatabase(
     range(count).map((number) => ({
       organization_id: organizationId,
       name: `tag ${number}`,
-      name_key: `tag ${number}`,
+      normalized_name: `tag ${number}`,
     }));
   await insert(db, 'vulnerability_tags', tagNames(10));
   const assetTags = range(100).map((number) => number.toString(16).padStart(12, '0'));
@@ -181,10 +181,10 @@ async function fillGroup(
     role: GROUP_ROLES[number % GROUP_ROLES.length] as string,
     created_at: START + number * 1_000,
   }));
-  await insert(db, 'group_members', members);
+  await insert(db, 'assessment_group_members', members);
   await insert(
     db,
-    'group_member_counts',
+    'assessment_group_member_counts',
     GROUP_ROLES.map((role) => ({
       group_id: groupId,
       role,

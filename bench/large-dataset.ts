@@ -102,7 +102,7 @@ async function fillOrganization(
     .orderBy('id')
     .execute();
   await db.write((tx) =>
-    sql`insert into vulnerability_tags (organization_id, name, name_key)
+    sql`insert into vulnerability_tags (organization_id, name, normalized_name)
       select ${organization}, 'tag ' || cast(n.v as text), 'tag ' || cast(n.v as text) from ${numbers(0, TAGS)}`.execute(
       tx,
     ),
@@ -125,7 +125,7 @@ async function fillOrganization(
     (
       from,
       rows,
-    ) => sql`insert into assets (uid, organization_id, type, name, location, location_key, open_vulnerabilities,
+    ) => sql`insert into assets (uid, organization_id, type, name, location, search_location, open_vulnerabilities,
         created_at, updated_at)
       select ${uidPrefix(organization)} || ${numbers.padded}, ${organization}, 'host',
         '', ${uid} || '-' || cast(n.v as text) || '.example', ${uid} || '-' || cast(n.v as text) || '.example',
@@ -147,8 +147,8 @@ async function fillOrganization(
       from,
       rows,
     ) => sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at,
-        closed_at, cvss_score, created_at, updated_at, first_seen_at, title, description, title_key,
-        description_key)
+        closed_at, cvss_score, created_at, updated_at, first_seen_at, title, description, search_title,
+        search_description)
       select ${organization}, ${first.assessment} + n.v % ${size.assessments},
         case n.v % 5 when 0 then 'Critical' when 1 then 'High' when 2 then 'Medium' when 3 then 'Low' else 'Informational' end,
         1 + n.v % 9, ${START}, case when n.v % 9 >= 4 then cast(${START} as bigint) end, 7.5, ${START} + n.v * ${MINUTE},
@@ -188,7 +188,7 @@ async function fillOrganization(
 async function countAll(tx: Transaction, organization: number): Promise<void> {
   const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text)`;
   const of = sql`from vulnerabilities where organization_id = ${organization}`;
-  const into = sql`insert into tallies (kind, subject, bucket, amount)`;
+  const into = sql`insert into counters (kind, subject, bucket, amount)`;
   await sql`${into} select 'organization', organization_id, ${bucket}, count(*) ${of} group by 2, 3`.execute(
     tx,
   );

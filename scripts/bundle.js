@@ -7,10 +7,10 @@ import { root } from './building.js';
 /** What is started by its name: the program, and what threads begin with. */
 const ENTRIES = {
   main: 'src/main.ts',
-  'reading-thread': 'src/db/sqlite/reader-worker.ts',
-  'checkpoint-thread': 'src/db/sqlite/checkpoint-worker.ts',
+  'reader-worker': 'src/db/sqlite/reader-worker.ts',
+  'checkpoint-worker': 'src/db/sqlite/checkpoint-worker.ts',
   'import-worker': 'src/importers/worker/import-worker.ts',
-  'search-thread': 'src/jobs/index-search-worker.ts',
+  'index-search-worker': 'src/jobs/index-search-worker.ts',
 };
 
 /** What stays a package of its own: it is native, starts threads from its files, reads its files, or is rarely needed. */

@@ -31,7 +31,7 @@ import { securityHeaders } from './http/security-headers.ts';
 import { TokenCache } from './domain/tokens/token-cache.ts';
 import { compileValidator } from './http/validation/validation.ts';
 import { registerOAuthEndpoints } from './oauth/endpoints.ts';
-import { OAUTH_PAGES } from './oauth/routes.ts';
+import { OAUTH_PAGES } from './oauth/endpoints.ts';
 import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 

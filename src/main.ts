@@ -1,6 +1,6 @@
 import { runCli } from './cli/program.ts';
 
-// `assay user list | head -1` is no failure.
+// A closed pipe, as in `assay user list | head -1`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

@@ -1,8 +1,8 @@
 /**
- * The folder of the product, with package.json, the description and `assets`. It is above the sources and above what is
- * built of them alike: the build writes every module into `dist` itself, and this file stays where it is.
+ * The folder of package.json, openapi.json and `assets`. This file must stay directly in `src`: the build bundles it into
+ * `dist`, which is as deep.
  */
 export const ROOT = new URL('..', import.meta.url);
 
-/** The folder of what is built: the console, and the modules that threads begin with. */
+/** The folder of the built console and of the worker modules. */
 export const DIST = new URL('dist/', ROOT);

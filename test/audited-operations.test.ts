@@ -546,7 +546,7 @@ const requestIdOf = ({ headers }: TestResponse) => headers.get('x-request-id') a
 /** What the log has of a request, whoever may read it. */
 const eventsOf = (response: TestResponse) =>
   server.context.db.read
-    .selectFrom('events')
+    .selectFrom('audit_events')
     .select(['id', 'action', 'organization_id', 'before', 'after'])
     .where('request_id', '=', requestIdOf(response))
     .orderBy('id')

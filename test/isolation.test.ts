@@ -661,8 +661,8 @@ const TABLES = [
   'users',
   'banned_addresses',
   'assessment_groups',
-  'group_members',
-  'group_member_counts',
+  'assessment_group_members',
+  'assessment_group_member_counts',
   'assessments',
   'assessment_access',
   'assessment_tags',
@@ -680,9 +680,9 @@ const TABLES = [
   'files',
   'imports',
   'scanner_findings',
-  'import_statuses',
+  'import_status_changes',
   'import_coverage',
-  'import_changes',
+  'import_finding_snapshots',
   'port_sets',
   'assets',
   'asset_tags',
@@ -691,7 +691,7 @@ const TABLES = [
   'ports',
   'port_counts',
   'port_events',
-  'events',
+  'audit_events',
 ] as const;
 
 interface Credential {
@@ -822,10 +822,10 @@ async function everything() {
     rows['bulk_changes']?.filter((row) => (row as { replaced: string }).replaced !== '[]') ?? [];
   // A job moves counts from one table to the other.
   const counts = await sql<object>`select kind, subject, bucket, cast(sum(amount) as bigint) as amount
-    from (select kind, subject, bucket, amount from tallies
-      union all select kind, subject, bucket, amount from tally_differences) as counts
+    from (select kind, subject, bucket, amount from counters
+      union all select kind, subject, bucket, amount from counter_deltas) as counts
     group by kind, subject, bucket`.execute(server.context.db.read);
-  rows['tallies'] = counts.rows;
+  rows['counters'] = counts.rows;
   return JSON.stringify(rows, (_key, value: unknown) =>
     Array.isArray(value) ? value.map((row) => JSON.stringify(row)).sort() : value,
   );

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { passwordResetUrl } from '../auth/reset-links.ts';
+import { passwordResetUrl } from '../auth/account-links.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { type ManagedUser, managedUserByUid } from '../domain/users/user-list.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Who is invited, and when that was. */
+/** The user of an invitation, and its time. */
 export interface InvitationClaims {
   uid: string;
   /** Milliseconds since 1970. */
@@ -8,22 +8,21 @@ export interface InvitationClaims {
 }
 
 /**
- * The link by which an invited user accepts. Its token is the user's uid with an HMAC-SHA256 of it and of the time of
- * the invitation, so nothing needs to be stored, and a renewed invitation ends the link before.
- * @param clientBaseUrl without a slash at its end
+ * Returns the URL at which a user accepts an invitation. Its token is the user's uid with an HMAC-SHA256 of the uid and the
+ * time of the invitation: nothing is stored, and renewing the invitation invalidates the previous link.
+ * @param clientBaseUrl without a trailing slash
  * @param secret the deployment's
- * @returns an absolute URL
  */
 export function invitationUrl(clientBaseUrl: string, secret: Uint8Array, invited: InvitationClaims): string {
   return `${clientBaseUrl}/invitation?token=${invited.uid}.${sign(secret, invited).toString('base64url')}`;
 }
 
-/** @returns whom a token is for by what it says, which may be anybody; `undefined` when it can be no token */
+/** @returns the uid in a token, unverified; `undefined` if the token is malformed */
 export function readInvitationUid(token: string): string | undefined {
   return /^([-_0-9A-Za-z]{1,64})\.[-_0-9A-Za-z]{43}$/.exec(token)?.[1];
 }
 
-/** @returns whether the token is that of this invitation, in a time that does not tell how much of it is right */
+/** Compares a token with that of the invitation in constant time. */
 export function verifyInvitationToken(secret: Uint8Array, invited: InvitationClaims, token: string): boolean {
   const expected = Buffer.from(`${invited.uid}.${sign(secret, invited).toString('base64url')}`);
   const given = Buffer.from(token);
@@ -31,6 +30,14 @@ export function verifyInvitationToken(secret: Uint8Array, invited: InvitationCla
 }
 
 function sign(secret: Uint8Array, { uid, invitedAt }: InvitationClaims): Buffer {
-  // The prefix keeps this use of the secret apart from every other one.
+  // The prefix separates this use of the secret from others.
   return createHmac('sha256', secret).update(`invitation:${uid}:${invitedAt}`).digest();
+}
+
+/**
+ * Returns the URL at which a user sets a new password.
+ * @param clientBaseUrl without a trailing slash; from the configuration, as the host of a request may be forged
+ */
+export function passwordResetUrl(clientBaseUrl: string, secret: string): string {
+  return `${clientBaseUrl}/reset-password?token=${secret}`;
 }

@@ -2,51 +2,51 @@ import { randomUUID } from 'node:crypto';
 import { ALL_SCOPES, type Scope } from './scopes.ts';
 
 /**
- * What does something: someone who signed in or whose token it is, an application that acts as an account of its own, a
- * command, the server by itself, or a request that nobody has proved to be anybody's.
+ * A signed-in user or the owner of a token, an OAuth client acting as its own account, a command, the server itself, or an
+ * unauthenticated request.
  */
 export type ActorKind = 'user' | 'client' | 'command_line' | 'system' | 'stranger';
 
-/** Who does something, from where and in which request: what the audit log tells. */
+/** Who does something, from where and in which request, for the audit log. */
 export interface Actor {
   kind: ActorKind;
-  /** Whose account it is; `null` where no account does it. */
+  /** `null` if no account is involved. */
   userId: number | null;
-  /** The session, the token, or the application that speaks for the user. */
+  /** The session, token or OAuth client that acts for the user. */
   credentialId: string | null;
   address: string | null;
   requestId: string;
 }
 
-/** An account, as far as its rights go. */
+/** The rights of an account. */
 export interface Account {
   /** `null` for platform staff. */
   organizationId: number | null;
-  /** Of their organization; staff are admins of every organization that they reach. */
+  /** Admin of its organization. Staff are admins of every organization that they can access. */
   admin: boolean;
   staff: boolean;
-  /** For staff who are assigned to organizations, the ids of those; `null` for staff of all, and for client users. */
+  /** The ids of the organizations that staff are assigned to; `null` for staff of all, and for client users. */
   assignedOrganizations: readonly number[] | null;
 }
 
-/** Who calls an operation, with what the credential of this request allows. */
+/** Who calls an operation, with the limits of the credential. */
 export interface Caller extends Actor, Account {
   kind: 'user' | 'client' | 'command_line';
-  /** Empty for the command line, which no account is behind. */
+  /** Empty for the command line, which has no account. */
   uid: string;
   scopes: ReadonlySet<Scope>;
   bounds: CredentialBounds;
 }
 
-/** From where and until when a credential is good. */
+/** From where and until when a credential is valid. */
 export interface CredentialBounds {
-  /** CIDR blocks; `null` for everywhere. */
+  /** CIDR blocks; `null` for any address. */
   allowedAddresses: readonly string[] | null;
-  /** Milliseconds since 1970; `null` for one that does not expire. */
+  /** Milliseconds since 1970; `null` if it does not expire. */
   expiresAt: number | null;
 }
 
-/** Who changes something, and when: whatever changes anything takes one. */
+/** Who changes something, and when. Every rule that writes takes one. */
 export interface Attribution<A extends Actor = Actor> {
   actor: A;
   /** Milliseconds since 1970. */
@@ -54,14 +54,14 @@ export interface Attribution<A extends Actor = Actor> {
 }
 
 /**
- * @param organizationId `null` for what is of no organization, which nobody administers but staff who reach all
- * @returns whether the account administers the organization
+ * Whether the account is an admin of the organization, or staff with access to it.
+ * @param organizationId `null` for objects without an organization, which only staff of all organizations administer
  */
 export function isAdminOf(account: Account, organizationId: number | null): boolean {
   return (account.staff || account.admin) && isMemberOf(account, organizationId);
 }
 
-/** @returns whether the account is of the organization, or of the staff who reach it */
+/** Whether the account belongs to the organization, or to staff with access to it. */
 export function isMemberOf(account: Account, organizationId: number | null): boolean {
   if (account.staff && account.assignedOrganizations === null) return true;
   if (organizationId === null) return false;
@@ -70,7 +70,7 @@ export function isMemberOf(account: Account, organizationId: number | null): boo
     : account.organizationId === organizationId;
 }
 
-/** @returns the act of a command that someone with access to the machine gives */
+/** Attributes a change to a command, given by someone with access to the machine. */
 export function cliAttribution(now: number): Attribution {
   const actor: Actor = {
     kind: 'command_line',
@@ -83,9 +83,8 @@ export function cliAttribution(now: number): Attribution {
 }
 
 /**
- * @param requestId what the audit log calls it
- * @returns the caller that a command is which works on the data folder: it reaches everything, as staff do who are
- *   assigned to no organization, and has no account
+ * The caller of a command that works on the data folder: it has no account, and the access of staff of all organizations.
+ * @param requestId for the audit log
  */
 export function operatorCaller(requestId: string): Caller {
   return {
@@ -106,12 +105,12 @@ export function operatorCaller(requestId: string): Caller {
 
 const ALL_SCOPE_SET: ReadonlySet<Scope> = new Set(ALL_SCOPES);
 
-/** @returns what an operator does with rules that ask what their caller may do */
+/** Attributes a change to an operator, for rules that check the caller's rights. */
 export function operatorAttribution(now: number): Attribution<Caller> {
   return { actor: operatorCaller(randomUUID()), now };
 }
 
-/** @returns the same act, done by the person themselves whom a link, a password or a provider has just proved */
+/** Attributes the change to the user whom a link, a password or a provider has just authenticated. */
 export function asUser(
   { actor, now }: Attribution,
   userId: number,

@@ -6,35 +6,38 @@ const MAX_LOCAL_LENGTH = 64;
 const MAX_LABEL_LENGTH = 63;
 
 /**
- * The form that e-mail addresses are compared in: lower case, without outer space (docs/decided.md, section 11). The one
- * rule for the command line, the pages, tokens and identity providers.
- * @returns it; empty for what is no address, which no account has
+ * Normalizes an e-mail address for comparison: lower case, without surrounding space (docs/decided.md, section 11). The one
+ * rule for the command line, pages, tokens and identity providers.
+ * @returns an empty string for an invalid address, which no account has
  */
 export function normalizeEmail(text: string): string {
   const address = text.trim();
   return isAddress(address) ? address.toLowerCase() : '';
 }
 
-/** @returns whether the text is an e-mail address, as it stands */
+/** Whether the text is an e-mail address, without surrounding space. */
 export function isEmail(text: string): boolean {
   return text === text.trim() && isAddress(text);
 }
 
-/** @returns the host of an e-mail address, lower case; empty for what is no address */
+/** @returns the host of an e-mail address in lower case; empty for an invalid address */
 export function emailHost(text: string): string {
   const key = normalizeEmail(text);
   return key.slice(key.indexOf('@') + 1);
 }
 
-/** @returns whether the text is the name of a host: ASCII labels, an international one as its `xn--` form */
+/** Whether the text is a host name in ASCII, internationalized labels in their `xn--` form. */
 export function isHostName(text: string): boolean {
   return text.split('.').every((label) => label.length <= MAX_LABEL_LENGTH && LABEL.test(label));
 }
 
 function isAddress(text: string): boolean {
   if (text.length > MAX_EMAIL_LENGTH) return false;
-  const at = text.indexOf('@');
+  const atSign = text.indexOf('@');
   return (
-    at > 0 && at <= MAX_LOCAL_LENGTH && LOCAL_PART.test(text.slice(0, at)) && isHostName(text.slice(at + 1))
+    atSign > 0 &&
+    atSign <= MAX_LOCAL_LENGTH &&
+    LOCAL_PART.test(text.slice(0, atSign)) &&
+    isHostName(text.slice(atSign + 1))
   );
 }

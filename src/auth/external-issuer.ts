@@ -14,7 +14,7 @@ import { fetchWithLimit } from './fetch-with-limit.ts';
 import { isPlainText } from './plain-text.ts';
 import { isScope, type Scope } from './scopes.ts';
 
-/** Signatures that only the issuer can make: no `none`, and no secret that we would share with it (RFC 9068, section 4). */
+/** Asymmetric algorithms only, as RFC 9068, section 4 forbids `none` and a shared secret proves no issuer. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -29,52 +29,52 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 const FETCH_TIMEOUT = 5_000;
-/** How soon a key that is not there may be asked for again, and keys that could not be fetched. */
+/** Milliseconds until an unknown key, or keys that could not be fetched, are requested again. */
 const FETCH_COOLDOWN = 30_000;
 const RETRY_DELAY = 2_000;
-/** How long keys are kept before they are fetched again. */
+/** Milliseconds for which keys are cached. */
 const KEYS_LIFETIME = 600_000;
-/** Seconds that clocks may differ by. */
+/** Seconds of clock skew. */
 const CLOCK_TOLERANCE = 5;
 const MAX_CLAIM_LENGTH = 255;
 
-/** An issuer outside whose access tokens are accepted. */
+/** An external issuer whose access tokens are accepted. */
 export interface ExternalIssuerSettings {
-  /** Its `iss`. */
+  /** The `iss` of its tokens. */
   issuer: string;
-  /** Where its keys are, or what they are. */
+  /** The URL of its keys, or the keys. */
   keys: URL | JSONWebKeySet;
-  /** What its tokens must be for; `undefined` means our own issuer. */
+  /** The `aud` that its tokens must have; `undefined` means our own issuer. */
   audience: string | undefined;
-  /** The claims that say who it is, for what, and of which organization, if any. */
+  /** The names of the claims for the user, the scopes and the organization, if any. */
   claims: { user: string; scope: string; organization: string | undefined };
-  /** Our scopes, by theirs; `undefined` where theirs have the names of ours. */
+  /** Maps their scopes to ours; `undefined` if the names are the same. */
   scopes: ReadonlyMap<string, readonly Scope[]> | undefined;
 }
 
-/** What a valid token of that issuer says. */
+/** The contents of a valid token of an external issuer. */
 export interface ExternalToken {
-  /** What the audit log calls it. */
+  /** The credential's id in the audit log. */
   id: string;
-  /** Whom it is for: by uid, or by an e-mail address that the issuer does not call unverified. */
+  /** By uid, or by an e-mail address that the issuer does not mark as unverified. */
   user: { uid: string } | { email: string };
-  /** The uid of the organization; `null` where the token names none, `undefined` where nobody asks. */
+  /** The uid; `null` if the token names none, `undefined` if no claim is configured. */
   organization: string | null | undefined;
   scopes: readonly Scope[];
   /** In milliseconds since 1970. */
   expiresAt: number;
-  /** The same; 0 for one that does not say. */
+  /** In milliseconds since 1970; 0 if the token does not say. */
   issuedAt: number;
 }
 
-/** The keys of the issuer cannot be fetched, so nobody can say whether a token is good. */
+/** The issuer's keys cannot be fetched, so its tokens can be neither accepted nor rejected. */
 export class IssuerUnreachable extends Error {
   override name = 'IssuerUnreachable';
 }
 
 const PREFIX = 'external:';
 
-/** @returns whether the id of a credential is that of a token of an external issuer, which no table has */
+/** Whether a credential id is that of an external token, which is in no table. */
 export function isExternalCredential(credentialId: string): boolean {
   return credentialId.startsWith(PREFIX);
 }
@@ -86,7 +86,7 @@ export class ExternalIssuer {
   readonly #keys: JWTVerifyGetKey;
   #failedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param ownIssuer what this deployment calls itself now, for tokens that need not say anything else */
+  /** @param ownIssuer the current issuer of this deployment: the audience, unless one is configured */
   constructor(settings: ExternalIssuerSettings, ownIssuer: () => string) {
     this.#settings = settings;
     this.#ownIssuer = ownIssuer;
@@ -101,7 +101,7 @@ export class ExternalIssuer {
         : createLocalJWKSet(settings.keys);
   }
 
-  /** @returns whether a token says that it is of this issuer; nothing is fetched for one that does not */
+  /** Whether a token claims to be from this issuer, unverified. */
   issued(token: string): boolean {
     try {
       return decodeJwt(token).iss === this.#settings.issuer;
@@ -112,8 +112,8 @@ export class ExternalIssuer {
 
   /**
    * @param now in milliseconds since 1970
-   * @returns what a token says; `undefined` when it is not valid now, not for us, or does not say what it should
-   * @throws IssuerUnreachable when its keys cannot be fetched
+   * @returns `undefined` if the token is invalid, expired, for another audience, or lacks a claim
+   * @throws IssuerUnreachable if the issuer's keys cannot be fetched
    */
   async verify(token: string, now: number): Promise<ExternalToken | undefined> {
     const { issuer, audience } = this.#settings;
@@ -122,7 +122,7 @@ export class ExternalIssuer {
         issuer,
         audience: audience ?? this.#ownIssuer(),
         algorithms: ALGORITHMS,
-        // An ID token, which has another type, is none (RFC 9068, section 4).
+        // Rejects ID tokens, which have another type (RFC 9068, section 4).
         typ: 'at+jwt',
         currentDate: new Date(now),
         clockTolerance: CLOCK_TOLERANCE,
@@ -139,17 +139,19 @@ export class ExternalIssuer {
     now,
     ...input
   ) => {
-    // While it does not answer, nobody waits for it, and it is not asked by every request.
+    // During an outage of the issuer, requests fail fast instead of waiting for it one after another.
     if (now >= this.#failedAt && now < this.#failedAt + RETRY_DELAY)
-      throw new IssuerUnreachable(`The keys of ${this.#settings.issuer} could not be fetched a moment ago.`);
+      throw new IssuerUnreachable(
+        `The keys of ${this.#settings.issuer} could not be fetched a moment ago. The server tries again in a moment.`,
+      );
     try {
       return await this.#keys(...input);
     } catch (error) {
-      const isAnswer =
+      const isKnownError =
         error instanceof errors.JWKSNoMatchingKey ||
         error instanceof errors.JWKSMultipleMatchingKeys ||
         error instanceof errors.JOSENotSupported;
-      if (isAnswer || !(this.#settings.keys instanceof URL)) throw error;
+      if (isKnownError || !(this.#settings.keys instanceof URL)) throw error;
       this.#failedAt = now;
       throw new IssuerUnreachable(`The keys of ${this.#settings.issuer} cannot be fetched.`, {
         cause: error,
@@ -183,13 +185,13 @@ function isClaimText(value: unknown): value is string {
   return typeof value === 'string' && isPlainText(value, MAX_CLAIM_LENGTH);
 }
 
-/** RFC 6749, section 3.3: words with spaces between; some issuers send a list. */
+/** Space-separated (RFC 6749, section 3.3); some issuers send a list. */
 function parseScopeClaim(claim: unknown): string[] {
   if (typeof claim === 'string') return claim.split(' ');
   return Array.isArray(claim) ? claim.filter((word) => typeof word === 'string') : [];
 }
 
-/** A `jti` is unique to its issuer; a token without a plain one is known by its hash. */
+/** The `jti`, which is unique to its issuer, or the hash of a token without a printable one. */
 function credentialIdOf(token: string, { jti }: JWTPayload): string {
   if (jti !== undefined && /^[\x21-\x7e]{1,100}$/.test(jti)) return jti;
   return `sha256:${createHash('sha256').update(token).digest('hex')}`;

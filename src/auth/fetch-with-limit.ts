@@ -1,7 +1,7 @@
-/** More than any metadata, key set or token response has, in bytes. */
+/** Bytes: more than any metadata, key set or token response has. */
 const MAX_RESPONSE_SIZE = 1024 * 1024;
 
-/** A request for something that an operator named. It has the caller's time limit; redirects are not followed. */
+/** A request to a URL that an operator configured. The caller sets the timeout; redirects are not followed. */
 interface LimitedRequest {
   method: string;
   headers: Headers | Record<string, string>;
@@ -11,8 +11,8 @@ interface LimitedRequest {
 }
 
 /**
- * `fetch` for answers of a sane size.
- * @throws Error for an answer that is larger, before the rest of it is read
+ * `fetch` with a limit of the response's size.
+ * @throws Error for a larger response, without reading the rest
  */
 export async function fetchWithLimit(
   url: string,
@@ -20,7 +20,7 @@ export async function fetchWithLimit(
 ): Promise<Response> {
   const response = await fetch(url, {
     ...request,
-    // Shared memory is all that the type of `fetch` leaves out, and nobody sends that.
+    // The type of `fetch` excludes only shared memory, which no caller sends.
     ...(body === undefined ? {} : { body: body as BodyInit | null }),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -28,17 +28,17 @@ export async function fetchWithLimit(
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    // Leaving the loop cancels the rest.
-    if (size > MAX_RESPONSE_SIZE) throw new Error(`The answer is larger than ${MAX_RESPONSE_SIZE} bytes.`);
+    // Leaving the loop cancels the response.
+    if (size > MAX_RESPONSE_SIZE) throw new Error(`The response is larger than ${MAX_RESPONSE_SIZE} bytes.`);
     chunks.push(chunk);
   }
   const { status, statusText, headers } = response;
-  // A response of these has no body, not even an empty one.
+  // Responses with these statuses must not have a body.
   const content = [204, 205, 304].includes(status) ? null : Buffer.concat(chunks);
   return new Response(content, { status, statusText, headers: withoutTransferHeaders(headers) });
 }
 
-/** @returns the headers without those that were true of the bytes on the wire */
+/** Removes the headers that describe the encoded body. */
 function withoutTransferHeaders(headers: Headers): Headers {
   const copy = new Headers(headers);
   copy.delete('content-encoding');
@@ -46,7 +46,7 @@ function withoutTransferHeaders(headers: Headers): Headers {
   return copy;
 }
 
-/** @returns whether requests may go there: https, or http to this machine */
+/** Whether a URL is safe to send secrets to: https, or http to this machine. */
 export function isHttpsOrLoopback(url: URL): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);

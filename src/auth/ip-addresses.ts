@@ -9,14 +9,13 @@ export function isAddressBlock(block: string): boolean {
 }
 
 /**
- * @param text an IP address as proxies write it, with or without a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`
- * @returns the address alone, in one form of those that IPv6 has, an IPv4 address that arrived over IPv6 as what it is;
- *   `undefined` for what is none
+ * Parses an IP address as proxies write it, with or without a port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
+ * @returns the address in canonical form, an IPv4-mapped IPv6 address as IPv4; `undefined` if it is invalid
  */
 export function parseAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]:]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
   const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
-  // What follows a percent sign names a network card of the machine that wrote it (RFC 4007, section 11).
+  // The zone after a percent sign is local to the machine that wrote it (RFC 4007, section 11).
   const address = unmapIpv4((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
   switch (isIP(address)) {
     case 0:
@@ -44,7 +43,7 @@ export class AddressSet {
     }
   }
 
-  /** An IPv4 address that arrived over IPv6 counts as what it is. */
+  /** Treats an IPv4-mapped IPv6 address as IPv4. */
   has(address: string): boolean {
     const plain = unmapIpv4(address);
     return this.#list.check(plain, familyOf(plain));
@@ -52,14 +51,14 @@ export class AddressSet {
 }
 
 /**
- * @param outer blocks that `isAddressBlock` accepts, as the others
- * @returns the first of the inner blocks that has an address which the outer ones lack; nothing when there is none
+ * Returns the first inner block with an address outside all outer blocks; `undefined` if there is none.
+ * @param outer blocks that `isAddressBlock` accepts, like `inner`
  */
 export function firstBlockOutside(outer: readonly string[], inner: readonly string[]): string | undefined {
   const ranges = outer.map(rangeOf).sort((one, other) => (one.first < other.first ? -1 : 1));
   return inner.find((block) => {
     const { first, last } = rangeOf(block);
-    // Up to where there is no gap.
+    // The end of the gapless range so far.
     let covered = first - 1n;
     for (const range of ranges) {
       if (range.first <= covered + 1n && range.last > covered) covered = range.last;
@@ -68,13 +67,13 @@ export function firstBlockOutside(outer: readonly string[], inner: readonly stri
   });
 }
 
-/** The first and the last address of a block, as numbers; those of IPv4 where IPv6 has them (RFC 4291, section 2.5.5.2). */
+/** The first and the last address of a block as numbers, IPv4 as IPv4-mapped IPv6 (RFC 4291, section 2.5.5.2). */
 function rangeOf(block: string): { first: bigint; last: bigint } {
   const [address = '', prefix] = block.split('/');
   const plain = unmapIpv4(address);
   const isV4 = familyOf(plain) === 'ipv4';
   const number = isV4 ? 0xffff_0000_0000n + ipv4ToNumber(plain) : ipv6ToNumber(plain);
-  // The prefix of an IPv4 block that is written as IPv6 counts the bits of that.
+  // The prefix of an IPv4-mapped block counts IPv6 bits.
   const bits = prefix === undefined ? 128 : Number(prefix) + (isV4 && plain === address ? 96 : 0);
   const size = 1n << BigInt(128 - bits);
   const first = (number / size) * size;
@@ -97,16 +96,15 @@ function ipv6ToNumber(address: string): bigint {
 }
 
 /**
- * @param address an IP address
- * @returns what stands for whoever sends from there where attempts are counted: an IPv4 address itself, and of an IPv6
- *   address the network of 64 bits, as a single customer has at least all of that
+ * Returns the key for rate limits by address: an IPv4 address itself, and the /64 network of an IPv6 address, as a single
+ * customer has at least that many addresses.
  */
 export function networkPrefix(address: string): string {
   const plain = unmapIpv4(address).replace(/%.*$/s, '');
   if (familyOf(plain) === 'ipv4') return plain;
   const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const start = [...head];
-  // Without a gap there are four groups at least before an IPv4 address at the end.
+  // Without `::`, at least four groups precede an IPv4 address at the end.
   if (tail !== undefined) {
     const written = start.length + tail.length + (tail.at(-1)?.includes('.') === true ? 1 : 0);
     start.push(...Array<string>(8 - written).fill('0'), ...tail);

@@ -14,40 +14,41 @@ import {
 
 const ALGORITHM = 'ES256';
 
-/** The keys of this deployment, which all instances over one database share. */
+/** The keys of this deployment, shared by all instances on one database. */
 export interface Keys {
   /**
    * Signs a JWT access token (RFC 9068) with the newest key.
-   * @throws what stands in `SigningKeys.sealed` when that one cannot be opened here
+   * @throws the error in `SigningKeys.sealed` if that key cannot be decrypted here
    */
   sign(
     claims: JWTPayload & { jti: string; sub: string },
     lifetime: { issuedAt: number; expiresAt: number },
   ): Promise<string>;
   /**
-   * @returns the claims of a token that one of these keys signed and that is valid now; `undefined` otherwise
-   * @throws what stands in `SigningKeys.sealed` for a token that names a key that cannot be opened here
+   * Verifies a token against these keys.
+   * @returns its claims; `undefined` if it is invalid or expired
+   * @throws the error in `SigningKeys.sealed` for a token whose key cannot be decrypted here
    */
   verify(token: string, now: number): Promise<JWTPayload | undefined>;
   /**
-   * The public half of every key (RFC 7517), newest first.
-   * @throws what stands in `SigningKeys.sealed` when there is one that cannot be opened here: whoever keeps a set that
-   *   lacks a key refuses good tokens
+   * Returns the public half of every key (RFC 7517), newest first.
+   * @throws the error in `SigningKeys.sealed` if a key cannot be decrypted here: a client that caches an incomplete set
+   *   would reject valid tokens
    */
   jwks(): Promise<{ keys: JWK[] }>;
-  /** Derives links that must not be guessed and need not be stored, and seals what must be read again. */
+  /** For HMACs of links, and for sealing. */
   secret: Uint8Array;
 }
 
-/** What this deployment calls itself in its tokens. */
+/** The issuer of this deployment's tokens. */
 export interface IssuerName {
-  /** The `iss` and `aud` of a token that is made now. */
+  /** The `iss` and `aud` of new tokens. */
   current(): string;
-  /** Whether it goes, or went, by that name. */
+  /** Whether this is, or was, the deployment's issuer. */
   accepts(issuer: string): boolean;
 }
 
-/** A signing key as people may see it. */
+/** The public facts of a signing key. */
 export interface SigningKey {
   kid: string;
   /** In milliseconds since 1970. */
@@ -57,27 +58,23 @@ export interface SigningKey {
 /** A signing key with its private half. */
 export type PrivateKey = JWK & { kid: string };
 
-/** The signing keys as they are now. */
 export interface SigningKeys {
-  /** Those that this process has opened, newest first. */
+  /** The keys that this process has decrypted, newest first. */
   opened: readonly PrivateKey[];
-  /** The ids of those that it cannot open, and why; they are newer than the others. */
+  /** The ids of the keys that it cannot decrypt, and why. They are newer than the others. */
   sealed: ReadonlyMap<string, Error>;
 }
 
-/** What the signing keys come to. */
+/** What is derived from the signing keys. */
 interface KeyRing {
   keys: SigningKeys;
-  /** The first part of every token, as it is signed, and with what; `undefined` when no key is opened. */
+  /** The encoded header of every token, and the signing key; `undefined` without a decrypted key. */
   signing: { header: string; key: SignKeyObjectInput } | undefined;
   jwks: { keys: JWK[] };
   publicKeys: ReturnType<typeof createLocalJWKSet>;
 }
 
-/**
- * @param current asked before each use: the signing keys as they are now, the same object for as long as none came or
- *   went
- */
+/** @param current called before each use; returns the same object as long as the signing keys have not changed */
 export function createKeys(
   current: () => Promise<SigningKeys>,
   secret: Uint8Array,
@@ -93,13 +90,13 @@ export function createKeys(
   return {
     async jwks() {
       const { jwks, keys } = await currentRing();
-      for (const refusal of keys.sealed.values()) throw refusal;
+      for (const error of keys.sealed.values()) throw error;
       return jwks;
     },
     secret,
     async sign(claims, { issuedAt, expiresAt }) {
       const { signing, keys } = await currentRing();
-      for (const refusal of keys.sealed.values()) throw refusal;
+      for (const error of keys.sealed.values()) throw error;
       if (signing === undefined) throw new Error('There is no signing key in the database.');
       const name = issuer.current();
       const payload = {
@@ -109,16 +106,16 @@ export function createKeys(
         iat: Math.floor(issuedAt / 1000),
         exp: Math.floor(expiresAt / 1000),
       };
-      // By hand (RFC 7515, section 3.1) and in this thread: half the processor time of jose's, whose signature is made in
-      // another one, where passwords may be waiting. See docs/adr/0016.
+      // Signed here (RFC 7515, section 3.1) in half the processor time of jose, which signs on the thread pool, behind
+      // passwords that are being hashed (ADR 16).
       const signed = `${signing.header}.${base64url(payload)}`;
       return `${signed}.${sign('sha256', Buffer.from(signed), signing.key).toString('base64url')}`;
     },
     async verify(token, now) {
-      // Outside the try: when the keys cannot be had, that says nothing about the token.
+      // Outside the try: failing to load the keys says nothing about the token.
       const { publicKeys, keys } = await currentRing();
-      const refusal = keys.sealed.size === 0 ? undefined : keys.sealed.get(readKid(token));
-      if (refusal !== undefined) throw refusal;
+      const sealedError = keys.sealed.size === 0 ? undefined : keys.sealed.get(readKid(token));
+      if (sealedError !== undefined) throw sealedError;
       try {
         const { payload } = await jwtVerify(token, publicKeys, {
           typ: 'at+jwt',
@@ -135,7 +132,7 @@ export function createKeys(
   };
 }
 
-/** Makes a key pair that nothing was signed with yet, whose id a command line does not take for an option. */
+/** Generates a signing key, whose id never starts with a hyphen: the command line would take it for an option. */
 export async function generateSigningKey(): Promise<PrivateKey> {
   for (;;) {
     const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
@@ -152,7 +149,7 @@ async function createKeyRing(keys: SigningKeys): Promise<KeyRing> {
     keys,
     signing: newest && {
       header: base64url({ alg: ALGORITHM, typ: 'at+jwt', kid: newest.kid }),
-      // RFC 7518, section 3.4: both halves of the signature one after the other.
+      // R and S concatenated (RFC 7518, section 3.4).
       key: {
         key: KeyObject.from((await importJWK(newest, ALGORITHM, { extractable: true })) as CryptoKey),
         dsaEncoding: 'ieee-p1363',
@@ -163,7 +160,7 @@ async function createKeyRing(keys: SigningKeys): Promise<KeyRing> {
   };
 }
 
-/** @returns the key that a token says it was signed with; `''` for one that says none */
+/** @returns the key id in a token's header; `''` if there is none */
 function readKid(token: string): string {
   try {
     return decodeProtectedHeader(token).kid ?? '';

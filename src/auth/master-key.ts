@@ -14,21 +14,22 @@ import { join } from 'node:path';
 const KEY_LENGTH = 32;
 const KEY_FILE = 'master.key';
 
-/** @returns the key that a text stands for: 32 bytes in base64, either alphabet; `undefined` when it is no such text */
+/** Parses 32 bytes in base64 or base64url. @returns `undefined` for anything else */
 export function parseMasterKey(text: string): KeyObject | undefined {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return undefined;
   return createSecretKey(Buffer.from(text, 'base64'));
 }
 
-/** @returns by what people tell two master keys apart; nobody can find the key by it */
+/** @returns a short identifier of the key, from which the key cannot be derived */
 export function masterKeyFingerprint(masterKey: KeyObject): string {
   const digest = createHmac('sha256', masterKey).update('assay master key').digest('hex');
   return (digest.slice(0, 16).match(/.{4}/g) ?? []).join('-');
 }
 
 /**
- * @returns the master key of a data folder; `undefined` when it has none
- * @throws Error when the file is damaged, or the folder cannot be read
+ * Reads the master key of a data folder.
+ * @returns `undefined` if there is none
+ * @throws Error if the file is damaged or cannot be read
  */
 export function readMasterKeyFile(dataDirectory: string): KeyObject | undefined {
   const file = join(dataDirectory, 'keys', KEY_FILE);
@@ -41,32 +42,34 @@ export function readMasterKeyFile(dataDirectory: string): KeyObject | undefined 
   }
   const key = parseMasterKey(text.trim());
   if (key === undefined)
-    throw new Error(`${file} is damaged: it must be ${KEY_LENGTH} bytes in base64. Restore it from a copy.`);
+    throw new Error(
+      `${file} is damaged: it must contain ${KEY_LENGTH} bytes in base64. Restore it from a backup.`,
+    );
   return key;
 }
 
-/** Makes the master key of a data folder, readable by its owner only; of two that try, one makes it for both. */
+/** Creates the master key of a data folder, readable by its owner only. Of two concurrent calls, both return the same key. */
 export function createMasterKeyFile(dataDirectory: string): KeyObject {
   const folder = join(dataDirectory, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   createOnce(folder, KEY_FILE, `${randomBytes(KEY_LENGTH).toString('base64')}\n`);
   const key = readMasterKeyFile(dataDirectory);
-  if (key === undefined) throw new Error(`${join(folder, KEY_FILE)} was taken away while it was made.`);
+  if (key === undefined) throw new Error(`${join(folder, KEY_FILE)} was deleted while it was being created.`);
   return key;
 }
 
-/** Writes a whole file under a name that does not exist yet, or leaves the one that is there. */
+/** Creates a complete file atomically, or leaves an existing one. */
 function createOnce(folder: string, name: string, content: string): void {
-  const unfinished = join(folder, `.${name}.${process.pid}`);
-  // On the disk before it has its name: a key that is lost after its first use takes all others with it.
-  writeFileSync(unfinished, content, { mode: 0o600, flush: true });
+  const temporary = join(folder, `.${name}.${process.pid}`);
+  // Flushed before it is linked: losing the key after its first use would lose every key that it encrypts.
+  writeFileSync(temporary, content, { mode: 0o600, flush: true });
   try {
-    linkSync(unfinished, join(folder, name));
+    linkSync(temporary, join(folder, name));
     flushFolder(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(unfinished, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 

@@ -1,23 +1,20 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
 
-/** Of 0 to 4: fewer than 10^8 guesses is too few for a password that can be guessed at over the network and offline. */
+/** Of 0 to 4. Requires at least 10^8 guesses, against guessing online and offline. */
 const MIN_SCORE = 3;
-/**
- * Its cost grows with the square of the length, and nobody else is answered meanwhile. What is longer is strong by what
- * it begins with.
- */
+/** Checking blocks the event loop, and its cost is quadratic. A longer password is judged by its first characters. */
 const MAX_CHECKED_LENGTH = 40;
-/** Ways to read digits as letters that are tried; each costs as much as the first. */
+/** Variants of digits read as letters; each costs a full check. */
 const MAX_SUBSTITUTIONS = 16;
 
-/** Words of this product, which nobody's password may be made of. */
+/** Words of this product, which count for nothing in a password. */
 const OWN_WORDS = ['assay', 'security', 'testing', 'pentest'];
 
 const MIN_WORD_LENGTH = 3;
 const SEPARATORS = /[^\p{L}\p{N}]+/gu;
 
-/** What stands for a letter in passwords; `1` is read as either of two, so these two are one here. */
+/** Characters that stand for letters. `1` stands for `i` and `l`, so both fold to `i`. */
 const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   0: 'o',
   1: 'i',
@@ -38,11 +35,11 @@ const SUBSTITUTIONS: Readonly<Record<string, string>> = {
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
 /**
- * Judges a new password by how it would be guessed: 49,000 passwords that are known from leaks, keyboard rows, dates,
- * repetitions, and the words given, which count for nothing: what is left without them has to be enough. There are no
- * rules of composition (NIST SP 800-63B, section 3.1.1.2).
- * @param words the person's own: e-mail address, name, organization
- * @returns what is wrong with it, to stand beside the field; `undefined` when nothing is
+ * Estimates how hard a new password is to guess from 49,000 leaked passwords, keyboard rows, dates and repetitions. The
+ * given words count for nothing: the rest must be strong enough. There are no composition rules (NIST SP 800-63B, section
+ * 3.1.1.2).
+ * @param words the user's e-mail address, name and organization
+ * @returns the error to show beside the field; `undefined` for a good password
  */
 export async function validatePassword(
   password: string,
@@ -61,32 +58,33 @@ export async function validatePassword(
   );
   return score >= MIN_SCORE
     ? undefined
-    : 'This is too easy to guess. Use a longer one, such as four or more words that do not belong together.';
+    : 'This password is too easy to guess. Use a longer one, such as four or more unrelated words.';
 }
 
-/** @returns the password without these words, however they are written, forwards and backwards */
+/** Removes these words, in any spelling, forwards and backwards. */
 function removeWords(password: string, words: readonly string[]): string {
   const letters = [...password];
   const text = foldCharacters(password);
-  const left = letters.map(() => true);
+  const isLeft = letters.map(() => true);
   for (const word of words.map(foldCharacters)) {
-    for (const one of [word, word.toReversed()]) {
-      for (let at = 0; at + one.length <= text.length; at += 1)
-        if (one.every((letter, index) => letter === text[at + index])) left.fill(false, at, at + one.length);
+    for (const variant of [word, word.toReversed()]) {
+      for (let at = 0; at + variant.length <= text.length; at += 1)
+        if (variant.every((letter, index) => letter === text[at + index]))
+          isLeft.fill(false, at, at + variant.length);
     }
   }
-  return letters.filter((_letter, index) => left[index]).join('');
+  return letters.filter((_letter, index) => isLeft[index]).join('');
 }
 
-/** @returns one sign for each: small, without accents, and as the letter that it stands for */
+/** Folds each character: lower case, without accents, substitutes as the letter they stand for. */
 function foldCharacters(text: string): string[] {
-  return Array.from(text, (sign) => {
-    const [letter = sign] = sign.normalize('NFKD').toLowerCase();
+  return Array.from(text, (character) => {
+    const [letter = character] = character.normalize('NFKD').toLowerCase();
     return SUBSTITUTIONS[letter] ?? letter;
   });
 }
 
-/** Loaded when it is first wanted, as its word lists take a start longer than everything else. */
+/** Loaded on first use: its word lists would take longer than the rest of the start. */
 async function loadEstimator(): Promise<ZxcvbnFactory> {
   const [{ ZxcvbnFactory: Factory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),

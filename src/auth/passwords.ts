@@ -1,69 +1,62 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { Semaphore } from '../runtime/semaphore.ts';
 
 /** argon2id is the library's default algorithm. */
 const ARGON2_PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 256;
-/** The longest that a form takes, to say of it that it is too long: a browser would cut it without a word. */
+/** The `maxlength` of forms. Longer than the limit, as a browser truncates silently where the server can explain. */
 export const MAX_TYPED_PASSWORD_LENGTH = 1_024;
 
-/** How many hashes are computed at once: one processor is left to answer everybody else. */
+/** Leaves one processor to serve other requests. */
 const MAX_CONCURRENT_HASHES = Math.max(1, availableParallelism() - 1);
-/** How many wait for that. They keep their requests open meanwhile, so that one more is better told to come back. */
+/** A waiting password keeps its request open; further ones are better rejected at once. */
 const MAX_QUEUED_HASHES = 64;
-let running = 0;
-const waiting: (() => void)[] = [];
 
-/** So many passwords wait to be hashed that one more is not taken: worth another try later. */
+/** Too many passwords are waiting to be hashed. A retry may succeed. */
 export class PasswordQueueFull extends Error {
-  override name = 'TooManyPasswords';
+  override name = 'PasswordQueueFull';
 }
+
+/** For the whole process, whose processors it protects. */
+const hashing = new Semaphore({
+  permits: MAX_CONCURRENT_HASHES,
+  maxWaiting: MAX_QUEUED_HASHES,
+  createError: (waiting) => new PasswordQueueFull(`${waiting} passwords are waiting to be hashed.`),
+});
 
 /**
- * To be called before an attempt is counted that could not be looked at.
- * @throws TooManyPasswords when nobody may wait any more
+ * Call before counting an attempt whose password may not be verified.
+ * @throws PasswordQueueFull
  */
 export function requireHashCapacity(): void {
-  if (running >= MAX_CONCURRENT_HASHES && waiting.length >= MAX_QUEUED_HASHES)
-    throw new PasswordQueueFull(`${waiting.length} passwords wait to be hashed.`);
+  hashing.requireCapacity();
 }
 
-/** What a password is compared with when there is no account: it takes as long, and never matches. */
+/** The hash that passwords of unknown accounts are compared with: it takes as long, and never matches. */
 let decoy: Promise<string> | undefined;
 
 /**
- * @returns the argon2id hash of a password, in PHC format, made on the thread pool. Keyboards differ in how they compose
- *   letters, so the password is normalised first.
+ * Hashes a password with argon2id on the thread pool, as a PHC string. Normalizes the password first, as keyboards differ in
+ * how they compose characters.
+ * @throws PasswordQueueFull
  */
 export function hashPassword(password: string): Promise<string> {
-  return withHashSlot(() => hash(password.normalize('NFC'), ARGON2_PARAMETERS));
+  return hashing.run(() => hash(password.normalize('NFC'), ARGON2_PARAMETERS));
 }
 
 /**
- * Compares a password with a hash, in a time that does not tell whether there is one.
- * @param passwordHash `null` when nobody has that account, or it has no password: never right
- * @throws TooManyPasswords when too many wait
+ * Compares a password with a hash, in a time that does not reveal whether there is one.
+ * @param passwordHash `null` if there is no such account, or it has no password: never matches
+ * @throws PasswordQueueFull
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   decoy ??= hash('a password that nobody has', ARGON2_PARAMETERS);
-  // Waited for in either case, as the first time takes longer.
-  const none = await decoy;
-  const compared = passwordHash ?? none;
-  return (await withHashSlot(() => verify(compared, password.normalize('NFC')))) && passwordHash !== null;
-}
-
-async function withHashSlot<T>(work: () => Promise<T>): Promise<T> {
-  requireHashCapacity();
-  if (running < MAX_CONCURRENT_HASHES) running += 1;
-  // Whoever ends hands their turn over, so `running` stays.
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
+  // Awaited in either case, as the first call takes longer.
+  const decoyHash = await decoy;
+  const comparedHash = passwordHash ?? decoyHash;
+  const matches = await hashing.run(() => verify(comparedHash, password.normalize('NFC')));
+  return matches && passwordHash !== null;
 }

@@ -1,4 +1,4 @@
-/** The scopes of the specification, and `api` for the operations to which it gives none (docs/decided.md, section 10). */
+/** The scopes of the specification, and `api` for operations without one (docs/decided.md, section 10). */
 export const SCOPES = {
   api: 'Use the rest of the API as far as you may: vulnerabilities, assessments, groups, users and ports',
   tag_gw: 'Create and change tags of every organization',
@@ -21,12 +21,12 @@ export type Scope = keyof typeof SCOPES;
 
 export const ALL_SCOPES: readonly Scope[] = Object.keys(SCOPES).filter(isScope);
 
-/** @returns whether a scope is one that reads and changes nothing, by its name; `api` changes things as well */
+/** Whether a scope only reads, by its name. `api` also writes. */
 export function isReadOnlyScope(scope: Scope): boolean {
   return scope !== 'api' && scope.endsWith('r');
 }
 
-/** Operations 8 and 9: any one of them is enough. */
+/** Operations 8 and 9 require one of these. */
 export const TAG_SCOPES: readonly Scope[] = [
   'tag_gw',
   'tag_gr',
@@ -44,10 +44,10 @@ export const TAG_SCOPES: readonly Scope[] = [
   'asset_lr',
 ];
 
-/** What is left of `TAG_SCOPES` when reading scopes may not write. */
+/** `TAG_SCOPES` without the read-only ones. */
 export const STRICT_TAG_SCOPES: readonly Scope[] = TAG_SCOPES.filter((scope) => scope.endsWith('w'));
 
-/** Operations 10 and 11: any one of them is enough. */
+/** Operations 10 and 11 require one of these. */
 export const ASSET_WRITE_SCOPES: readonly Scope[] = [
   'asset_gw',
   'asset_client_ow',
@@ -56,7 +56,7 @@ export const ASSET_WRITE_SCOPES: readonly Scope[] = [
   'asset_boss_lw',
 ];
 
-/** What reads assets: a scope that writes them does as well. */
+/** A scope that writes assets also reads them. */
 export const ASSET_READ_SCOPES: readonly Scope[] = [
   'asset_gr',
   'asset_or',
@@ -64,21 +64,21 @@ export const ASSET_READ_SCOPES: readonly Scope[] = [
   ...ASSET_WRITE_SCOPES,
 ];
 
-/** What deletes assets: nobody does by a listing alone. */
+/** Scopes of a listing do not delete assets. */
 export const ASSET_DELETE_SCOPES: readonly Scope[] = ['asset_gw', 'asset_client_ow', 'asset_boss_ow'];
 
 export const API_SCOPE: readonly Scope[] = ['api'];
 
-/** The assets and organizations that one scope opens. */
+/** The assets and organizations that a scope grants access to. */
 export interface ScopeAccess {
   level: 'global' | 'organization' | 'listing';
-  /** The values of an asset's `writable_by` that it covers; `null` for all. */
+  /** The values of an asset's `writable_by` that the scope covers; `null` for all. */
   writableBy: readonly ('client' | 'boss' | 'any')[] | null;
 }
 
 const LEVELS = { g: 'global', o: 'organization', l: 'listing' } as const;
 
-/** @returns what a tag or asset scope reaches; the last two letters of its name are its level and its use */
+/** @returns the access of a tag or asset scope; the last two letters of its name are its level and its use */
 export function accessOfScope(scope: Exclude<Scope, 'api'>): ScopeAccess {
   const level = LEVELS[scope.at(-2) as keyof typeof LEVELS];
   if (scope.startsWith('asset_client')) return { level, writableBy: ['client', 'any'] };
@@ -101,7 +101,7 @@ const STAFF_SCOPES: readonly Scope[] = [
   'asset_boss_ow',
   'asset_boss_lw',
 ];
-/** Who is assigned to organizations reaches no others, so there is nothing that global scopes could stand for. */
+/** Assigned staff cannot access other organizations, so they get no global scopes. */
 const ASSIGNED_STAFF_SCOPES: readonly Scope[] = STAFF_SCOPES.filter(
   (scope) => scope === 'api' || accessOfScope(scope).level !== 'global',
 );
@@ -118,7 +118,7 @@ const ADMIN_SCOPES: readonly Scope[] = [
 ];
 const CLIENT_SCOPES: readonly Scope[] = ['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr'];
 
-/** @returns the scopes that an account of this kind may hold */
+/** @returns the scopes that may be granted to an account of this kind */
 export function grantableScopes({
   staff,
   admin,

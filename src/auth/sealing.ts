@@ -5,10 +5,9 @@ const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
 /**
- * Encrypts what the server must read again and nobody else may: AES-256-GCM under a key that is derived for the purpose
- * (RFC 5869).
+ * Encrypts a text with AES-256-GCM under a key that is derived for the purpose (RFC 5869).
  * @param secret the deployment's, or its master key
- * @param purpose what it is for; opening it for another purpose fails
+ * @param purpose decryption fails with another purpose
  * @returns base64url
  */
 export function seal(secret: Uint8Array | KeyObject, purpose: string, text: string): string {
@@ -19,7 +18,7 @@ export function seal(secret: Uint8Array | KeyObject, purpose: string, text: stri
   );
 }
 
-/** @returns the text; `undefined` when it was sealed with another secret or for another purpose, or was changed */
+/** @returns `undefined` if the text was sealed with another secret or for another purpose, or was changed */
 export function unseal(secret: Uint8Array | KeyObject, purpose: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length < NONCE_LENGTH + TAG_LENGTH) return undefined;

@@ -8,47 +8,45 @@ const CHECKSUM_LENGTH = 6;
 const DISPLAY_LENGTH = 6;
 const TOKEN_PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** @returns a new personal access token: a recognisable prefix, 214 random bits, and a checksum of both */
+/** @returns a new personal access token: a recognisable prefix, 214 random bits and a checksum of both */
 export function newPersonalToken(): string {
   const start = PREFIX + randomText(RANDOM_LENGTH);
   return start + checksum(start);
 }
 
-/** @returns how a personal access token begins, by which its owner knows it again: too little to guess the rest */
+/** @returns the start of a personal access token, by which its owner recognises it; too short to guess the rest */
 export function displayPrefix(token: string): string {
   return token.slice(0, PREFIX.length + DISPLAY_LENGTH);
 }
 
-/** @returns whether the text can be a personal access token at all, judged by its form and checksum alone */
+/** Whether the text has the form and the checksum of a personal access token. */
 export function isPersonalToken(text: string): boolean {
   return (
     TOKEN_PATTERN.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH)
   );
 }
 
-/** @returns whether the text claims to be one */
+/** Whether the text has the prefix of a personal access token. */
 export function hasPersonalPrefix(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** 256 bits in letters and digits. */
+/** Letters and digits for 256 bits. */
 const SECRET_LENGTH = 43;
 
-/** @returns a new secret of 256 random bits: of a session, a link, a code, a token or an application */
+/** @returns a new secret of 256 random bits for a session, a link, a code, a token or an OAuth client */
 export function newSecret(): string {
   return randomText(SECRET_LENGTH);
 }
 
-/** @returns SHA-256, hexadecimal: enough for a secret that is random itself */
+/** @returns hexadecimal SHA-256, which suffices for random secrets */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** @returns whether a secret has this hash, in a time that does not tell how much of it is right */
+/** Compares a secret with a hash in constant time. */
 export function matchesHash(secret: string, hash: string): boolean {
-  const one = Buffer.from(hashSecret(secret));
-  const other = Buffer.from(hash);
-  return one.length === other.length && timingSafeEqual(one, other);
+  return isEqualText(hashSecret(secret), hash);
 }
 
 /** @returns random letters and digits, each equally likely */
@@ -65,9 +63,22 @@ export function randomText(length: number): string {
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+  for (let position = 0; position < CHECKSUM_LENGTH; position += 1) {
     digits = ALPHABET.charAt(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }
   return digits;
+}
+
+const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** Compares a PKCE code verifier with its S256 challenge in constant time (RFC 7636, section 4.6). */
+export function matchesCodeChallenge(challenge: string, verifier: string): boolean {
+  if (!CODE_VERIFIER.test(verifier)) return false;
+  return isEqualText(createHash('sha256').update(verifier).digest('base64url'), challenge);
+}
+
+function isEqualText(expected: string, actual: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(actual)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -5,15 +5,15 @@ import type {
 } from '@simplewebauthn/server';
 import { type Static, type TSchema, Type } from 'typebox';
 
-/** Who passkeys are for (WebAuthn, section 4): authenticators tie each to it. */
+/** The WebAuthn relying party (section 4), to which authenticators bind passkeys. */
 export interface RelyingParty {
   /** A host name. */
   id: string;
-  /** Where pages with passkeys are, as the browser sees it. */
+  /** The origin of the pages that use passkeys. */
   origin: string;
 }
 
-/** What an authenticator proved when it made a passkey. */
+/** A passkey, as registered by an authenticator. */
 export interface CreatedPasskey {
   /** The credential id, base64url. */
   id: string;
@@ -34,7 +34,7 @@ const TRANSPORTS: readonly AuthenticatorTransportFuture[] = [
 ];
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-/** The longest answer of a browser that is looked at; an ordinary one has a tenth of it. */
+/** Characters of a browser's response: ten times an ordinary one. */
 export const MAX_RESPONSE_LENGTH = 16_384;
 /** WebAuthn allows ids of 1023 bytes. */
 export const MAX_CREDENTIAL_ID_LENGTH = 1_364;
@@ -68,8 +68,8 @@ const AssertionSchema = Type.Object({
 });
 
 /**
- * @param clientBaseUrl the deployment's address. Browsers take no IP address for a relying party, so on a loopback
- *   address it is `localhost`, at the same port
+ * Returns the relying party of the deployment. Browsers accept no IP address, so for a loopback address it is `localhost`, at
+ * the same port.
  */
 export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
   const url = new URL(clientBaseUrl);
@@ -78,22 +78,21 @@ export function relyingPartyOf(clientBaseUrl: string): RelyingParty {
 }
 
 /**
- * Checks the answer of a browser that was asked to make a passkey (WebAuthn, section 7.1): challenge, origin, relying
- * party, user verification.
+ * Verifies a registration response (WebAuthn, section 7.1): challenge, origin, relying party and user verification.
  * @param text the credential as JSON
- * @returns the passkey; `undefined` when anything is wrong with it
+ * @returns the passkey; `undefined` if the response is invalid
  */
 export async function verifyPasskeyRegistration(
   { id, origin }: RelyingParty,
   challenge: string,
   text: string,
 ): Promise<CreatedPasskey | undefined> {
-  const answer = await parseJsonAs(RegistrationSchema, text);
-  if (answer === undefined) return undefined;
-  const transports = TRANSPORTS.filter((transport) => answer.response.transports?.includes(transport));
-  const response: RegistrationResponseJSON = { ...answer, response: { ...answer.response, transports } };
+  const parsed = await parseJsonAs(RegistrationSchema, text);
+  if (parsed === undefined) return undefined;
+  const transports = TRANSPORTS.filter((transport) => parsed.response.transports?.includes(transport));
+  const response: RegistrationResponseJSON = { ...parsed, response: { ...parsed.response, transports } };
   try {
-    if (!(await hasNoCertificate(answer.response.attestationObject))) return undefined;
+    if (!(await hasNoCertificate(parsed.response.attestationObject))) return undefined;
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const { registrationInfo } = await verifyRegistrationResponse({
       response,
@@ -116,8 +115,8 @@ export async function verifyPasskeyRegistration(
 }
 
 /**
- * Whether an attestation names no certificate. We ask for none, and one that came anyway would have the library load
- * lists of revoked certificates from addresses that the sender chose.
+ * Whether an attestation contains no certificate. We request none, and the library would fetch the revocation list of one
+ * from a URL that the sender chose.
  */
 async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers');
@@ -126,19 +125,19 @@ async function hasNoCertificate(attestationObject: string): Promise<boolean> {
   return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined);
 }
 
-/** @returns the answer of a browser that was asked to use a passkey; `undefined` when it is of another form */
+/** Parses an authentication response. @returns `undefined` if it is malformed */
 export async function parseAssertionResponse(text: string): Promise<AuthenticationResponseJSON | undefined> {
-  const answer = await parseJsonAs(AssertionSchema, text);
-  if (answer === undefined) return undefined;
-  const { userHandle, ...response } = answer.response;
-  return { ...answer, response: typeof userHandle === 'string' ? { ...response, userHandle } : response };
+  const parsed = await parseJsonAs(AssertionSchema, text);
+  if (parsed === undefined) return undefined;
+  const { userHandle, ...response } = parsed.response;
+  return { ...parsed, response: typeof userHandle === 'string' ? { ...response, userHandle } : response };
 }
 
 /**
- * Checks such an answer (WebAuthn, section 7.2): signature, challenge, origin, relying party, user verification. The
- * counter is for the caller to compare, in the same step in which it is stored.
+ * Verifies an authentication response (WebAuthn, section 7.2): signature, challenge, origin, relying party and user
+ * verification. The caller must compare the counter and store it atomically.
  * @param publicKey COSE, base64url
- * @returns the signature counter; `undefined` when anything is wrong
+ * @returns the signature counter; `undefined` if the response is invalid
  */
 export async function verifyPasskeyAssertion(
   { id, origin }: RelyingParty,
@@ -166,9 +165,9 @@ export async function verifyPasskeyAssertion(
   }
 }
 
-/** @returns the value that a JSON text stands for; `undefined` when it is not of the schema */
+/** Parses JSON. @returns `undefined` if it does not match the schema */
 async function parseJsonAs<T extends TSchema>(schema: T, text: string): Promise<Static<T> | undefined> {
-  // Loaded at the first use, as are the parts that know WebAuthn: together they are a third of what a start has to read.
+  // Loaded on first use, like the WebAuthn library: together they are a third of what a start has to read.
   const { Value } = await import('typebox/value');
   try {
     const value = JSON.parse(text) as unknown;

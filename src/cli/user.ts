@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { cliAttribution } from '../auth/callers.ts';
 import { invitationUrl } from '../auth/account-links.ts';
-import { passwordResetUrl } from '../auth/reset-links.ts';
+import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Addresses, Config } from '../config/config.ts';
 import type { ReadConnection } from '../db/engine.ts';
 import { applyBan } from '../domain/users/ban-user.ts';

@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from './parsers.ts';
 
-/** Where the contents of attachments are kept. */
+/** Where attachments are stored. */
 export type AttachmentStoreConfig =
   { kind: 'folder'; folder: string } | { kind: 'database' } | ({ kind: 's3' } & S3Settings);
 
 export interface S3Settings {
   bucket: string;
-  /** What the names of objects begin with; empty, or with a slash at its end. */
+  /** Prefix of object names: empty, or ending in a slash. */
   prefix: string;
   region: string;
-  /** The address of another server than Amazon's, which has buckets in the path; `undefined` for Amazon's. */
+  /** The URL of a server with path-style buckets; `undefined` for Amazon S3. */
   endpoint: string | undefined;
   accessKeyId: string;
   secretAccessKey: string;
@@ -18,10 +18,10 @@ export interface S3Settings {
 }
 
 /**
- * Reads where attachments are kept.
- * @param setting reads one by its name; `undefined` where it is not set
- * @returns `undefined` where nothing is told
- * @throws ConfigError for what is neither a folder nor a bucket, and for a bucket without credentials
+ * Reads `ASSAY_ATTACHMENTS` and the settings of its store.
+ * @param setting reads a setting by its name; returns `undefined` if it is not set
+ * @returns `undefined` if `ASSAY_ATTACHMENTS` is not set
+ * @throws ConfigError for a value that is neither a folder nor a bucket, and for a bucket without credentials
  */
 export function parseAttachmentStore(
   setting: (name: string) => string | undefined,
@@ -37,7 +37,7 @@ export function parseAttachmentStore(
     url.search === ''
   )
     return parseS3Store(setting, url);
-  // The value may hold a password, so the message does not repeat it.
+  // The message must not repeat a password.
   throw new ConfigError('ASSAY_ATTACHMENTS must look like file:///folder or s3://bucket/prefix.');
 }
 
@@ -48,12 +48,12 @@ function parseS3Store(
   const credential = (name: string): string => {
     const value = setting(name);
     if (value === undefined)
-      throw new ConfigError(`ASSAY_ATTACHMENTS names a bucket, and ${name} is not set.`);
+      throw new ConfigError(`ASSAY_ATTACHMENTS names a bucket, so ${name} must be set.`);
     return value;
   };
   const endpoint = setting('AWS_ENDPOINT_URL_S3') ?? setting('AWS_ENDPOINT_URL');
   if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)))
-    throw new ConfigError('AWS_ENDPOINT_URL must be an http or https address.');
+    throw new ConfigError('AWS_ENDPOINT_URL must be an http or https URL.');
   const prefix = decodeURIComponent(pathname).replace(/^\/+|(?<!\/)\/+$/g, '');
   return {
     kind: 's3',

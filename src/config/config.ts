@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { type AttachmentStoreConfig, parseAttachmentStore } from './attachment-store.ts';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
 import type { IssuerName } from '../auth/keys.ts';
-import { ConfigError } from './config-error.ts';
 import { parseExternalIssuer } from './external-issuer.ts';
 import {
-  parseChoice,
+  ConfigError,
   parseAddressBlocks,
   parseBoolean,
+  parseChoice,
   parseDatabaseUrl,
   parseInteger,
   parseList,
@@ -18,22 +18,22 @@ import {
   parseUrl,
 } from './parsers.ts';
 
-/** The parts of the API: one process serves all of them, or some. */
+/** The parts of the API. A process serves all or some of them. */
 export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
 export type AreaName = (typeof AREA_NAMES)[number];
 
-/** Everything that a deployment can choose. Times are milliseconds, sizes bytes. */
+/** The settings of a deployment. Times are milliseconds, sizes bytes. */
 export interface Config {
-  /** The demo manifest, the master key unless there is one below and, on SQLite, the database. */
+  /** Holds the demo manifest, the master key unless `masterKey` is set, and the database on SQLite. */
   dataDirectory: string;
   /** `postgres://…`; absent means SQLite in the data folder. */
   databaseUrl: string | undefined;
-  /** What the keys in the database are sealed with; `undefined` means a key in the data folder. */
+  /** Encrypts the keys in the database; `undefined` means the key in the data folder. */
   masterKey: KeyObject | undefined;
-  /** What they were sealed with until now, where `assay keys reseal` cannot find it in the data folder. */
+  /** The previous master key, for `assay keys reseal`; `undefined` means the key in the data folder. */
   oldMasterKey: KeyObject | undefined;
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
   areas: readonly AreaName[];
   deployment: 'commercial' | 'fedramp';
@@ -45,55 +45,53 @@ export interface Config {
   errorTypeBase: string | undefined;
   /** `iss` and `aud` of access tokens; `undefined` means `clientBaseUrl`, or else the address that the server listens on. */
   issuer: string | undefined;
-  /** An issuer outside whose access tokens are accepted as well; `undefined` for none. */
+  /** An external issuer whose access tokens are accepted as well; `undefined` for none. */
   externalIssuer: ExternalIssuerSettings | undefined;
-  /** How long an access token is good that the authorization server issues. */
   accessTokenLifetime: number;
-  /** How long a refresh token is good that is not used. */
+  /** Lifetime of an unused refresh token. */
   refreshTokenLifetime: number;
-  /** How long what a user approved is good at most, however often its refresh tokens are used. */
+  /** Maximum lifetime of a grant, however often its refresh tokens are used. */
   grantLifetime: number;
-  /** Whether the implicit flow is served at all; each client says so as well. */
+  /** Whether clients may use the implicit flow; each client must enable it as well. */
   implicitFlow: boolean;
-  /** How long a browser stays signed in: without use, and at most. */
+  /** Lifetime of a browser session without use, and at most. */
   sessionIdle: number;
   sessionLifetime: number;
   invitationLifetime: number;
-  /** After how many days changes leave the audit log; `null` for never. */
+  /** Days after which changes leave the audit log; `null` for never. */
   auditDays: number | null;
   /** `smtp://…` or `smtps://…`; absent means that no mail is sent. */
   smtpUrl: string | undefined;
   /** The sender of mail. */
   mailFrom: string;
-  /** Requests a minute, of a person, or of an address without a valid credential; 0 for no limit. */
+  /** Requests a minute for a user, or for an address without a valid credential; 0 for no limit. */
   rateLimit: number;
-  /** Whether operations 8 and 9 refuse tokens that hold reading scopes only. */
+  /** Whether operations 8 and 9 reject tokens with read-only scopes. */
   strictScopes: boolean;
   /** Largest batch of operations 8 and 9. */
   maxTagBatch: number;
-  /** The most pairs of a tag and an entity that one request of theirs touches. */
+  /** The most pairs of a tag and an entity in one request of operations 8 and 9. */
   maxTagPairs: number;
   /** Largest batch of operations 10 and 11. */
   maxAssetBatch: number;
-  /** Largest body of operations 8 to 11; others have smaller limits of their own, and never a larger one. */
+  /** Largest body of operations 8 to 11. Caps the smaller limits of other operations. */
   bodyLimit: number;
   requestTimeout: number;
-  /** Where attachments are kept; `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
+  /** `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
   attachments: AttachmentStoreConfig | undefined;
-  /** Largest file that can be attached. */
   maxAttachmentSize: number;
-  /** The most attachments of a vulnerability. */
+  /** A vulnerability. */
   maxAttachments: number;
-  /** Largest report that can be imported, as it is sent. */
+  /** Largest report, as uploaded. */
   maxImportSize: number;
-  /** What the thread of an import may hold in memory, in MiB. */
+  /** Memory limit of an import's worker thread, in MiB. */
   importMemory: number;
-  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are believed. */
+  /** Addresses and CIDR blocks of proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   /** Addresses and CIDR blocks that may read `/metrics`. */
   metricsAllowed: readonly string[];
   logLevel: LogLevel;
-  /** Whether `serve` loads demo data into a database that holds nothing. */
+  /** Whether `serve` loads demo data into an empty database. */
   demo: boolean;
 }
 
@@ -103,7 +101,7 @@ const YEAR_SECONDS = 365 * DAY_SECONDS;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What the command line may say; it wins over the environment. */
+/** Command line flags, which override the environment. */
 export interface Flags {
   data?: string | undefined;
   port?: string | undefined;
@@ -112,11 +110,11 @@ export interface Flags {
   demo?: boolean | undefined;
 }
 
-export { ConfigError } from './config-error.ts';
+export { ConfigError };
 
 /**
  * Reads the configuration from the flags and the environment.
- * @throws ConfigError for the first setting that cannot be used
+ * @throws ConfigError for the first invalid setting
  */
 export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.env): Config {
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
@@ -150,7 +148,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
     baseUrl: parseUrl('ASSAY_BASE_URL', text('ASSAY_BASE_URL')),
     baseUrlFedramp: parseUrl('ASSAY_BASE_URL_FEDRAMP', text('ASSAY_BASE_URL_FEDRAMP')),
     clientBaseUrl,
-    // It may have a query, and no fragment (RFC 6749, section 3.1).
+    // May have a query but no fragment (RFC 6749, section 3.1).
     authUrl: parseUrl('ASSAY_AUTH_URL', text('ASSAY_AUTH_URL'), /#/),
     errorTypeBase: parseUrl('ASSAY_ERROR_TYPE_BASE', text('ASSAY_ERROR_TYPE_BASE'), /\?/),
     issuer: parseUrl('ASSAY_ISSUER', text('ASSAY_ISSUER')) ?? clientBaseUrl,
@@ -187,7 +185,7 @@ export function loadConfig(flags: Flags = {}, env: NodeJS.ProcessEnv = process.e
   });
 }
 
-/** Where commands find what they work on, beside their flags. */
+/** The environment variables of commands that work on a server or a data folder. */
 export interface CommandEnvironment {
   /** `ASSAY_SERVER`. */
   server: string | undefined;
@@ -195,11 +193,10 @@ export interface CommandEnvironment {
   token: string | undefined;
   /** Whether the environment names a data folder or a database. */
   namesData: boolean;
-  /** Where the user's own settings are. */
+  /** The folder of the user's settings. */
   configFolder: string;
 }
 
-/** Reads what the environment says of where commands work. */
 export function loadCommandEnvironment(env: NodeJS.ProcessEnv = process.env): CommandEnvironment {
   const text = (name: string): string | undefined => env[name]?.trim() || undefined;
   return {
@@ -213,18 +210,18 @@ export function loadCommandEnvironment(env: NodeJS.ProcessEnv = process.env): Co
   };
 }
 
-/** The addresses of a running server, complete. */
+/** The public URLs of a running server. */
 export interface Addresses {
   baseUrl: string;
   baseUrlFedramp: string;
   clientBaseUrl: string;
   authUrl: string;
   errorTypeBase: string;
-  /** `iss` of the tokens that are made now, and of the authorization server's metadata. */
+  /** `iss` of new tokens and of the authorization server's metadata. */
   issuer: string;
 }
 
-/** @returns the addresses of the configuration, with what it leaves out filled in from where the server listens */
+/** Completes the configured URLs with `origin`, where the server listens. */
 export function resolveAddresses(config: Config, origin: string): Addresses {
   const clientBaseUrl = config.clientBaseUrl ?? origin;
   return {
@@ -238,9 +235,9 @@ export function resolveAddresses(config: Config, origin: string): Addresses {
 }
 
 /**
- * @param addresses read at every call, as they are complete only once a server listens
- * @returns what the deployment calls itself in tokens. Where nobody configured that, it is where the server listens; a
- *   token that it made while it listened on another port of this machine is still its own.
+ * Returns the issuer of the deployment's tokens. Without configuration, it is where the server listens; tokens from when it
+ * listened on another port of this machine stay valid.
+ * @param addresses read at every call, as they are complete only once the server listens
  */
 export function issuerName(config: Config, addresses: Addresses): IssuerName {
   return {

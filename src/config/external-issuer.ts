@@ -3,15 +3,15 @@ import type { JSONWebKeySet, JWK } from 'jose';
 import type { ExternalIssuerSettings } from '../auth/external-issuer.ts';
 import { isHttpsOrLoopback } from '../auth/fetch-with-limit.ts';
 import { isScope, type Scope } from '../auth/scopes.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from './parsers.ts';
 
 const SETTING_SUFFIXES = ['JWKS', 'AUDIENCE', 'CLAIMS', 'SCOPES'] as const;
 const DEFAULT_CLAIMS = { user: 'sub', scope: 'scope', organization: undefined };
 
 /**
- * Reads the settings of the issuer outside, whose access tokens are accepted beside our own.
- * @param setting reads one by its name; `undefined` where it is not set
- * @throws ConfigError for the first one that cannot be used
+ * Reads the settings of an external issuer, whose access tokens are accepted beside our own.
+ * @param setting reads a setting by its name; returns `undefined` if it is not set
+ * @throws ConfigError for the first invalid setting
  */
 export function parseExternalIssuer(
   setting: (name: string) => string | undefined,
@@ -19,20 +19,20 @@ export function parseExternalIssuer(
   const read = (name: (typeof SETTING_SUFFIXES)[number]) => setting(`ASSAY_EXTERNAL_${name}`);
   const issuer = setting('ASSAY_EXTERNAL_ISSUER');
   if (issuer === undefined) {
-    const idle = SETTING_SUFFIXES.find((name) => read(name) !== undefined);
-    if (idle !== undefined) {
+    const unused = SETTING_SUFFIXES.find((name) => read(name) !== undefined);
+    if (unused !== undefined) {
       throw new ConfigError(
-        `ASSAY_EXTERNAL_${idle} is set, and ASSAY_EXTERNAL_ISSUER is not. Set that too, or neither.`,
+        `ASSAY_EXTERNAL_${unused} is set without ASSAY_EXTERNAL_ISSUER. Set both, or neither.`,
       );
     }
     return undefined;
   }
   if (!URL.canParse(issuer) || !isHttpsOrLoopback(new URL(issuer)))
-    throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https address, not "${issuer}".`);
+    throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https URL, not "${issuer}".`);
   if (issuer === (setting('ASSAY_ISSUER') ?? setting('ASSAY_CLIENT_BASE_URL')))
-    throw new ConfigError('ASSAY_EXTERNAL_ISSUER must be another issuer than this server itself.');
+    throw new ConfigError('ASSAY_EXTERNAL_ISSUER must not be the issuer of this server.');
   return {
-    // Not changed in any way: an issuer is compared character by character (RFC 9068, section 4).
+    // Unchanged, as issuers are compared character by character (RFC 9068, section 4).
     issuer,
     keys: parseKeys(issuer, read('JWKS')),
     audience: read('AUDIENCE'),
@@ -44,25 +44,25 @@ export function parseExternalIssuer(
 function parseKeys(issuer: string, value: string | undefined): URL | JSONWebKeySet {
   if (value === undefined) {
     throw new ConfigError(
-      `ASSAY_EXTERNAL_JWKS must name the keys of ${issuer}: an https address, which its metadata call jwks_uri, or a file.`,
+      `ASSAY_EXTERNAL_JWKS must name the keys of ${issuer}: an https URL, the jwks_uri of its metadata, or a file.`,
     );
   }
   if (/^https?:\/\//i.test(value)) {
     if (!URL.canParse(value) || !isHttpsOrLoopback(new URL(value)))
-      throw new ConfigError(`ASSAY_EXTERNAL_JWKS must be an https address or a file, not "${value}".`);
+      throw new ConfigError(`ASSAY_EXTERNAL_JWKS must be an https URL or a file, not "${value}".`);
     return new URL(value);
   }
   let keys: unknown;
   try {
     keys = (JSON.parse(readFileSync(value, 'utf8')) as { keys?: unknown } | null)?.keys;
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'it is not JSON';
-    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} cannot be read (${reason}).`, {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'not JSON';
+    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} could not be read (${reason}).`, {
       cause: error,
     });
   }
   if (!Array.isArray(keys) || keys.length === 0 || !keys.every(isKey))
-    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} is no key set (RFC 7517).`);
+    throw new ConfigError(`ASSAY_EXTERNAL_JWKS: the file ${value} is not a JSON Web Key Set (RFC 7517).`);
   return { keys };
 }
 
@@ -75,7 +75,7 @@ function parseClaims(value: string | undefined): ExternalIssuerSettings['claims'
   const unknown = given.find(([name]) => !Object.hasOwn(DEFAULT_CLAIMS, name));
   if (unknown !== undefined) {
     throw new ConfigError(
-      `ASSAY_EXTERNAL_CLAIMS must look like user=sub scope=scope organization=org; it does not know "${unknown[0]}".`,
+      `ASSAY_EXTERNAL_CLAIMS must look like user=sub scope=scope organization=org; "${unknown[0]}" is unknown.`,
     );
   }
   return { ...DEFAULT_CLAIMS, ...Object.fromEntries(given) };
@@ -86,15 +86,13 @@ function parseScopes(value: string | undefined): ExternalIssuerSettings['scopes'
   const scopes = new Map<string, Scope[]>();
   for (const [theirs, ours] of parsePairs('ASSAY_EXTERNAL_SCOPES', value)) {
     if (!isScope(ours))
-      throw new ConfigError(
-        `ASSAY_EXTERNAL_SCOPES must map to scopes of this server, and "${ours}" is none.`,
-      );
+      throw new ConfigError(`ASSAY_EXTERNAL_SCOPES must map to scopes of this server; "${ours}" is not one.`);
     scopes.set(theirs, [...(scopes.get(theirs) ?? []), ours]);
   }
   return scopes;
 }
 
-/** The name may hold an equals sign, the value cannot. */
+/** Splits each pair at its last equals sign: a name may contain one, a value cannot. */
 function parsePairs(setting: string, value: string | undefined): [string, string][] {
   return (value ?? '')
     .split(/[\s,]+/)
@@ -102,7 +100,7 @@ function parsePairs(setting: string, value: string | undefined): [string, string
     .map((pair) => {
       const equals = pair.lastIndexOf('=');
       if (equals < 1 || equals === pair.length - 1)
-        throw new ConfigError(`${setting} must be pairs such as name=value, not "${pair}".`);
+        throw new ConfigError(`${setting} must contain pairs like name=value, not "${pair}".`);
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     });
 }

@@ -1,15 +1,20 @@
 import type { KeyObject } from 'node:crypto';
 import { isAddressBlock } from '../auth/ip-addresses.ts';
 import { parseMasterKey } from '../auth/master-key.ts';
-import { ConfigError } from './config-error.ts';
 
-/** @throws ConfigError for what is no whole number from `min` to `max`; so do those below for what they cannot use */
+/** A setting is invalid. The message names it and says what it accepts. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+// Each parser throws a `ConfigError` for a value that it does not accept.
+
 export function parseInteger(name: string, value: string, min: number, max: number): number {
-  const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= min && number <= max)) {
+  const integer = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (!(integer >= min && integer <= max)) {
     throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}".`);
   }
-  return number;
+  return integer;
 }
 
 export function parseBoolean(name: string, value: string | undefined, fallback: boolean): boolean {
@@ -26,23 +31,23 @@ export function parseChoice<const T extends string>(name: string, value: string,
   return found;
 }
 
-/** @param refused what it may not have, as paths are added to it; nor may an issuer have these (RFC 8414, section 2) */
-export function parseUrl(name: string, value: string | undefined, refused = /[?#]/): string | undefined {
+/** @param forbidden by default a query and a fragment: paths are appended, and an issuer has neither (RFC 8414, section 2) */
+export function parseUrl(name: string, value: string | undefined, forbidden = /[?#]/): string | undefined {
   if (value === undefined) return undefined;
   if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-    throw new ConfigError(`${name} must be an http or https address, not "${value}".`);
+    throw new ConfigError(`${name} must be an http or https URL, not "${value}".`);
   }
   const { username, password } = new URL(value);
-  if (refused.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
-  // The value may hold a password, so the message does not repeat it.
+  if (forbidden.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
+  // The message must not repeat a password.
   if (username !== '' || password !== '')
-    throw new ConfigError(`${name} must not have a user name or a password.`);
+    throw new ConfigError(`${name} must not contain a user name or a password.`);
   return value.replace(/(?<!\/)\/+$/, '');
 }
 
 export function parseDatabaseUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  // The value holds a password, so the message does not repeat it.
+  // The message must not repeat a password.
   if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
     throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
   }
@@ -52,15 +57,15 @@ export function parseDatabaseUrl(value: string | undefined): string | undefined 
 export function parseMasterKeySetting(name: string, value: string | undefined): KeyObject | undefined {
   if (value === undefined) return undefined;
   const key = parseMasterKey(value);
-  // The value may be nearly the key, so the message does not repeat it.
+  // The message must not repeat a mistyped key.
   if (key === undefined)
-    throw new ConfigError(`${name} must be 32 bytes in base64. "openssl rand -base64 32" makes one.`);
+    throw new ConfigError(`${name} must be 32 bytes in base64. Create one with "openssl rand -base64 32".`);
   return key;
 }
 
 export function parseSmtpUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  // The value may hold a password, so the message does not repeat it.
+  // The message must not repeat a password.
   if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
     throw new ConfigError('ASSAY_SMTP_URL must look like smtp://user:password@host:587.');
   }
@@ -75,7 +80,7 @@ export function parseAddressBlocks(name: string, value: string | undefined): rea
   return blocks;
 }
 
-/** @returns what stands between commas, without what is empty */
+/** Splits at commas and drops empty items. */
 export function parseList(value: string | undefined): readonly string[] {
   return (value ?? '')
     .split(',')

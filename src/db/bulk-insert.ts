@@ -1,22 +1,22 @@
-import { CompiledQuery, PostgresAdapter, sql as query } from 'kysely';
+import { CompiledQuery, sql as query } from 'kysely';
 import type { Transaction } from './engine.ts';
 import { chunked } from './chunks.ts';
 import { markPipelined } from './prepared-queries.ts';
 
 export type ColumnKind = 'int' | 'real' | 'text';
 type InsertValue = string | number | null;
-/** The values of one row, in the order of the columns. */
+/** The values of a row, in the order of the columns. */
 export type InsertRow = readonly InsertValue[];
 
-/** Rows a statement on SQLite; the rest of a list goes in the next smaller one, so that few statements are prepared. */
+/** Rows a statement on SQLite. The rest of a list goes into smaller statements, so that few of them are prepared. */
 const STATEMENT_SIZES = [200, 20, 1];
-/** So many rows of numbers alone go as JSON in one statement on SQLite, which else keeps what each statement changes. */
+/** From this many rows of integers on, SQLite inserts them from JSON in one statement: each statement journals its changes. */
 const JSON_INSERT_THRESHOLD = 400;
 /**
- * An insert of any number of rows, as fast as the engine takes them: SQLite wants many rows of bound parameters in a
- * statement that stays the same, PostgreSQL an array a column.
- * @param columns the columns in the order of a row's values
- * @param conflict what follows the rows: `on conflict …`
+ * Prepares an insert of any number of rows, in the form that is fastest on the engine: SQLite gets many rows of bound
+ * parameters in a cached statement, PostgreSQL an array a column.
+ * @param columns in the order of a row's values
+ * @param conflict an `on conflict` clause
  */
 export function prepareInsert(
   table: string,
@@ -59,16 +59,15 @@ export function prepareInsert(
 
   return async (tx, rows) => {
     if (rows.length === 0) return;
-    const postgres = tx.getExecutor().adapter instanceof PostgresAdapter;
-    await (postgres ? insertIntoPostgres(tx, rows) : insertIntoSqlite(tx, rows));
+    await (tx.engine === 'postgres' ? insertIntoPostgres(tx, rows) : insertIntoSqlite(tx, rows));
   };
 }
 
 /**
- * An insert of rows that differ in one whole number alone, which is all that is sent of each.
- * @param columns the columns that the rows have in common
- * @param each the column that tells them apart
- * @returns a function that takes what they have in common, in the order of the columns, and the numbers
+ * Prepares an insert of rows that differ in one integer only, so that only this is sent for each row.
+ * @param columns the columns whose values the rows share
+ * @param each the column that differs
+ * @returns a function that takes the shared values, in the order of `columns`, and the integers
  */
 export function prepareInsertVarying(
   table: string,
@@ -77,28 +76,30 @@ export function prepareInsertVarying(
 ): (tx: Transaction, common: InsertRow, numbers: readonly number[]) => Promise<void> {
   const names = Object.keys(columns);
   const target = `insert into ${table} ("${each.column}", ${names.map((name) => `"${name}"`).join(', ')})`;
-  const places = names.map((name, index) => `$${index + 2}::${POSTGRES_TYPES[columns[name] as ColumnKind]}`);
+  const parameters = names.map(
+    (name, index) => `$${index + 2}::${POSTGRES_TYPES[columns[name] as ColumnKind]}`,
+  );
   const number = each.kind === 'int' ? 'item' : 'item::text';
-  const postgres = `${target} select ${number}, ${places.join(', ')} from unnest($1::bigint[]) as item`;
+  const postgres = `${target} select ${number}, ${parameters.join(', ')} from unnest($1::bigint[]) as item`;
   const value = each.kind === 'int' ? 'value' : 'cast(value as text)';
   const sqlite = `${target} select ${value}, ${names.map((_name, index) => `?${index + 2}`).join(', ')} from json_each(?1)`;
   return async (tx, common, numbers) => {
-    const isPostgres = tx.getExecutor().adapter instanceof PostgresAdapter;
+    const isPostgres = tx.engine === 'postgres';
     const statement = CompiledQuery.raw(isPostgres ? postgres : sqlite, [numbers, ...common]);
     await tx.executeQuery(isPostgres ? markPipelined(statement) : statement);
   };
 }
 
-/** Rows that differ in one whole number alone. */
+/** Rows that differ in one integer only. */
 interface InsertGroup {
-  /** What they have in common, in the order of the columns. */
+  /** The shared values, in the order of the columns. */
   common: InsertRow;
   numbers: readonly number[];
 }
 
 /**
- * The same of several groups of such rows: a statement a group on SQLite, which takes half as long as one that reads all
- * rows from one list, and one for all on PostgreSQL.
+ * The same for several groups of such rows: a statement a group on SQLite, which takes half as long as one for all rows, and
+ * one statement for all on PostgreSQL.
  */
 export function prepareGroupedInsert(
   table: string,
@@ -108,7 +109,7 @@ export function prepareGroupedInsert(
   const insertAlike = prepareInsertVarying(table, columns, each);
   const insertAll = prepareInsert(table, { ...columns, [each.column]: each.kind });
   return async (tx, groups) => {
-    if (tx.getExecutor().adapter instanceof PostgresAdapter) {
+    if (tx.engine === 'postgres') {
       await insertAll(
         tx,
         groups.flatMap(({ common, numbers }) => numbers.map((number) => [...common, number])),
@@ -122,13 +123,13 @@ export function prepareGroupedInsert(
 const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
 
 /**
- * Takes ids for rows that are about to be inserted, so that what refers to them needs not wait for them.
- * @param table whose column `id` the engine assigns
- * @returns ascending; nobody else gets them, and those that are not used are lost
+ * Reserves ids for rows, so that rows that refer to them can be inserted without waiting for theirs.
+ * @param table with a column `id` that the engine assigns
+ * @returns ascending ids, which no other transaction gets; unused ones are lost
  */
 export async function reserveIds(tx: Transaction, table: string, count: number): Promise<number[]> {
   if (count === 0) return [];
-  if (tx.getExecutor().adapter instanceof PostgresAdapter) {
+  if (tx.engine === 'postgres') {
     const { rows } = await query<{ id: number }>`
       select nextval(pg_get_serial_sequence(${table}, 'id')) as id from generate_series(1, ${count}::int)`.execute(
       tx,

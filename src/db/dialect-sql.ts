@@ -1,71 +1,70 @@
-import { type Expression, PostgresAdapter, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { ReadConnection, Transaction } from './engine.ts';
 
 /**
- * `column in (…)` for a list of any length, as one statement with one parameter on either engine.
- * @param values the list, or the placeholder of one in a prepared query
+ * `column in (…)` for a list of any length, with one parameter.
+ * @param values the list, or its placeholder in a prepared query
  */
 export function inList<T extends string | number>(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   column: Expression<T> | Expression<T | null>,
   values: readonly T[],
 ): RawBuilder<SqlBool> {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return db.engine === 'postgres'
     ? sql<SqlBool>`${column} = any(${values})`
     : sql<SqlBool>`${column} in (select value from json_each(${values}))`;
 }
 
 /**
- * @param select of one column of whole numbers
- * @returns these, read as one value: thousands of rows of one number take several times as long
+ * Selects ids as one JSON value, which is several times as fast as thousands of rows of one number.
+ * @param select of one column of integers
  */
 export async function selectIds(db: ReadConnection, select: RawBuilder<unknown>): Promise<number[]> {
-  const isPostgres = db.getExecutor().adapter instanceof PostgresAdapter;
-  const listed = isPostgres ? sql`json_agg(number)::text` : sql`json_group_array(number)`;
+  const list = db.engine === 'postgres' ? sql`json_agg(number)::text` : sql`json_group_array(number)`;
   const { rows } = await sql<{ list: string | null }>`with numbers (number) as (${select})
-    select ${listed} as list from numbers`.execute(db);
+    select ${list} as list from numbers`.execute(db);
   return JSON.parse(rows[0]?.list ?? '[]') as number[];
 }
 
 /**
- * A condition that rows of an order are tried by until a page is full. SQLite would gather all that a select has before the
- * first row, and is told to look each row up; PostgreSQL chooses by itself.
+ * The condition of a query that reads rows in order until a page is full: `row` checks each row, `all` a subselect. SQLite
+ * would materialise the subselect before the first row, so it gets `row`; PostgreSQL's planner chooses by itself.
  */
 export function rowOrSetCondition(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   { row, all }: { row: RawBuilder<SqlBool>; all: RawBuilder<SqlBool> },
 ): RawBuilder<SqlBool> {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? all : row;
+  return db.engine === 'postgres' ? all : row;
 }
 
-/** A list of whole numbers as a table `item` with one column, `value`. */
+/** A list of integers as a table `item` with one column, `value`. */
 export function numbersTable(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   values: readonly number[],
 ): RawBuilder<{ value: number }> {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return db.engine === 'postgres'
     ? sql`unnest(${values}::bigint[]) as item (value)`
     : sql`json_each(${values}) as item`;
 }
 
-/** Pairs of whole numbers, as JSON, as a table with the columns `one` and `other`, which wants a name. */
+/** A JSON list of pairs of integers as a table with the columns `one` and `other`; the caller adds an alias. */
 export function pairsTable(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   pairs: string,
 ): RawBuilder<{ one: number; other: number }> {
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return db.engine === 'postgres'
     ? sql`(select (value ->> 0)::bigint as one, (value ->> 1)::bigint as other
         from jsonb_array_elements(${pairs}::jsonb))`
     : sql`(select value ->> 0 as one, value ->> 1 as other from json_each(${pairs}))`;
 }
 
-/** JSON lists as a table `item` with one column, `value`, of which `value ->> 0` is the first text of a list. */
+/** Lists as a table `item` with one JSON column, `value`: `value ->> 0` is the first text of a list. */
 export function jsonRowsTable(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   lists: readonly (readonly (string | number | null)[])[],
 ): RawBuilder<{ value: string }> {
   const text = JSON.stringify(lists);
-  return db.getExecutor().adapter instanceof PostgresAdapter
+  return db.engine === 'postgres'
     ? sql`jsonb_array_elements(${text}::jsonb) as item (value)`
     : sql`json_each(${text}) as item`;
 }
@@ -77,28 +76,32 @@ export const itemReal = (index: number) =>
   sql<number>`cast(item.value ->> ${sql.lit(index)} as double precision)`;
 
 /**
- * The columns of a wide row to select. SQLite's driver takes longer for each value of a row than for reading all of it, so
- * there they are one value, in JSON. PostgreSQL would make that of every row before it sorts, and has them by themselves.
- * @param columns at most 100; what is selected is read by `unpackRows`
+ * Selects the columns of a wide row as one JSON value on SQLite, whose driver spends more time on each value than on reading
+ * the row. PostgreSQL would build that value for every row before it sorts, so it selects the columns. `unpackRows` reads
+ * the result of either.
+ * @param columns at most 100
  */
 export function packedColumns<C extends readonly string[]>(
-  db: Pick<ReadConnection, 'getExecutor'>,
+  db: Pick<ReadConnection, 'engine'>,
   columns: C,
 ): C {
-  if (db.getExecutor().adapter instanceof PostgresAdapter) return columns;
+  if (db.engine === 'postgres') return columns;
   const list = sql.join(columns.map((column) => sql.ref(column)));
-  // Whoever selects it has the rows of these columns once they are unpacked.
+  // The type is true once the rows are unpacked.
   return [sql<string>`json_array(${list})`.as(PACKED_COLUMN)] as unknown as C;
 }
 
 const PACKED_COLUMN = 'packed_columns';
 
-/** @returns the rows of `wide` columns, which have these names in their order */
+/**
+ * Unpacks rows that were selected by `packedColumns`.
+ * @param names of the columns, in the same order
+ */
 export function unpackRows<Row extends object>(names: readonly (keyof Row)[], rows: readonly Row[]): Row[] {
   const texts = rows.flatMap((row) => (PACKED_COLUMN in row ? [row[PACKED_COLUMN] as string] : []));
   if (texts.length === 0) return [...rows];
   const lists = JSON.parse(`[${texts.join(',')}]`) as Row[keyof Row][][];
-  // A copy has all of its members from the start, and filling them is twice as fast as adding them.
+  // Filling the properties of a copy is twice as fast as adding them.
   const empty = Object.fromEntries(names.map((name) => [name, null])) as Row;
   return lists.map((values) => {
     const row = { ...empty };
@@ -109,51 +112,47 @@ export function unpackRows<Row extends object>(names: readonly (keyof Row)[], ro
 }
 
 /**
- * A whole number's column in a condition that finds no rows and only leaves some out. Without a word, SQLite walks
- * through all rows of an organization by its index, rather than look up a list of keys in theirs.
+ * Keeps SQLite from choosing the index of an integer column that only filters. Otherwise it scans all rows of an
+ * organization by its index instead of looking up a list of keys.
  */
 export function withoutIndex(column: Expression<number>): RawBuilder<number> {
   return sql<number>`+${column}`;
 }
 
-/**
- * What ends a select of a unit of work whose rows nobody may delete until the unit is over. Where there is one writer at
- * a time, it need not be said.
- */
-export function forKeyShare(db: Pick<ReadConnection, 'getExecutor'>): RawBuilder<unknown> {
-  return db.getExecutor().adapter instanceof PostgresAdapter ? sql`for key share` : sql``;
+/** Locks the selected rows against deletion until the transaction ends. SQLite has one writer at a time, and needs no lock. */
+export function forKeyShare(db: Pick<ReadConnection, 'engine'>): RawBuilder<unknown> {
+  return db.engine === 'postgres' ? sql`for key share` : sql``;
 }
 
 /**
- * What ends a select of a unit of work whose rows nobody may change or delete until the unit is over, while others may
- * still refer to them. Whoever else holds them waits, and then finds what the first has left. Where there is one writer at
- * a time, it need not be said.
- * @param table whose rows, where several are joined
+ * Locks the selected rows against changes and deletion until the transaction ends; others may still refer to them. Another
+ * transaction that locks them waits, and then reads the changed rows. SQLite has one writer at a time, and needs no lock.
+ * @param table whose rows to lock, in a join
  */
-export function forNoKeyUpdate(db: Pick<ReadConnection, 'getExecutor'>, table?: string): RawBuilder<unknown> {
-  if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return sql``;
+export function forNoKeyUpdate(db: Pick<ReadConnection, 'engine'>, table?: string): RawBuilder<unknown> {
+  if (db.engine !== 'postgres') return sql``;
   return table === undefined ? sql`for no key update` : sql`for no key update of ${sql.ref(table)}`;
 }
 
 /**
- * Takes a lock that ends with the unit of work, on whichever instance that runs, without waiting for it. Where there is one
- * writer at a time, nobody else can have it.
- * @param number of 64 bits, of what is locked
- * @returns whether this unit of work has it
+ * Takes a lock, shared by all instances, until the transaction ends. Does not wait. Always succeeds on SQLite, which has one
+ * writer at a time.
+ * @param number the 64-bit id of the lock
+ * @returns whether this transaction has the lock
  */
 export async function tryAdvisoryLock(tx: Transaction, number: bigint): Promise<boolean> {
-  if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) return true;
+  if (tx.engine !== 'postgres') return true;
   const { rows } = await sql<{ locked: boolean }>`
     select pg_try_advisory_xact_lock(${String(number)}::bigint) as locked`.execute(tx);
   return rows[0]?.locked === true;
 }
 
-/** The form that names are compared by: without regard to case, outer space or composition of characters. */
+/** Normalizes a name for comparison: case, surrounding space and Unicode composition are ignored. */
 export function normalizeName(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
-/** @returns the condition that a text holds another one, which may be any; both in one form, as of `searchKey` */
+/** The condition that a column contains a text, with wildcards escaped. Both must be in the form of `searchKey`. */
 export function containsSubstring(column: Expression<string>, part: string): RawBuilder<SqlBool> {
   const escaped = part.replace(/[\\%_]/g, '\\$&');
   return sql<SqlBool>`${column} like ${`%${escaped}%`} escape ${sql.lit('\\')}`;

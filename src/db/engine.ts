@@ -1,89 +1,101 @@
-import type { Kysely } from 'kysely';
+import { Kysely, type KyselyConfig, type KyselyProps } from 'kysely';
 import type { Tables } from './schema.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
 declare const writable: unique symbol;
 
-/** A connection that can only read: what a reading function takes. */
-export type ReadConnection = Pick<Kysely<Tables>, 'selectFrom' | 'executeQuery' | 'getExecutor'>;
+/** A read-only connection: what functions that read take. */
+export type ReadConnection = Pick<QueryBuilder, 'engine' | 'selectFrom' | 'executeQuery' | 'getExecutor'>;
 
-/** A connection inside a unit of work: what a writing function takes. Only `Database.write` makes one. */
-export type Transaction = Kysely<Tables> & { readonly [writable]: true };
+/** A connection inside a transaction: what functions that write take. Only `Database.write` creates one. */
+export type Transaction = QueryBuilder & { readonly [writable]: true };
+
+/** Kysely, with the engine that its queries run on: helpers choose their SQL by it. */
+export class QueryBuilder extends Kysely<Tables> {
+  readonly engine: Engine;
+
+  constructor(engine: Engine, config: KyselyConfig | KyselyProps) {
+    super(config as KyselyConfig);
+    this.engine = engine;
+  }
+}
 
 export interface DatabaseConfig {
-  /** `postgres://…`; absent means SQLite in `dataDirectory`. */
+  /** `postgres://…`. Absent means SQLite in `dataDirectory`. */
   databaseUrl?: string | undefined;
   dataDirectory: string;
-  /** The longest that one statement may run on PostgreSQL, and that a write waits for the lock on SQLite, in ms. */
+  /** Milliseconds: the limit of one statement on PostgreSQL, and of a write's wait for the lock on SQLite. */
   timeout: number;
-  /** How many MiB of pages each of SQLite's two connections keeps in memory; 64 unless told. */
+  /** MiB of pages that each of SQLite's two connections caches. The default is 64. */
   pageCache?: number | undefined;
   /**
-   * What is written here is durable with the next commit of anyone to whom this is not said, and not yet when `write`
-   * resolves: for work that is begun again as a whole after a crash, and whose end somebody else writes down (ADR 69).
+   * Commits without fsync. Another connection's next durable commit makes these writes durable too (ADR 69). For work that
+   * restarts from the beginning after a crash and whose completion another connection records.
    */
   relaxedDurability?: boolean | undefined;
-  /** The folder of the modules, built, that threads begin with. Without it SQLite reads in this one alone. */
+  /** The folder of the built worker modules. Without it, SQLite runs every query on the calling thread. */
   workerDirectory?: URL | undefined;
 }
 
 export interface DatabaseStatistics {
   /** Durable commits since the process started. */
   commits: number;
-  /** Units of work in them; more than `commits` where units shared one. */
+  /** Transactions in these commits; more than `commits` where transactions shared one. */
   transactions: number;
-  /** Units of work, or requests for a connection, that wait now. */
+  /** Transactions and requests for a connection that are waiting now. */
   waiting: number;
-  /** Connections that are open now. */
+  /** Open connections. */
   connections: number;
 }
 
-/** An `AbortSignal`, or anything that says the same: creating a signal for each request would take 8 µs of it. */
+/** An `AbortSignal`, or anything with its state: creating a signal for each request would take 8 µs of it. */
 export type AbortState = Pick<AbortSignal, 'aborted'>;
 
-/** One database of either engine. */
+export interface WriteOptions {
+  /** The transaction changes thousands of rows, so it never joins a group that has already started. */
+  large?: boolean | undefined;
+  /** A transaction that has not begun when the signal is aborted throws `OperationAborted`. */
+  signal?: AbortState | undefined;
+}
+
+/** A database of either engine. */
 export interface Database {
   readonly engine: Engine;
   /** Sees durable data only, never an open transaction. */
   readonly read: ReadConnection;
-  /** The same for statements that may take long: on SQLite threads answer them, so that they hold no event loop. */
+  /** The same for statements that may take long. On SQLite, worker threads run them, off the event loop. */
   readonly readLong: ReadConnection;
-  /** The same, but statements that have not begun when the signal is aborted throw OperationAborted. */
+  /** The same. Statements that have not begun when the signal is aborted throw `OperationAborted`. */
   abortableRead(signal: AbortState | undefined): ReadConnection;
   /**
-   * Runs a unit of work and resolves once it is durable, or with `durableLater` committed. The unit is run again as a whole when the engine asks for
-   * it, so it changes nothing but the database and waits for nothing else.
-   * @throws Unavailable when the engine cannot take it now, WriteConflict when others were always faster; whatever
-   *   the unit throws, with nothing changed
-   * @param options `large`: it changes thousands of rows, and so is to share no transaction that others have begun;
-   *   `signal`: a transaction that has not begun when it is aborted throws OperationAborted
+   * Runs a transaction and resolves once it is durable, or with `relaxedDurability` once it is committed. The engine may
+   * ask for a retry, which runs `transaction` again from the start: it must change only the database and wait for nothing
+   * else.
+   * @throws StorageError when the engine cannot run it now, or retries did not resolve a conflict; and whatever
+   *   `transaction` throws. Nothing is changed then
    */
-  write<T>(unit: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** @returns whether it has no tables yet: no migration was ever applied */
+  write<T>(transaction: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** @returns whether no migration has been applied yet */
   isEmpty(): Promise<boolean>;
   /** Applies missing migrations and returns their names. */
   migrate(): Promise<string[]>;
   /**
-   * Resolves when the database answers, is migrated and takes writes; throws otherwise.
+   * Resolves if the database answers, is migrated and accepts writes.
    * @param now in milliseconds since 1970
+   * @throws StorageError otherwise
    */
   check(now: number): Promise<void>;
   /**
-   * Copies the database, consistently and while it is written to, into a new file. SQLite only.
-   * @throws Error on PostgreSQL, which has its own tools for it
+   * Writes a consistent copy of the database to a new file, while the database stays in use. SQLite only.
+   * @throws Error on PostgreSQL, which has tools of its own for it
    */
   backup(file: string): Promise<void>;
   statistics(): DatabaseStatistics;
   close(): Promise<void>;
 }
 
-export interface WriteOptions {
-  large?: boolean | undefined;
-  signal?: AbortState | undefined;
-}
-
-/** The caller no longer waits for the result, and nothing was begun. */
+/** The caller no longer waits for the result, and nothing has begun. */
 export class OperationAborted extends Error {
   override name = 'OperationAborted';
 }
@@ -93,20 +105,23 @@ export function throwIfAborted(signal: AbortState | undefined): void {
   if (signal?.aborted === true) throw new OperationAborted('The request was aborted.');
 }
 
-/** The engine cannot answer now, through no fault of the caller's: worth another try later. */
-export class StorageError extends Error {
-  override name = 'Unavailable';
-}
-
-/** Others keep it too busy: it may well answer them meanwhile. */
-export class DatabaseBusy extends StorageError {
-  override name = 'Busy';
-}
+/**
+ * - `unavailable`: the database or the file store failed or cannot be reached
+ * - `busy`: too many requests are waiting for it
+ * - `conflict`: concurrent transactions kept changing the same rows
+ */
+export type StorageErrorCode = 'unavailable' | 'busy' | 'conflict';
 
 /**
- * Others changed the same rows, again and again. A unit of work that finds what it has read replaced may throw it
- * as well: it is then run again, as when the engine finds out.
+ * The database, or the store of attachments, cannot serve the request now. The request is not at fault; a retry may succeed.
+ * A transaction that finds its input changed concurrently may throw a `conflict` itself: it is then retried.
  */
-export class WriteConflict extends StorageError {
-  override name = 'WriteConflict';
+export class StorageError extends Error {
+  override name = 'StorageError';
+  readonly code: StorageErrorCode;
+
+  constructor(code: StorageErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
 }

@@ -2,7 +2,7 @@ import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
-/** Every migration in the order it is applied: forward only, never edited once released. */
+/** In the order of application. Forward only, and never edited once released. */
 const migrations: readonly Migration[] = [initial];
 
 const dialects: Record<Engine, SchemaDialect> = {
@@ -28,17 +28,17 @@ const dialects: Record<Engine, SchemaDialect> = {
   },
 };
 
-/** What a migration needs of an engine: one connection that is alone with the schema until it commits. */
+/** A connection with exclusive access to the schema until it commits. */
 export interface SchemaSession {
   execute(sql: string): Promise<void>;
   names(sql: string): Promise<string[]>;
 }
 
 /**
- * Applies what is missing, in one transaction that holds the engine's migration lock, so that two instances may
- * start together.
+ * Applies missing migrations. The caller's transaction holds the engine's migration lock, so that instances may start
+ * concurrently.
  * @returns the names of the migrations that this call applied, in order
- * @throws Error when the database was written by a newer version than this one
+ * @throws Error when a newer version has written the database
  */
 export async function migrate(engine: Engine, session: SchemaSession): Promise<string[]> {
   const dialect = dialects[engine];
@@ -47,7 +47,7 @@ export async function migrate(engine: Engine, session: SchemaSession): Promise<s
   const unknown = [...applied].find((name) => !migrations.some((migration) => migration.name === name));
   if (unknown !== undefined) {
     throw new Error(
-      `The database has migration ${unknown}, which this version does not know. Run the newer version.`,
+      `The database has the migration ${unknown}, which this version does not know. Run a newer version of Assay.`,
     );
   }
   const missing = migrations.filter((migration) => !applied.has(migration.name));
@@ -58,7 +58,7 @@ export async function migrate(engine: Engine, session: SchemaSession): Promise<s
   return missing.map((migration) => migration.name);
 }
 
-/** @returns whether every migration is applied, given the names that are */
+/** @returns whether the applied migrations include all of ours */
 export function isCurrent(applied: readonly string[]): boolean {
   return migrations.every((migration) => applied.includes(migration.name));
 }

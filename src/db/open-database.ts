@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import type { Database, DatabaseConfig } from './engine.ts';
 import { withWriteProbe } from './write-probe.ts';
 
-/**
- * @returns whether there is a SQLite database in a data folder, which opening it would make; `true` also where that cannot
- *   be found out, which opening it then tells
- */
+/** @returns whether a data folder has a SQLite database; `true` also for a folder that opening will fail to read */
 export function hasSqlite(dataDirectory: string): boolean {
   try {
     return statSync(join(dataDirectory, 'assay.db')).isFile();
@@ -15,7 +12,7 @@ export function hasSqlite(dataDirectory: string): boolean {
   }
 }
 
-/** Opens the database that the configuration names; only the driver that it needs is loaded. */
+/** Opens the configured database. Loads only the driver that it needs. */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   if (config.databaseUrl === undefined) {
     const { openSqlite } = await import('./sqlite/open-sqlite.ts');

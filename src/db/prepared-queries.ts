@@ -1,7 +1,7 @@
-import { type CompiledQuery, PostgresAdapter } from 'kysely';
-import type { ReadConnection, Transaction } from './engine.ts';
+import type { CompiledQuery } from 'kysely';
+import type { Engine, ReadConnection, Transaction } from './engine.ts';
 
-/** Stands where a parameter goes while the query is built. */
+/** Stands for a parameter while the query is built. */
 class Placeholder {
   readonly name: string;
   constructor(name: string) {
@@ -9,7 +9,7 @@ class Placeholder {
   }
 }
 
-/** A query whose rows are `R`. Kysely's `Compilable` says nothing of them that the compiler would compare; `execute` does. */
+/** A query whose rows are `R`: `execute` carries their type, which Kysely's `Compilable` does not check. */
 interface Query<R> {
   compile(): CompiledQuery;
   execute(): Promise<readonly R[]>;
@@ -18,10 +18,9 @@ interface Query<R> {
 type Build<D, P, R> = (db: D, parameters: P) => Query<R>;
 
 /**
- * A query that is built and compiled once an engine instead of at every call: building costs more than running.
- * `build` sees placeholders where its parameters will be, so it may pass them on and not look at them; a parameter
- * may be `null` at the call, as long as `build` does not choose its SQL by it.
- * @returns a function from a connection and the parameters to the rows
+ * Compiles a query once an engine instead of at every call, as building a query costs more than running it. `build` gets
+ * placeholders for its parameters: it may pass them on, but not inspect them or choose its SQL by them.
+ * @returns a function that runs the query with parameters and resolves with the rows
  */
 export function prepareQuery<P extends object, R>(
   build: Build<ReadConnection, P, R>,
@@ -29,14 +28,14 @@ export function prepareQuery<P extends object, R>(
   return compileOnce(build);
 }
 
-/** The same for a statement that changes something: it wants a unit of work. */
+/** The same for a statement that writes. */
 export function prepareWrite<P extends object, R>(
   build: Build<Transaction, P, R>,
 ): (tx: Transaction, parameters: P) => Promise<R[]> {
   return compileOnce(build);
 }
 
-/** The same for a statement of which only the number of rows that it changed is wanted. */
+/** The same, resolving with the number of changed rows. */
 export function prepareRowCount<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<number> {
@@ -44,10 +43,7 @@ export function prepareRowCount<P extends object>(
   return async (tx, parameters) => Number((await tx.executeQuery(bind(tx, parameters))).numAffectedRows ?? 0);
 }
 
-/**
- * The same for a statement of whose answer nothing is read but that it failed, which fails the unit of work: on PostgreSQL
- * it is sent, and not waited for.
- */
+/** The same without a result: PostgreSQL sends the statement and does not wait. If it fails, the transaction fails. */
 export function preparePipelined<P extends object>(
   build: Build<Transaction, P, unknown>,
 ): (tx: Transaction, parameters: P) => Promise<void> {
@@ -57,7 +53,7 @@ export function preparePipelined<P extends object>(
 
 const pipelined = Symbol('unread');
 
-/** Marks a statement as one of whose answer nothing is read. */
+/** Marks a statement whose result is not read. */
 export function markPipelined(query: CompiledQuery): CompiledQuery {
   return Object.assign({}, query, { [pipelined]: true });
 }
@@ -72,11 +68,10 @@ function compileOnce<D extends ReadConnection, P extends object, R>(build: Build
 }
 
 function compileAndBind<D extends ReadConnection, P extends object, R>(build: Build<D, P, R>) {
-  const compiled: { sqlite?: CompiledQuery<R>; postgres?: CompiledQuery<R> } = {};
+  const compiled: Partial<Record<Engine, CompiledQuery<R>>> = {};
   const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) }) as P;
   return (db: D, parameters: P): CompiledQuery<R> => {
-    const engine = db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite';
-    const query = (compiled[engine] ??= build(db, placeholders).compile());
+    const query = (compiled[db.engine] ??= build(db, placeholders).compile());
     const values = query.parameters.map((value) =>
       value instanceof Placeholder ? parameters[value.name as keyof P] : value,
     );

@@ -1,30 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { DatabaseBusy, type Database, type Transaction, StorageError, WriteConflict } from './engine.ts';
+import { type Database, StorageError, type Transaction } from './engine.ts';
 
-/** The least time between two writes that only find out whether writes succeed again, in milliseconds. */
+/** The least milliseconds between two probes. */
 const PROBE_INTERVAL = 5_000;
-/**
- * Bytes that such a write has: more than most requests. They are noise, as an engine writes nothing where a row stays the
- * same, and little where it can compress.
- */
+/** Bytes: more than most requests write. Random, as an engine skips an unchanged row and compresses a compressible one. */
 const PROBE_SIZE = 64 * 1024;
-/** PostgreSQL: a statement, or its wait for a lock, took too long. Others succeed meanwhile. */
+/** PostgreSQL: a statement, or its wait for a lock, timed out. Other writes may succeed. */
 const TIMEOUT_CODES = ['57014', '55P03'];
 
 /**
- * The same database, whose `check` also says that writes fail: from the first one that fails for want of room or of a
- * database until one succeeds. Nothing may write while nobody is sent here, so `check` tries one itself now and then, and
- * when one of others did.
+ * Makes `check` fail while writes fail, from the first write that fails because the disk is full or the database is gone.
+ * A load balancer may send nothing to an instance that reports this, so `check` probes by a write of its own: every few
+ * seconds, and after another write has succeeded.
  */
 export function withWriteProbe(db: Database): Database {
-  /** Why the last write failed, if it did for want of room or of a database. */
   let failure: StorageError | undefined;
-  let nextTry = 0;
-  const write: Database['write'] = async (unit, options) => {
+  let nextProbe = 0;
+  const write: Database['write'] = async (transaction, options) => {
     try {
-      const value = await db.write(unit, options);
-      // It may have changed nothing, or less than most do: the next check tries whether that is all there is room for.
-      nextTry = 0;
+      const value = await db.write(transaction, options);
+      // It may have written nothing, or less than most writes do: the next check probes.
+      nextProbe = 0;
       return value;
     } catch (error) {
       if (isStorageFailure(error)) failure = error;
@@ -37,9 +33,10 @@ export function withWriteProbe(db: Database): Database {
     async check(now) {
       await db.check(now);
       if (failure === undefined) return;
-      if (now < nextTry) throw new StorageError('Writes fail.', { cause: failure });
-      nextTry = now + PROBE_INTERVAL;
-      // Only together do they say that there is room: what is written must be more than what a full disk still takes.
+      if (now < nextProbe)
+        throw new StorageError('unavailable', 'Writes to the database fail.', { cause: failure });
+      nextProbe = now + PROBE_INTERVAL;
+      // A nearly full disk accepts small writes, so the probe is large; clearing it proves that it can be repeated.
       await db.write((tx) => writeProbe(tx, randomBytes(PROBE_SIZE).toString('base64')));
       await db.write((tx) => writeProbe(tx, ''));
       failure = undefined;
@@ -47,13 +44,12 @@ export function withWriteProbe(db: Database): Database {
   };
 }
 
-async function writeProbe(tx: Transaction, noise: string): Promise<void> {
-  await tx.updateTable('write_trials').set({ noise }).execute();
+async function writeProbe(tx: Transaction, payload: string): Promise<void> {
+  await tx.updateTable('write_probes').set({ payload }).execute();
 }
 
 function isStorageFailure(error: unknown): error is StorageError {
-  if (!(error instanceof StorageError) || error instanceof WriteConflict || error instanceof DatabaseBusy)
-    return false;
+  if (!(error instanceof StorageError) || error.code !== 'unavailable') return false;
   const { cause } = error;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : '';
   return !TIMEOUT_CODES.includes(code);

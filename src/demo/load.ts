@@ -72,12 +72,12 @@ export async function demoFacts(
 ): Promise<{ facts: DemoFacts; loadedAt: number } | undefined> {
   const [main] = organizationData().organizations;
   const event = await db
-    .selectFrom('events')
-    .innerJoin('organizations', 'organizations.id', 'events.organization_id')
-    .select(['events.after', 'events.at'])
+    .selectFrom('audit_events')
+    .innerJoin('organizations', 'organizations.id', 'audit_events.organization_id')
+    .select(['audit_events.after', 'audit_events.at'])
     .where('organizations.uid', '=', main.organization.uid)
-    .where('events.action', '=', DEMO_LOADED_ACTION)
-    .orderBy('events.id')
+    .where('audit_events.action', '=', DEMO_LOADED_ACTION)
+    .orderBy('audit_events.id')
     .limit(1)
     .executeTakeFirst();
   if (event === undefined || event.after === null) return undefined;

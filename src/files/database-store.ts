@@ -1,10 +1,10 @@
 import type { Database } from '../db/engine.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** Bytes of a row. Each but the last has as many, so that a range is found without looking. */
+/** Bytes a row. Fixed, so that the rows of a range are known without a search. */
 const CHUNK_SIZE = 256 * 1024;
 
-/** Contents in rows of the database, for deployments without a folder that all instances share. */
+/** Stores files in the database, for deployments whose instances share no folder. */
 export class DatabaseStore implements FileStore {
   readonly #db: Database;
 
@@ -31,7 +31,7 @@ export class DatabaseStore implements FileStore {
         .where('number', '=', number)
         .executeTakeFirst();
       const begin = number * CHUNK_SIZE;
-      if (row === undefined) throw new Error(`The content ${key} ends before ${begin} bytes.`);
+      if (row === undefined) throw new Error(`The file ${key} has fewer than ${begin} bytes.`);
       yield row.bytes.subarray(Math.max(0, start - begin), Math.min(CHUNK_SIZE, end + 1 - begin));
     }
   }
@@ -42,18 +42,18 @@ export class DatabaseStore implements FileStore {
 }
 
 async function* splitIntoChunks(content: ByteStream): AsyncGenerator<Buffer> {
-  let pieces: Uint8Array[] = [];
+  let parts: Uint8Array[] = [];
   let size = 0;
-  for await (let piece of content) {
-    while (size + piece.length >= CHUNK_SIZE) {
-      pieces.push(piece.subarray(0, CHUNK_SIZE - size));
-      piece = piece.subarray(CHUNK_SIZE - size);
-      yield Buffer.concat(pieces);
-      pieces = [];
+  for await (let part of content) {
+    while (size + part.length >= CHUNK_SIZE) {
+      parts.push(part.subarray(0, CHUNK_SIZE - size));
+      part = part.subarray(CHUNK_SIZE - size);
+      yield Buffer.concat(parts);
+      parts = [];
       size = 0;
     }
-    pieces.push(piece);
-    size += piece.length;
+    parts.push(part);
+    size += part.length;
   }
-  if (size > 0) yield Buffer.concat(pieces);
+  if (size > 0) yield Buffer.concat(parts);
 }

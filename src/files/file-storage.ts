@@ -1,21 +1,21 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Database } from '../db/engine.ts';
 import {
-  reserveContent,
   beginRemoval,
   endRemoval,
-  type StoredContent,
   filterUnusedContents,
   findUnusedContents,
+  reserveContent,
+  type StoredContent,
 } from '../domain/shared/files.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** Rows that one unit of work is about, so that others need not wait long. */
+/** Rows a transaction, so that other writers need not wait long. */
 const BATCH_SIZE = 100;
-/** How long, in ms, a content waits for something to refer to it: longer than any request takes. */
+/** Milliseconds before an unreferenced file is deleted: longer than any request takes. */
 const GRACE_PERIOD = 24 * 3_600_000;
 
-/** Where contents go: the store, and the database that knows of them. */
+/** The file store, and the database that records what is in it. */
 export interface FileStorage {
   db: Database;
   files: FileStore;
@@ -24,9 +24,9 @@ export interface FileStorage {
 }
 
 /**
- * Stores a content under a key of its own. The database knows the key before the store does, so that a process that dies
- * leaves nothing for ever.
- * @param onKey told the key at once: whatever happens next, `discardContents` takes away what it has
+ * Stores a file under a new key. The key is recorded in the database first, so that the file of a process that dies is
+ * deleted later.
+ * @param onKey called with the key before the file is written; `deleteUnreferenced` then deletes what was written
  */
 export async function storeContent(
   { db, files, clock }: FileStorage,
@@ -42,20 +42,20 @@ export async function storeContent(
   return { key, sha256: hash.digest('hex'), size };
 
   async function* hashing(): ByteStream {
-    for await (const piece of content) {
-      hash.update(piece);
-      size += piece.length;
-      yield piece;
+    for await (const chunk of content) {
+      hash.update(chunk);
+      size += chunk.length;
+      yield chunk;
     }
   }
 }
 
-/** Takes away those of these contents that no file keeps. */
+/** Deletes those of these files that no row refers to. @returns how many */
 export async function deleteUnreferenced(
   { db, files }: FileStorage,
   keys: readonly string[],
 ): Promise<number> {
-  // A look costs less than a unit of work, and mostly all of them are kept.
+  // A read is cheaper than a transaction, and mostly all are referenced.
   if (keys.length === 0 || (await filterUnusedContents(db.read, keys)).length === 0) return 0;
   const unused = await db.write((tx) => beginRemoval(tx, keys));
   for (const key of unused) await files.remove(key);
@@ -64,20 +64,21 @@ export async function deleteUnreferenced(
 }
 
 /**
- * Takes away contents that no file keeps and that have waited for one long enough.
- * @returns how many are gone
+ * Deletes files that no row has referred to for the grace period.
+ * @param isStopping checked between batches
+ * @returns how many
  */
 export async function deleteUnused(
   storage: FileStorage,
   isStopping: () => boolean = () => false,
 ): Promise<number> {
   const before = storage.clock() - GRACE_PERIOD;
-  let removed = 0;
+  let total = 0;
   while (!isStopping()) {
     const keys = await findUnusedContents(storage.db.read, before, BATCH_SIZE);
-    const gone = await deleteUnreferenced(storage, keys);
-    if (gone === 0) break;
-    removed += gone;
+    const deleted = await deleteUnreferenced(storage, keys);
+    if (deleted === 0) break;
+    total += deleted;
   }
-  return removed;
+  return total;
 }

@@ -5,7 +5,7 @@ import type { ByteStream, FileStore } from './file-store.ts';
 
 const READ_BUFFER_SIZE = 64 * 1024;
 
-/** Contents as files of a folder, which several instances may share. */
+/** Stores files in a folder, which several instances may share. */
 export class FolderStore implements FileStore {
   readonly #folder: string;
 
@@ -15,16 +15,16 @@ export class FolderStore implements FileStore {
 
   async write(key: string, content: ByteStream): Promise<void> {
     const path = this.#pathOf(key);
-    const made = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const unfinished = partialPath(path);
-    await withFile(unfinished, 'wx', async (file) => {
-      for await (const piece of content) await writeFully(file, piece);
+    const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const partial = partialPath(path);
+    await withFile(partial, 'wx', async (file) => {
+      for await (const chunk of content) await writeFully(file, chunk);
       await file.sync();
     });
-    await rename(unfinished, path);
-    // A name is durable once its folder is, and so is the folder's own.
+    await rename(partial, path);
+    // A new entry is durable once its folder is synced; so is a new folder in its parent.
     await syncFolder(dirname(path));
-    if (made !== undefined) {
+    if (created !== undefined) {
       await syncFolder(this.#folder);
       await syncFolder(dirname(this.#folder));
     }
@@ -40,7 +40,7 @@ export class FolderStore implements FileStore {
     await rm(path, { force: true });
   }
 
-  /** Folders stay small: there are 256 of them. */
+  /** Spreads files over 256 subfolders, so that each stays small. */
   #pathOf(key: string): string {
     return join(this.#folder, key.slice(0, 2), key);
   }
@@ -50,8 +50,8 @@ function partialPath(path: string): string {
   return `${path}.part`;
 }
 
-async function writeFully(file: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
+async function writeFully(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -11,23 +11,23 @@ import type { S3Settings } from '../config/attachment-store.ts';
 import { StorageError } from '../db/engine.ts';
 import type { ByteStream, FileStore } from './file-store.ts';
 
-/** How long, in ms, nothing may move. */
+/** Milliseconds without traffic. */
 const TIMEOUT = 30_000;
-/** How often, and how long in ms before the second time, a request is sent that the store could not answer. */
+/** For requests that the store responses with 429 or 5xx, or not at all. */
 const MAX_ATTEMPTS = 3;
+/** Milliseconds before the second attempt. */
 const RETRY_DELAY = 200;
 
-/** Bytes that are read at once of those. */
 const READ_CHUNK_SIZE = 64 * 1024;
 
-/** The bytes of a request, in a file because their number and hash go before them. */
+/** The body of a request, spooled to a file because its length and hash are sent before it. */
 interface StagedFile {
   file: FileHandle;
   size: number;
   sha256: string;
 }
 
-/** Contents as objects of an S3-compatible store. */
+/** Stores files as objects of an S3-compatible store. */
 export class S3Store implements FileStore {
   readonly #settings: S3Settings;
 
@@ -38,26 +38,26 @@ export class S3Store implements FileStore {
   async write(key: string, content: ByteStream): Promise<void> {
     const file = await open(stagedPath(key), 'wx+', 0o600);
     try {
-      // Without a name nothing stays of it when the process dies; one that dies right here is cleared up by `remove`.
+      // Unlinked, so that the system frees it with the process. After a crash right here, `remove` deletes it.
       rmSync(stagedPath(key));
       const hash = createHash('sha256');
       let size = 0;
-      for await (const piece of content) {
-        hash.update(piece);
-        await file.appendFile(piece);
-        size += piece.length;
+      for await (const chunk of content) {
+        hash.update(chunk);
+        await file.appendFile(chunk);
+        size += chunk.length;
       }
-      const answer = await this.#send('PUT', key, {}, { file, size, sha256: hash.digest('hex') });
-      await requireStatus(answer, [200], `PUT ${key}`);
+      const response = await this.#send('PUT', key, {}, { file, size, sha256: hash.digest('hex') });
+      await requireStatus(response, [200], `PUT ${key}`);
     } finally {
       await file.close();
     }
   }
 
   async *read(key: string, start: number, end: number): ByteStream {
-    const answer = await this.#send('GET', key, { range: `bytes=${start}-${end}` });
-    if (answer.statusCode !== 206) await requireStatus(answer, [206], `GET ${key}`);
-    yield* answer;
+    const response = await this.#send('GET', key, { range: `bytes=${start}-${end}` });
+    if (response.statusCode !== 206) await requireStatus(response, [206], `GET ${key}`);
+    yield* response;
   }
 
   async remove(key: string): Promise<void> {
@@ -65,7 +65,7 @@ export class S3Store implements FileStore {
     await requireStatus(await this.#send('DELETE', key), [200, 204, 404], `DELETE ${key}`);
   }
 
-  /** @returns the first answer that is not the store's own failure */
+  /** @returns the first response that is not a failure of the store */
   async #send(
     method: string,
     key: string,
@@ -74,16 +74,16 @@ export class S3Store implements FileStore {
   ): Promise<IncomingMessage> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.#sendOnce(method, key, headers, staged);
-        const { statusCode = 0 } = answer;
-        if (statusCode < 500 && statusCode !== 429) return answer;
-        answer.resume();
-        throw new StorageError(`The store of attachments answers ${statusCode}.`);
+        const response = await this.#sendOnce(method, key, headers, staged);
+        const { statusCode = 0 } = response;
+        if (statusCode < 500 && statusCode !== 429) return response;
+        response.resume();
+        throw new StorageError('unavailable', `The attachment store responded with ${statusCode}.`);
       } catch (error) {
         if (attempt === MAX_ATTEMPTS)
           throw error instanceof StorageError
             ? error
-            : new StorageError('The store of attachments does not answer.', { cause: error });
+            : new StorageError('unavailable', 'The attachment store does not respond.', { cause: error });
         await delay(RETRY_DELAY * attempt);
       }
     }
@@ -107,7 +107,7 @@ export class S3Store implements FileStore {
       region,
     });
     const signed = await signer.sign();
-    // Loaded when it is used: a thread that keeps its files elsewhere would take a tenth of its start for it.
+    // Loaded on first use: it takes a tenth of a worker's start, and most deployments need neither.
     const { request: send } =
       signed.url.protocol === 'https:' ? await import('node:https') : await import('node:http');
     return new Promise((resolve, reject) => {
@@ -117,7 +117,7 @@ export class S3Store implements FileStore {
         headers: { ...Object.fromEntries(signed.headers), 'content-length': staged?.size ?? 0 },
       });
       request.on('response', resolve).on('error', reject);
-      request.on('timeout', () => request.destroy(new Error('Nothing moves.')));
+      request.on('timeout', () => request.destroy(new Error('The connection timed out.')));
       if (staged === undefined) request.end();
       else pipeline(bytesOf(staged), request).catch(reject);
     });
@@ -136,7 +136,7 @@ function stagedPath(key: string): string {
   return join(tmpdir(), `assay-${key}`);
 }
 
-/** Leaves the file open, as it may be sent again. */
+/** Leaves the file open for a retry. */
 async function* bytesOf({ file, size }: StagedFile): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size;) {
     const { bytesRead, buffer } = await file.read(
@@ -145,24 +145,23 @@ async function* bytesOf({ file, size }: StagedFile): AsyncGenerator<Uint8Array> 
       READ_CHUNK_SIZE,
       at,
     );
-    if (bytesRead === 0) throw new Error('The staged bytes end too soon.');
+    if (bytesRead === 0) throw new Error('The staged file is shorter than expected.');
     yield buffer.subarray(0, bytesRead);
     at += bytesRead;
   }
 }
 
-/** SHA-256 of nothing. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
-/** Reads the answer to its end, so that its connection is free again. The store's words go to the log alone. */
+/** Reads the response to its end, to free the connection. The error contains the store's message, for the log only. */
 async function requireStatus(
-  answer: IncomingMessage,
-  wanted: readonly number[],
-  what: string,
+  response: IncomingMessage,
+  expected: readonly number[],
+  operation: string,
 ): Promise<void> {
-  const { statusCode = 0 } = answer;
-  let words = '';
-  for await (const piece of answer) if (words.length < 2_000) words += String(piece);
-  if (!wanted.includes(statusCode))
-    throw new Error(`The store of attachments answered ${what} with ${statusCode}: ${words}`);
+  const { statusCode = 0 } = response;
+  let message = '';
+  for await (const chunk of response) if (message.length < 2_000) message += String(chunk);
+  if (!expected.includes(statusCode))
+    throw new Error(`The attachment store responded to ${operation} with ${statusCode}: ${message}`);
 }

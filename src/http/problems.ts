@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { IssuerUnreachable } from '../auth/external-issuer.ts';
 import { PasswordQueueFull } from '../auth/passwords.ts';
-import { StorageError, WriteConflict } from '../db/engine.ts';
+import { StorageError } from '../db/engine.ts';
 import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
 import { MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import type { Area, ErrorBodyFormat } from './areas.ts';
@@ -41,7 +41,7 @@ export class Problem extends Error {
 export function toProblem(error: unknown, area?: Area): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DomainError) return fromDomainError(error, area);
-  if (error instanceof WriteConflict) {
+  if (error instanceof StorageError && error.code === 'conflict') {
     return new Problem(
       'conflict',
       'Another request changed the same objects at the same time. Nothing was changed; send the request again.',

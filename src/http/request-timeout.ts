@@ -62,7 +62,7 @@ export function enforceRequestTimeout(app: FastifyInstance, timeout: number): vo
         const { abortState } = reply.request;
         if (!reply.sent && abortState instanceof RequestAbortState) abortState.hasTimedOut = true;
         if (!reply.sent && !reply.raw.headersSent)
-          void reply.send(new StorageError('The request timed out.'));
+          void reply.send(new StorageError('unavailable', 'The request timed out.'));
       }
     },
     Math.min(MAX_SWEEP_INTERVAL, timeout / 4),

@@ -2,6 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/engine.ts';
 import { inList } from '../db/dialect-sql.ts';
 import type { Tables } from '../db/schema.ts';
+import type { Context } from '../runtime/context.ts';
+import type { JobHandler } from './runner.ts';
 import { UNDO_WINDOW } from '../domain/vulnerabilities/bulk/undo.ts';
 import { SNAPSHOT_RETENTION } from '../domain/imports/finding-snapshots.ts';
 import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';
@@ -9,77 +11,74 @@ import { RESPONSE_TTL } from '../domain/shared/idempotency-keys.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** How long refusals are kept, unless changes are kept for less. */
+/** How long denied attempts stay in the audit log, unless changes stay there for less. */
 const DENIED_ATTEMPT_DAYS = 90;
-/** What the demo data was made of, without which it could not be renewed. */
+/** Never deleted: reloading the demo data reads what it was loaded from. */
 const DEMO_LOAD_ACTION = 'demo.load';
-/** Rows deleted in one unit of work, so that others need not wait long. */
+/** Rows a transaction, so that other writers need not wait long. */
 const BATCH_ROWS = 500;
 
-/** How long things are kept. */
 export interface RetentionPeriods {
-  /** After how many milliseconds without use a session ends. */
+  /** Milliseconds without use after which a session ends. */
   sessionIdle: number;
-  /** After how many days a change leaves the audit log; `null` for never. */
+  /** Days after which changes leave the audit log; `null` for never. */
   auditDays: number | null;
 }
 
-/** Rows that have ended. */
 interface ExpiredRows {
   table: keyof Tables;
-  /** The column that tells rows apart. */
+  /** A unique column. */
   key: string;
-  /** What holds for a row that may go. */
+  /** Selects the expired rows. */
   condition: RawBuilder<unknown>;
 }
 
 /**
- * Deletes what has ended and is good for nothing any more, in small units of work. A code and a refresh token outlive
- * their time, so that somebody who has stolen one is found out also when they come late; so do the rows of access tokens,
- * which lists show for another day.
- * @param isStopping asked between units of work; the rest waits for the next time
- * @returns how many rows are gone, by table
+ * Deletes expired rows in small transactions. Authorization codes and refresh tokens are kept beyond their expiry, to detect
+ * the late reuse of a stolen one; access tokens are kept for a day, as lists still show them.
+ * @param isStopping checked between transactions
+ * @returns the number of deleted rows, by table
  */
 export async function deleteExpired(
   db: Database,
-  lifetimes: RetentionPeriods,
+  periods: RetentionPeriods,
   now: number,
   isStopping: () => boolean = () => false,
 ): Promise<Partial<Record<keyof Tables, number>>> {
-  const removed: Partial<Record<keyof Tables, number>> = {};
-  for (const ended of expiredRowsAt(now, lifetimes)) {
+  const deleted: Partial<Record<keyof Tables, number>> = {};
+  for (const expired of expiredRowsAt(now, periods)) {
     for (let rows = BATCH_ROWS; rows === BATCH_ROWS && !isStopping();) {
-      rows = await deleteBatch(db, ended);
-      if (rows > 0) removed[ended.table] = (removed[ended.table] ?? 0) + rows;
+      rows = await deleteBatch(db, expired);
+      if (rows > 0) deleted[expired.table] = (deleted[expired.table] ?? 0) + rows;
     }
   }
-  const { auditDays } = lifetimes;
+  const { auditDays } = periods;
   const changes = auditDays === null ? 0 : await deleteOldAuditEvents(db, now - auditDays * DAY, isStopping);
-  if (changes > 0) removed.events = (removed.events ?? 0) + changes;
-  return removed;
+  if (changes > 0) deleted.audit_events = (deleted.audit_events ?? 0) + changes;
+  return deleted;
 }
 
 function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods): ExpiredRows[] {
-  const refusalsBefore = now - Math.min(DENIED_ATTEMPT_DAYS, auditDays ?? DENIED_ATTEMPT_DAYS) * DAY;
+  const deniedBefore = now - Math.min(DENIED_ATTEMPT_DAYS, auditDays ?? DENIED_ATTEMPT_DAYS) * DAY;
   const past = (column: string, at: number) => sql`${sql.ref(column)} <= ${at}`;
   return [
     { table: 'sessions', key: 'id', condition: past('expires_at', now) },
     { table: 'sessions', key: 'id', condition: past('last_used_at', now - sessionIdle) },
-    { table: 'attempts', key: 'subject', condition: past('ends_at', now) },
+    { table: 'throttled_attempts', key: 'subject', condition: past('ends_at', now) },
     { table: 'used_challenges', key: 'challenge_hash', condition: past('ends_at', now) },
     { table: 'password_resets', key: 'secret_hash', condition: past('expires_at', now) },
-    { table: 'oauth_codes', key: 'code_hash', condition: past('expires_at', now - HOUR) },
+    { table: 'authorization_codes', key: 'code_hash', condition: past('expires_at', now - HOUR) },
     { table: 'refresh_tokens', key: 'id', condition: past('expires_at', now - 7 * DAY) },
     { table: 'tokens', key: 'id', condition: sql`kind = 'jwt' and ${past('expires_at', now - DAY)}` },
-    { table: 'kept_answers', key: 'id', condition: past('kept_at', now - RESPONSE_TTL) },
-    { table: 'import_changes', key: 'id', condition: past('changed_at', now - SNAPSHOT_RETENTION) },
+    { table: 'idempotency_keys', key: 'id', condition: past('created_at', now - RESPONSE_TTL) },
+    { table: 'import_finding_snapshots', key: 'id', condition: past('changed_at', now - SNAPSHOT_RETENTION) },
     { table: 'bulk_changes', key: 'id', condition: past('changed_at', now - UNDO_WINDOW) },
-    { table: 'refusal_minutes', key: 'minute', condition: past('minute', minuteOf(now - HOUR)) },
-    // Their key begins with the minute, which has as many digits until the year 2160.
+    { table: 'denied_attempt_minutes', key: 'minute', condition: past('minute', minuteOf(now - HOUR)) },
+    // The key begins with the minute, which keeps its number of digits until the year 2160.
     {
-      table: 'events',
+      table: 'audit_events',
       key: 'id',
-      condition: sql`refusal is not null and refusal < ${String(minuteOf(refusalsBefore))}`,
+      condition: sql`denied_key is not null and denied_key < ${String(minuteOf(deniedBefore))}`,
     },
   ];
 }
@@ -89,17 +88,17 @@ function minuteOf(time: number): number {
 }
 
 /**
- * Deletes the events up to a time. They are looked at from the oldest on, as long as there are some to delete, so that
- * their time needs no index, which every change would have to pay for.
+ * Deletes audit events up to a time. Reads from the oldest event until a batch has none to delete: an index by time would
+ * cost every write.
  */
 async function deleteOldAuditEvents(db: Database, until: number, isStopping: () => boolean): Promise<number> {
-  let removed = 0;
-  let seen = 0;
+  let deleted = 0;
+  let lastId = 0;
   while (!isStopping()) {
     const rows = await db.read
-      .selectFrom('events')
+      .selectFrom('audit_events')
       .select(['id', 'at', 'action'])
-      .where('id', '>', seen)
+      .where('id', '>', lastId)
       .orderBy('id')
       .limit(BATCH_ROWS)
       .execute();
@@ -109,22 +108,35 @@ async function deleteOldAuditEvents(db: Database, until: number, isStopping: () 
     if (ids.length === 0) break;
     await db.write((tx) =>
       tx
-        .deleteFrom('events')
+        .deleteFrom('audit_events')
         .where((eb) => inList(tx, eb.ref('id'), ids))
         .execute(),
     );
-    removed += ids.length;
-    seen = rows.at(-1)?.id ?? seen;
+    deleted += ids.length;
+    lastId = rows.at(-1)?.id ?? lastId;
   }
-  return removed;
+  return deleted;
 }
 
 async function deleteBatch(db: Database, { table, key, condition }: ExpiredRows): Promise<number> {
-  const some = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${BATCH_ROWS}`;
-  // A look costs less than a unit of work, and mostly there is nothing.
-  if ((await some.execute(db.read)).rows.length === 0) return 0;
+  const batch = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${BATCH_ROWS}`;
+  // A read is cheaper than a transaction, and mostly there is nothing to do.
+  if ((await batch.execute(db.read)).rows.length === 0) return 0;
   return db.write(async (tx) => {
-    const statement = sql`delete from ${sql.table(table)} where ${condition} and ${sql.ref(key)} in (${some})`;
+    const statement = sql`delete from ${sql.table(table)} where ${condition} and ${sql.ref(key)} in (${batch})`;
     return Number((await statement.execute(tx)).numAffectedRows ?? 0);
   });
 }
+
+/** Deletes expired rows, once an hour. */
+export const deleteExpiredJob = ({ db, config, clock, log }: Context): JobHandler => ({
+  kind: 'delete-expired',
+  interval: HOUR,
+  maxAttempts: 3,
+  async run({ signal }) {
+    const periods = { sessionIdle: config.sessionIdle, auditDays: config.auditDays };
+    const deleted = await deleteExpired(db, periods, clock(), () => signal.aborted);
+    if (Object.keys(deleted).length > 0) log.info({ removed: deleted }, 'deleted expired rows');
+    signal.throwIfAborted();
+  },
+});

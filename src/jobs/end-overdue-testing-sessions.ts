@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Actor } from '../auth/callers.ts';
-import type { Context } from '../runtime/context.ts';
 import { endOverdueTestingSessions } from '../domain/assessments/testing-sessions.ts';
+import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 5 * 60_000;
-/** Sessions ended in one unit of work, so that others need not wait long. */
+/** Sessions a transaction, so that other writers need not wait long. */
 const BATCH_SIZE = 500;
 
-/** Ends testing sessions that nobody has stopped within 24 hours; readers know that they have ended before it does. */
+/** Ends testing sessions that have run for 24 hours. Readers treat them as ended before that. */
 export const endOverdueTestingSessionsJob = ({ db, clock }: Context): JobHandler => ({
-  kind: 'session-ends',
+  kind: 'end-testing-sessions',
   interval: INTERVAL,
   maxAttempts: 3,
   async run({ signal }) {

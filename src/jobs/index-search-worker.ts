@@ -6,25 +6,22 @@ import { indexPending } from '../db/vulnerability-search.ts';
 import { isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { lowerThreadPriority } from '../runtime/thread-priority.ts';
 
-/** Vulnerabilities in one unit of work: their words take some 0.2 ms each, and now and then 40 ms together. */
+/** Vulnerabilities a transaction: each takes about 0.2 ms to index, and now and then a merge of the index takes 40 ms. */
 const BATCH_SIZE = 100;
 
-/**
- * Has what waits for it be found by its words, until nothing waits, an import runs, which writes all the time, or it is told
- * to end.
- */
+/** Indexes queued vulnerabilities until the queue is empty, an import starts, or the parent sends a message. */
 async function indexUntilDone(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
   let isStopping = false;
   port.on('message', () => (isStopping = true));
-  // What is lost with the power waits again.
+  // A crash loses index entries together with their removal from the queue.
   const db = await openDatabase({ ...database, relaxedDurability: true });
   try {
     while (!isStopping) {
-      const began = performance.now();
+      const startedAt = performance.now();
       if ((await db.write((tx) => indexPending(tx, BATCH_SIZE))) === 0 || (await isImportRunning(db.read)))
         return;
-      // As long again is for others who write.
-      await delay(performance.now() - began);
+      // Leaves half of the time to other writers.
+      await delay(performance.now() - startedAt);
     }
   } finally {
     await db.close();

@@ -6,21 +6,21 @@ import { DIST } from '../paths.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 10_000;
-/** In MiB: each row is looked at once, and what a step makes is soon thrown away. */
+/** Small: each row is read once, and the garbage of a batch is short-lived. */
 const [PAGE_CACHE_MIB, YOUNG_GENERATION_MIB] = [4, 2];
 
-/** Has what imports made be found by its words, in a thread: the index of words is large, and to fill it holds an event loop. */
+/** Adds imported vulnerabilities to the search index, on a worker thread: filling the index would block the event loop. */
 export const indexSearchJob = ({ db, config }: Context): JobHandler => ({
-  kind: 'search',
+  kind: 'index-search',
   interval: INTERVAL,
   maxAttempts: 3,
   async run({ signal }) {
-    const some = await db.read.selectFrom('search_pending').select('first_id').limit(1).execute();
-    // An import writes all the time, and has the memory to itself.
-    if (some.length === 0 || (await isImportRunning(db.read))) return;
+    const [queued] = await db.read.selectFrom('search_index_queue').select('first_id').limit(1).execute();
+    // A running import writes all the time, and gets the memory to itself.
+    if (queued === undefined || (await isImportRunning(db.read))) return;
     signal.throwIfAborted();
     const { databaseUrl, dataDirectory, requestTimeout: timeout } = config;
-    const worker = new Worker(new URL('search-thread.js', DIST), {
+    const worker = new Worker(new URL('index-search-worker.js', DIST), {
       workerData: { databaseUrl, dataDirectory, timeout, pageCache: PAGE_CACHE_MIB },
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });

@@ -5,11 +5,10 @@ import {
   findInvitationRecipient,
   type InvitationMail,
 } from '../domain/users/invitations.ts';
-import type { Mailer } from './mailer.ts';
-import { MAIL_ATTEMPTS, sendMail } from './mail-retry.ts';
+import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';
 import type { JobHandler } from './runner.ts';
 
-/** Mails invitations, one after the other; one that was accepted, renewed or withdrawn in the meantime is not sent. */
+/** Mails invitations, one at a time. Skips those that were accepted, renewed or withdrawn in the meantime. */
 export const invitationMailJob = ({ db, keys, log, addresses }: Context, mailer: Mailer): JobHandler => ({
   kind: INVITATION_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
@@ -26,13 +25,13 @@ export const invitationMailJob = ({ db, keys, log, addresses }: Context, mailer:
 
 function mailText(url: string, organization: string | null): string {
   return [
-    `You are invited to Assay${organization === null ? '' : `, by ${organization}`}.`,
+    `You have been invited to Assay${organization === null ? '' : ` by ${organization}`}.`,
     '',
-    'Accept here, by choosing a name and a password. The link works once:',
+    'Accept the invitation by choosing a name and a password. The link works once:',
     '',
     url,
     '',
-    'If you did not expect this, ignore this mail: nothing happens then.',
+    'If you did not expect this invitation, ignore this mail.',
     '',
   ].join('\n');
 }

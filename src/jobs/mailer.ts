@@ -1,8 +1,12 @@
 import type { Transporter } from 'nodemailer';
+import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 
-/** Milliseconds until a mail server that does not answer is given up. */
+/** Milliseconds until a silent mail server is given up. */
 const TIMEOUT = 10_000;
+
+/** With the job runner's delays of ten seconds, twenty, and so on: five minutes in all. */
+export const MAIL_ATTEMPTS = 6;
 
 export interface Mail {
   /** One e-mail address. */
@@ -12,17 +16,17 @@ export interface Mail {
   text: string;
 }
 
-/** Hands mail to the server of the configuration. */
+/** Sends mail through the configured server. */
 export interface Mailer {
-  /** Resolves once the server has taken it; rejects when it does not, with an error that may name the address. */
+  /** Resolves once the server has accepted the mail. Rejects otherwise, with an error that may contain the address. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** @returns what sends mail; `null` where no server is configured */
+/** @returns `null` if no mail server is configured */
 export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>): Mailer | null {
   if (smtpUrl === undefined) return null;
-  let opened: Promise<Transporter> | undefined;
+  let transport: Promise<Transporter> | undefined;
   const open = async (): Promise<Transporter> => {
     const { createTransport } = await import('nodemailer');
     return createTransport({
@@ -37,11 +41,38 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
   };
   return {
     async send({ to, subject, text }) {
-      // As an object, an address with a comma in it is one address still.
-      opened ??= open();
-      const transport = await opened;
-      await transport.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
+      transport ??= open();
+      const opened = await transport;
+      // An address object, as nodemailer would split a string at its commas.
+      await opened.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
     },
-    close: () => void opened?.then((transport) => transport.close()),
+    close: () => void transport?.then((opened) => opened.close()),
   };
+}
+
+/** The mail server did not accept a mail. Contains neither the address nor the link, which the server's response may repeat. */
+class MailRejected extends Error {
+  override name = 'MailRejected';
+  readonly code: string | undefined;
+
+  constructor(code: string | undefined) {
+    super('The mail server did not accept the mail.');
+    this.code = code;
+  }
+}
+
+/**
+ * Sends the mail of a job. Logs a permanent failure and resolves.
+ * @param requestId of the request that asked for the mail, for the log
+ * @throws MailRejected for a failure that is worth a retry
+ */
+export async function sendMail(mailer: Mailer, mail: Mail, log: Logger, requestId: string): Promise<void> {
+  try {
+    await mailer.send(mail);
+  } catch (error) {
+    const { code, responseCode } = error as { code?: string; responseCode?: number };
+    // Codes from 500 on are permanent (RFC 5321, section 4.2.1).
+    if (responseCode === undefined || responseCode < 500) throw new MailRejected(code);
+    log.error({ requestId, code }, 'the mail server rejected a mail permanently');
+  }
 }

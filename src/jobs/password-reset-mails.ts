@@ -1,19 +1,19 @@
 import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
-import { passwordResetUrl } from '../auth/reset-links.ts';
+import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Context } from '../runtime/context.ts';
 import { recordAttempt } from '../domain/sign-in/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
-import type { Mailer } from './mailer.ts';
-import { MAIL_ATTEMPTS, sendMail } from './mail-retry.ts';
+import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';
 import type { JobHandler } from './runner.ts';
 
 const HOUR = 3_600_000;
-/** Mails to an account, and requests from an address, in an hour. */
+/** The most mails to an account, and requests from a network, in an hour. */
 const ACCOUNT_LIMIT = { max: 3, window: HOUR };
 const ADDRESS_LIMIT = { max: 20, window: HOUR };
-/** Mails links for a new password, one after the other. */
+
+/** Mails password reset links, one at a time. */
 export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mailer: Mailer): JobHandler => ({
   kind: RESET_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
@@ -22,8 +22,8 @@ export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mai
     const userId = await findResettableUser(db.read, email);
     const link = await db.write(async (tx) => {
       if (job.attempts === 1) {
-        const fromHere = { subject: 'reset-mail', address: networkPrefix(address) };
-        if ((await recordAttempt(tx, fromHere, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
+        const fromNetwork = { subject: 'reset-mail', address: networkPrefix(address) };
+        if ((await recordAttempt(tx, fromNetwork, ADDRESS_LIMIT, at)).outcome === 'locked') return undefined;
         const toAccount = { subject: `reset-mail:${userId}`, address: '' };
         if (
           userId !== undefined &&
@@ -37,20 +37,20 @@ export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mai
     });
     if (link === undefined) return;
     const url = passwordResetUrl(addresses.clientBaseUrl, link.secret);
-    const mail = { to: link.to, subject: 'A new password for Assay', text: mailText(url) };
+    const mail = { to: link.to, subject: 'Reset your Assay password', text: mailText(url) };
     await sendMail(mailer, mail, log, requestId);
   },
 });
 
 function mailText(url: string): string {
   return [
-    'Somebody, probably you, asked for a new password for your account at Assay.',
+    'You asked to reset the password of your Assay account.',
     '',
-    'Choose it here within the next hour. The link works once:',
+    'Choose a new password within the next hour. The link works once:',
     '',
     url,
     '',
-    'If it was not you, ignore this mail: your password stays as it is.',
+    'If you did not ask for this, ignore this mail. Your password does not change.',
     '',
   ].join('\n');
 }

@@ -1,203 +1,207 @@
 import { randomUUID } from 'node:crypto';
-import type { Context } from '../runtime/context.ts';
 import {
   ensureRecurringJob,
-  finishJob,
-  type Job,
   extendLease,
   findDueKinds,
+  finishJob,
+  type Job,
   rescheduleJob,
   takeJob,
   type TakeJob,
 } from '../domain/shared/jobs.ts';
+import type { Context } from '../runtime/context.ts';
 
-/** How long, in milliseconds, a job is an instance's own that does not keep it: so long it rests after a crash. */
+/** Milliseconds for which an instance owns a job without renewal: a job rests this long after a crash. */
 const LEASE_DURATION = 60_000;
 const LEASE_RENEWAL_INTERVAL = 20_000;
-/** How often an instance looks for what others added, and for what is due again. */
+/** Milliseconds between polls for jobs that are due, and that other instances have added. */
 const POLL_INTERVAL = 1_000;
 const FIRST_RETRY_DELAY = 10_000;
 const MAX_RETRY_DELAY = 600_000;
 
-/** One try at a job. */
+/** One attempt at a job. */
 export interface JobRun {
   job: Job;
-  /** Aborted when the process ends, the job was cancelled, or another instance has it: to stop soon, and throw. */
+  /**
+   * Aborted when the process shuts down, the job was cancelled, or another instance has taken it: the handler must then stop
+   * soon, and throw.
+   */
   signal: AbortSignal;
 }
 
-/** What is done for a kind of job. Whatever it does may be done twice: a crash may come just before the job is deleted. */
+/** Handles a kind of job. Must be idempotent: a crash before the job is deleted runs it again. */
 export interface JobHandler {
   kind: string;
-  /** Milliseconds from the end of one run to the next, of the one job that always comes back; absent where jobs are added. */
+  /** Milliseconds from the end of one run to the next of a recurring job. Absent for jobs that are added. */
   interval?: number;
-  /** How often one is tried that fails. */
   maxAttempts: number;
-  /** How many of the kind this process does at a time; one unless told. */
+  /** How many jobs of the kind this process runs at a time. The default is 1. */
   concurrency?: number;
-  /** Which one is next; absent, the one that has waited longest. */
+  /** Chooses the next job. By default, the one that has waited longest. */
   take?: TakeJob;
-  /** @throws what made it fail, without secrets: it is logged */
+  /** @throws the reason of a failure, without secrets: it is logged */
   run(run: JobRun): Promise<void>;
 }
 
-/** Does the jobs of the database in this process, until it is closed. */
+/** Runs the jobs of the database in this process, until it is closed. */
 export class JobRunner {
   readonly #context: Context;
-  readonly #kinds: ReadonlyMap<string, JobHandler>;
-  readonly #holder = randomUUID();
+  readonly #handlers: ReadonlyMap<string, JobHandler>;
+  /** Identifies this instance in the leases of jobs. */
+  readonly #instance = randomUUID();
   readonly #closing = new AbortController();
-  readonly #working = new Map<JobHandler, Set<Promise<void>>>();
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
+  readonly #running = new Map<JobHandler, Set<Promise<void>>>();
+  #polling: Promise<void> | undefined;
+  #pollAgain = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the last look failed, so that a database that is away is told once. */
+  /** Whether the last poll failed, so that an outage of the database is logged once. */
   #failing = false;
-  /** How often somebody said that work was added. */
+  /** Counts the notifications of added jobs. */
   #added = 0;
-  readonly #look = (): void => this.#lookSoon();
-  readonly #noteAdded = (): void => {
+  #ensuredRecurring = false;
+  readonly #poll = (): void => this.#pollSoon();
+  readonly #onAdded = (): void => {
     this.#added += 1;
-    this.#lookSoon();
+    this.#pollSoon();
   };
 
-  constructor(context: Context, kinds: readonly JobHandler[]) {
+  constructor(context: Context, handlers: readonly JobHandler[]) {
     this.#context = context;
-    this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+    this.#handlers = new Map(handlers.map((handler) => [handler.kind, handler]));
   }
 
-  /** Begins to look for work. */
+  /** Starts polling. */
   start(): void {
-    this.#timer = setInterval(this.#look, POLL_INTERVAL).unref();
-    this.#context.jobs.on('added', this.#noteAdded);
-    this.#lookSoon();
+    this.#timer = setInterval(this.#poll, POLL_INTERVAL).unref();
+    this.#context.jobs.on('added', this.#onAdded);
+    this.#pollSoon();
   }
 
-  /** Takes nothing more, tells what runs to stop, and waits for it; what is not done is there for others at once. */
+  /** Stops polling, aborts running jobs and waits for them. Other instances can take unfinished jobs at once. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.#context.jobs.off('added', this.#noteAdded);
-    this.#closing.abort(new Error('The server closes.'));
-    await this.#looking;
-    await Promise.all([...this.#working.values()].flatMap((works) => [...works]));
+    this.#context.jobs.off('added', this.#onAdded);
+    this.#closing.abort(new Error('The server is shutting down.'));
+    await this.#polling;
+    await Promise.all([...this.#running.values()].flatMap((runs) => [...runs]));
   }
 
-  #lookSoon(): void {
+  #pollSoon(): void {
     if (this.#closing.signal.aborted) return;
-    // What was added since the look began may not have been seen.
-    this.#lookAgain = this.#looking !== undefined;
-    this.#looking ??= this.#lookForWork().finally(() => {
-      this.#looking = undefined;
-      if (this.#lookAgain) this.#lookSoon();
+    // The poll in progress may have missed jobs that were added since it started.
+    this.#pollAgain = this.#polling !== undefined;
+    this.#polling ??= this.#startDueJobs().finally(() => {
+      this.#polling = undefined;
+      if (this.#pollAgain) this.#pollSoon();
     });
   }
 
-  async #lookForWork(): Promise<void> {
+  async #startDueJobs(): Promise<void> {
     const { db, clock, log } = this.#context;
     try {
       await this.#ensureRecurring();
-      for (const name of await findDueKinds(db.read, clock())) {
-        const kind = this.#kinds.get(name);
-        if (kind !== undefined && this.#worksOn(kind).size < (kind.concurrency ?? 1)) this.#work(kind);
+      for (const kind of await findDueKinds(db.read, clock())) {
+        const handler = this.#handlers.get(kind);
+        if (handler !== undefined && this.#runsOf(handler).size < (handler.concurrency ?? 1))
+          this.#startWorker(handler);
       }
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) log.error({ err: error }, 'jobs cannot be looked for');
+      if (!this.#failing) log.error({ err: error }, 'polling for jobs failed');
       this.#failing = true;
     }
   }
 
-  #ensured = false;
   async #ensureRecurring(): Promise<void> {
-    if (this.#ensured) return;
-    const recurring = [...this.#kinds.values()].filter(({ interval }) => interval !== undefined);
+    if (this.#ensuredRecurring) return;
+    const recurring = [...this.#handlers.values()].filter(({ interval }) => interval !== undefined);
     await this.#context.db.write(async (tx) => {
       for (const { kind } of recurring) await ensureRecurringJob(tx, kind, this.#context.clock());
     });
-    this.#ensured = true;
+    this.#ensuredRecurring = true;
   }
 
-  #worksOn(kind: JobHandler): Set<Promise<void>> {
-    let works = this.#working.get(kind);
-    if (works === undefined) this.#working.set(kind, (works = new Set()));
-    return works;
+  #runsOf(handler: JobHandler): Set<Promise<void>> {
+    let runs = this.#running.get(handler);
+    if (runs === undefined) this.#running.set(handler, (runs = new Set()));
+    return runs;
   }
 
-  #work(kind: JobHandler): void {
-    const works = this.#worksOn(kind);
+  #startWorker(handler: JobHandler): void {
+    const runs = this.#runsOf(handler);
     const added = this.#added;
-    const work = this.#doAll(kind).then(
+    const run = this.#runDueJobs(handler).then(
       (count) => {
-        works.delete(work);
-        // What was added while the last one ended was not looked for. What is due and may not be taken now waits.
-        if (count > 0 || added !== this.#added) this.#lookSoon();
+        runs.delete(run);
+        // Polls for jobs that were added while the last one ended. Jobs that are due but may not be taken yet wait.
+        if (count > 0 || added !== this.#added) this.#pollSoon();
       },
       (error: unknown) => {
-        works.delete(work);
-        this.#context.log.error({ err: error, kind: kind.kind }, 'jobs of a kind cannot be done');
+        runs.delete(run);
+        this.#context.log.error({ err: error, kind: handler.kind }, 'jobs of a kind could not be run');
       },
     );
-    works.add(work);
+    runs.add(run);
   }
 
-  /** @returns how many it has done */
-  async #doAll(kind: JobHandler): Promise<number> {
+  /** @returns how many jobs it has run */
+  async #runDueJobs(handler: JobHandler): Promise<number> {
     const { db, clock } = this.#context;
     for (let count = 0; ; count += 1) {
       if (this.#closing.signal.aborted) return count;
-      const by = { holder: this.#holder, now: clock(), until: clock() + LEASE_DURATION };
+      const by = { holder: this.#instance, now: clock(), until: clock() + LEASE_DURATION };
       const job = await db.write((tx) =>
-        kind.take === undefined ? takeJob(tx, kind.kind, by.holder, by.now, by.until) : kind.take(tx, by),
+        handler.take === undefined
+          ? takeJob(tx, handler.kind, by.holder, by.now, by.until)
+          : handler.take(tx, by),
       );
       if (job === undefined) return count;
-      // There may be another one that can be done meanwhile.
-      if (kind.concurrency !== undefined) this.#lookSoon();
-      await this.#do(kind, job);
+      // Another job of the kind may be able to run at the same time.
+      if (handler.concurrency !== undefined) this.#pollSoon();
+      await this.#runJob(handler, job);
     }
   }
 
-  async #do(kind: JobHandler, job: Job): Promise<void> {
+  async #runJob(handler: JobHandler, job: Job): Promise<void> {
     const { db, clock, log } = this.#context;
     const lost = new AbortController();
     const signal = AbortSignal.any([this.#closing.signal, lost.signal]);
-    const keeping = setInterval(() => void this.#keep(job, lost), LEASE_RENEWAL_INTERVAL).unref();
-    const about = { job: job.id, kind: kind.kind, attempt: job.attempts };
-    const postpone = (attempts: number, dueAt: number) =>
-      db.write((tx) => rescheduleJob(tx, { id: job.id, attempts }, this.#holder, dueAt));
+    const renewal = setInterval(() => void this.#renewLease(job, lost), LEASE_RENEWAL_INTERVAL).unref();
+    const details = { job: job.id, kind: handler.kind, attempt: job.attempts };
+    const reschedule = (attempts: number, runAt: number) =>
+      db.write((tx) => rescheduleJob(tx, { id: job.id, attempts }, this.#instance, runAt));
     const end = () =>
-      kind.interval === undefined
-        ? db.write((tx) => finishJob(tx, job, this.#holder))
-        : postpone(0, clock() + kind.interval);
+      handler.interval === undefined
+        ? db.write((tx) => finishJob(tx, job, this.#instance))
+        : reschedule(0, clock() + handler.interval);
     try {
-      await kind.run({ job, signal });
+      await handler.run({ job, signal });
       await end();
     } catch (error) {
       if (lost.signal.aborted) {
-        log.warn(about, 'a job was cancelled, or taken by another instance');
+        log.warn(details, 'the job was cancelled or taken by another instance');
       } else if (this.#closing.signal.aborted) {
-        // The try does not count, and whoever is there goes on at once.
-        await postpone(job.attempts - 1, clock());
-      } else if (job.attempts < kind.maxAttempts) {
-        log.warn({ ...about, err: error }, 'a job failed, and is tried again');
-        await postpone(
-          job.attempts,
-          clock() + Math.min(FIRST_RETRY_DELAY * 2 ** (job.attempts - 1), MAX_RETRY_DELAY),
-        );
+        // The attempt does not count, and another instance may continue at once.
+        await reschedule(job.attempts - 1, clock());
+      } else if (job.attempts < handler.maxAttempts) {
+        log.warn({ ...details, err: error }, 'the job failed and will be retried');
+        const delay = Math.min(FIRST_RETRY_DELAY * 2 ** (job.attempts - 1), MAX_RETRY_DELAY);
+        await reschedule(job.attempts, clock() + delay);
       } else {
-        log.error({ ...about, err: error }, 'a job failed for good');
+        log.error({ ...details, err: error }, 'the job failed after its last attempt');
         await end();
       }
     } finally {
-      clearInterval(keeping);
+      clearInterval(renewal);
     }
   }
 
-  async #keep(job: Job, lost: AbortController): Promise<void> {
+  async #renewLease(job: Job, lost: AbortController): Promise<void> {
     const { db, clock } = this.#context;
-    // A database that is away takes the job from nobody: the lease runs, and is kept at the next turn.
-    const kept = await db
-      .write((tx) => extendLease(tx, job, this.#holder, clock() + LEASE_DURATION))
+    // During an outage of the database no instance can take the job: the lease continues, and is renewed the next time.
+    const renewed = await db
+      .write((tx) => extendLease(tx, job, this.#instance, clock() + LEASE_DURATION))
       .catch(() => true);
-    if (!kept) lost.abort(new Error('The job was cancelled, or taken by another instance.'));
+    if (!renewed) lost.abort(new Error('The job was cancelled or taken by another instance.'));
   }
 }

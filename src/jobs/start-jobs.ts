@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { openMailer } from './mailer.ts';
-import { deleteExpiredJob } from './expiry.ts';
+import { deleteExpiredJob } from './delete-expired.ts';
 import { importsJob } from './run-imports.ts';
 import { invitationMailJob } from './invitation-mails.ts';
 import { passwordResetMailJob } from './password-reset-mails.ts';
@@ -11,7 +11,7 @@ import { endOverdueTestingSessionsJob } from './end-overdue-testing-sessions.ts'
 import { deleteUnusedFilesJob } from './delete-unused-files.ts';
 import { compactCountersJob } from './compact-counters.ts';
 
-/** Has a server do its share of the jobs, from when it listens until it closes. */
+/** Runs jobs from when the server listens until it closes. */
 export function registerJobs(app: FastifyInstance, context: Context): void {
   const mailer = openMailer(context.config);
   const runner = new JobRunner(context, [
@@ -33,7 +33,7 @@ export function registerJobs(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Has another process do imports alone, until it closes what it gets: a command, where no server may be there. */
+/** Runs imports in a command, which may have no server beside it, until the caller closes the result. */
 export function startImports(context: Context): Pick<JobRunner, 'close'> {
   const runner = new JobRunner(context, [importsJob(context)]);
   runner.start();

@@ -10,7 +10,7 @@ import { attributionOf } from '../http/browser-sessions.ts';
 import type { AuthorizationRequest, ResponseTarget } from './authorization-request.ts';
 import type { ResponseParameters } from './authorization-response.ts';
 
-/** A request that its user has to approve, or has approved. */
+/** An authorization request that its user must approve, or has approved. */
 export interface AuthorizationApproval extends Pick<
   AuthorizationRequest,
   'responseType' | 'scopes' | 'codeChallenge'
@@ -20,8 +20,8 @@ export interface AuthorizationApproval extends Pick<
 }
 
 /**
- * Grants what a user allowed before and did not withdraw, and to our own console whatever its user may do.
- * @returns the response; `undefined` when the user has to be asked
+ * Grants a request that a stored consent covers. The console needs no consent.
+ * @returns the response; `undefined` if the user must be asked
  */
 export async function grantByStoredConsent(
   context: Context,
@@ -35,7 +35,7 @@ export async function grantByStoredConsent(
   return grant(context, request, approval, (tx) => lockConsent(tx, consenter, approval.scopes));
 }
 
-/** Grants what a user has just allowed, and remembers that. @returns the response */
+/** Grants a request that the user has just allowed, and stores the consent. */
 export async function grantByNewConsent(
   context: Context,
   request: FastifyRequest,
@@ -49,7 +49,7 @@ export async function grantByNewConsent(
   return response ?? {};
 }
 
-/** @param consented says, in the unit of work that grants, whether it may */
+/** @param consented checks the consent in the transaction that grants the request */
 async function grant(
   { config, db, keys, clock }: Context,
   request: FastifyRequest,

@@ -8,33 +8,33 @@ export type AuthorizationErrorCode =
   | 'server_error'
   | 'temporarily_unavailable';
 
-/** Why a request is not granted, for its client to read. */
+/** An error response to the client. */
 export class AuthorizationError extends Error {
   override name = 'AuthorizationError';
   readonly code: AuthorizationErrorCode;
 
-  /** @param description plain ASCII without quotes and backslashes */
+  /** @param description ASCII without quotes and backslashes */
   constructor(code: AuthorizationErrorCode, description: string, options?: ErrorOptions) {
     super(description, options);
     this.code = code;
   }
 }
 
-/** Where the parameters of a response stand: the code flow's in the query, the implicit flow's in the fragment. */
+/** The code flow uses the query, the implicit flow the fragment. */
 export type ResponseMode = 'query' | 'fragment';
 
-/** Parameters of a response; absent ones are left out. */
+/** The parameters of a response, without `undefined` ones. */
 export type ResponseParameters = Readonly<Record<string, string | undefined>>;
 
 /**
- * @param redirectUri registered, so without a fragment; its query stays as it is (RFC 6749, section 3.1.2)
- * @returns the address that carries a response to a client (RFC 6749, sections 4.1.2 and 4.2.2)
+ * Returns the URL that carries a response to a client (RFC 6749, sections 4.1.2 and 4.2.2).
+ * @param redirectUri registered, so without a fragment; its query is preserved (RFC 6749, section 3.1.2)
  */
 export function responseUrl(redirectUri: string, mode: ResponseMode, parameters: ResponseParameters): string {
   const given = Object.entries(parameters).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  // A space as %20 is read alike by those who know forms and those who only know addresses.
+  // Form and URL decoders read %20 alike, but not a plus sign.
   const text = new URLSearchParams(given).toString().replaceAll('+', '%20');
   const mark = mode === 'fragment' ? '#' : redirectUri.includes('?') ? '&' : '?';
   return redirectUri + mark + text;

@@ -21,21 +21,21 @@ import { ConsentPage } from './consent-page.tsx';
 
 const MAX_SCOPES_LENGTH = 1_024;
 
-/** One of the two buttons, or the way to another account. */
+/** The buttons of the consent page. */
 const DecisionSchema = Type.Object({
   decision: Type.Optional(Type.Union([Type.Literal('allow'), Type.Literal('deny')])),
   account: Type.Optional(Type.Literal('other')),
-  /** What the page showed: nothing beyond that is allowed by it. */
+  /** The scopes that the page showed: the user allows no others. */
   scopes: Type.Optional(Type.String({ maxLength: MAX_SCOPES_LENGTH })),
 });
 
 type PageRequest = FastifyRequest<{ Querystring: AuthorizationQuery }>;
 
-/** Takes a request that is in order to its response, or shows the page that asks the user. */
+/** Responds to a valid request, or sends the consent page. */
 type Decide = (
   approval: AuthorizationApproval,
   withheld: readonly string[],
-) => Promise<ResponseParameters | 'asked'>;
+) => Promise<ResponseParameters | 'consent-page'>;
 
 /** The authorization endpoint (RFC 6749, section 3.1), for the code flow with PKCE and the implicit flow. */
 export const registerAuthorize: RouteRegistrar = (app, context) => {
@@ -63,9 +63,9 @@ export const registerAuthorize: RouteRegistrar = (app, context) => {
       if (account === 'other') return switchAccount(context, request, reply);
       return handleAuthorization(context, request, reply, async (approval, withheld) => {
         if (decision === 'deny') throw new AuthorizationError('access_denied', 'the user denied the request');
-        const seen = shown?.split(' ');
-        // The account may hold more now than when the page was shown.
-        const scopes = approval.scopes.filter((scope) => seen === undefined || seen.includes(scope));
+        const shownScopes = shown?.split(' ');
+        // The account may have more scopes now than when the page was shown.
+        const scopes = approval.scopes.filter((scope) => shownScopes?.includes(scope) ?? true);
         if (decision === undefined || scopes.length === 0)
           return sendConsentPage(context, request, reply, approval, withheld);
         return grantByNewConsent(context, request, { ...approval, scopes });
@@ -75,8 +75,8 @@ export const registerAuthorize: RouteRegistrar = (app, context) => {
 };
 
 /**
- * Checks a request, and answers it. Whoever is not signed in does that first, so that no wrong request alone sends
- * anybody anywhere (RFC 9700, section 4.11.2).
+ * Validates a request and responds to it. Users must sign in first, so that an invalid request alone never redirects them
+ * (RFC 9700, section 4.11.2).
  */
 async function handleAuthorization(
   context: Context,
@@ -84,24 +84,29 @@ async function handleAuthorization(
   reply: FastifyReply,
   decide: Decide,
 ): Promise<FastifyReply> {
-  const found = await resolveResponseTarget(context, request.query);
-  if ('fault' in found) return sendErrorPage(request, reply, found.fault);
-  const { target } = found;
+  const resolved = await resolveResponseTarget(context, request.query);
+  if ('error' in resolved) return sendErrorPage(request, reply, resolved.error);
+  const { target } = resolved;
   const session = await readSignedInSession(context, request);
   if (session === null) return reply.redirect(signInPath(request.url), 303);
-  let response: ResponseParameters | 'asked';
+  let response: ResponseParameters | 'consent-page';
   try {
-    const { withheld, ...wanted } = parseAuthorizationRequest(context, request.query, target.client, session);
-    response = await decide({ session, target, ...wanted }, withheld);
+    const { withheld, ...requested } = parseAuthorizationRequest(
+      context,
+      request.query,
+      target.client,
+      session,
+    );
+    response = await decide({ session, target, ...requested }, withheld);
   } catch (error) {
     const { code, message } = toAuthorizationError(context, request, error);
     response = { error: code, error_description: message };
   }
-  if (response === 'asked') return reply;
+  if (response === 'consent-page') return reply;
   const address = responseUrl(target.redirectUri, target.mode, {
     ...response,
     state: target.state,
-    // RFC 9207: by this a client knows which server answers it.
+    // Identifies the server to the client (RFC 9207).
     iss: context.addresses.issuer,
   });
   return reply.redirect(address, 303);
@@ -113,7 +118,7 @@ function sendConsentPage(
   reply: FastifyReply,
   { session, target, scopes, responseType }: AuthorizationApproval,
   withheld: readonly string[],
-): 'asked' {
+): 'consent-page' {
   void sendPage(
     request,
     reply,
@@ -128,10 +133,10 @@ function sendConsentPage(
     />,
     { formTargets: formActionSources(target.redirectUri) },
   );
-  return 'asked';
+  return 'consent-page';
 }
 
-/** Signs out, and leads back here by way of the sign-in page. */
+/** Signs out and redirects to the sign-in page, which leads back here. */
 async function switchAccount(
   context: Context,
   request: PageRequest,
@@ -146,27 +151,31 @@ async function switchAccount(
   return reply.redirect(signInPath(request.url), 303);
 }
 
-function sendErrorPage(request: PageRequest, reply: FastifyReply, fault: string): FastifyReply {
+function sendErrorPage(request: PageRequest, reply: FastifyReply, error: string): FastifyReply {
   return sendPage(
     request,
     reply,
     <ErrorPage
       title="This application cannot sign you in"
-      message={`${fault} Go back to the application, and tell whoever runs it.`}
+      message={`${error} Go back to the application and report this to its operator.`}
       requestId={request.id}
     />,
     { status: 400 },
   );
 }
 
-/** RFC 6749, section 4.1.2.1: what fails here reaches the client as well, as no status can. */
+/** Errors reach the client as parameters, as a redirect cannot carry a status (RFC 6749, section 4.1.2.1). */
 function toAuthorizationError(context: Context, request: PageRequest, error: unknown): AuthorizationError {
   if (error instanceof AuthorizationError) return error;
-  // The user was banned, or the client deleted, while this was being granted.
+  // The user was banned or the client deleted during the request.
   if (error instanceof DomainError)
-    return new AuthorizationError('access_denied', 'the account or the application was closed meanwhile', {
-      cause: error,
-    });
+    return new AuthorizationError(
+      'access_denied',
+      'the account or the application was closed during the request',
+      {
+        cause: error,
+      },
+    );
   const problem = toProblem(error);
   if (problem.type === 'unavailable' || problem.type === 'conflict')
     return new AuthorizationError('temporarily_unavailable', 'try again in a moment', { cause: error });

@@ -8,13 +8,13 @@ import { attributionOf } from '../http/browser-sessions.ts';
 import { decodeFormValue } from './form-parameters.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** How a client may prove itself (RFC 6749, section 2.3.1), as metadata names the ways. */
+/** The methods of client authentication (RFC 6749, section 2.3.1), as in the metadata. */
 export const SECRET_METHODS = ['client_secret_basic', 'client_secret_post'] as const;
 
 const CHALLENGE = { 'www-authenticate': 'Basic realm="assay", charset="UTF-8"' };
 const BASIC = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 
-/** What a client is compared with when there is none of that name: it takes as long, and never matches. */
+/** The hash that secrets of unknown clients are compared with: it takes as long, and never matches. */
 const DECOY = '0'.repeat(64);
 
 interface ClientParameters {
@@ -24,14 +24,13 @@ interface ClientParameters {
 
 interface PresentedCredentials {
   id: string;
-  /** `undefined` when the client says who it is and does not prove it. */
+  /** `undefined` if the client presents none. */
   secret: string | undefined;
 }
 
 /**
- * Finds out which client sent a request, and that it is the one: a confidential client by its secret, a public one by its
- * id alone.
- * @throws OAuthError `invalid_client` when it is not; `invalid_request` when it tries two ways at once
+ * Authenticates the client of a request: a confidential client by its secret, a public one by its id.
+ * @throws OAuthError `invalid_client` if that fails; `invalid_request` for two methods at once
  */
 export async function authenticateClient(
   context: Context,
@@ -45,8 +44,8 @@ export async function authenticateClient(
     if (client?.kind !== 'public') throw invalidClient();
     return client;
   }
-  const right = matchesHash(presented.secret, client?.secretHash ?? DECOY);
-  if (client !== undefined && client.secretHash !== null && right) return client;
+  const matches = matchesHash(presented.secret, client?.secretHash ?? DECOY);
+  if (client !== undefined && client.secretHash !== null && matches) return client;
   if (client !== undefined) {
     context.deniedAttempts.record(attributionOf(request, context.clock()), {
       action: 'client.refuse',
@@ -58,7 +57,7 @@ export async function authenticateClient(
   throw invalidClient();
 }
 
-/** @throws OAuthError `invalid_client` for a client that has no secret to prove itself with */
+/** @throws OAuthError `invalid_client` for a public client */
 export function requireConfidential(client: OAuthClient): OAuthClient {
   if (client.kind === 'public') throw invalidClient();
   return client;
@@ -74,7 +73,7 @@ function readCredentials(request: FastifyRequest, parameters: ClientParameters):
   const several = countHeaders(request, 'authorization') > 1;
   const basic = several ? undefined : readBasic(authorization);
   if (several || secret !== undefined || (basic && id !== undefined && id !== basic.id))
-    throw new OAuthError('invalid_request', 'Authenticate the client in one way only.');
+    throw new OAuthError('invalid_request', 'Use only one method of client authentication.');
   if (basic === undefined) throw invalidClient();
   return basic;
 }
@@ -89,16 +88,16 @@ function readBasic(authorization: string): PresentedCredentials | undefined {
   try {
     const id = decodeFormValue(text.slice(0, colon));
     const secret = decodeFormValue(text.slice(colon + 1));
-    // An empty secret is as good as none, as in the body.
+    // An empty secret counts as absent, as in the body.
     return /^[\x20-\x7e]+$/.test(id) ? { id, secret: secret === '' ? undefined : secret } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Unknown clients and wrong secrets look the same. Every 401 names the scheme that would do (RFC 9110, 15.5.2). */
+/** The same for unknown clients and wrong secrets. A 401 names a scheme (RFC 9110, section 15.5.2). */
 function invalidClient(): OAuthError {
-  return new OAuthError('invalid_client', 'The client is unknown, or did not prove who it is.', {
+  return new OAuthError('invalid_client', 'The client is unknown, or its authentication failed.', {
     status: 401,
     headers: CHALLENGE,
   });

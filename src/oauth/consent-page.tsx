@@ -5,19 +5,19 @@ import { Page } from '../pages/layout.tsx';
 import { formatDuration } from '../pages/relative-time.tsx';
 
 interface ConsentPageProps {
-  /** Its own path and query, which the decision is sent to. */
+  /** The page's own path and query, to which the decision is posted. */
   address: string;
   application: string;
   redirectUri: string;
   session: Session;
   scopes: readonly Scope[];
-  /** What the application asks for and the account may not hold. */
+  /** The requested scopes that the account may not have. */
   withheld: readonly string[];
-  /** How long it has access at most, in milliseconds. */
+  /** Maximum lifetime of the access, in milliseconds. */
   lifetime: number;
 }
 
-/** Asks the user whether an application may have what it asks for. */
+/** Asks the user to allow an application's request. */
 export function ConsentPage({
   address,
   application,
@@ -31,17 +31,17 @@ export function ConsentPage({
     <Page title="Allow access?">
       <Form action={address}>
         <p>
-          <strong>{application}</strong> wants to use Assay in your name.
+          <strong>{application}</strong> wants to access your Assay account.
         </p>
         <dl>
           <dt>Signed in as</dt>
           <dd>{session.email}</dd>
-          <dt>Sends you to</dt>
+          <dt>Redirects to</dt>
           <dd>{describeRedirect(redirectUri)}</dd>
-          <dt>Lasts</dt>
+          <dt>Access for</dt>
           <dd>{formatDuration(lifetime)} at most</dd>
         </dl>
-        <h2 class="above-list">It would be able to</h2>
+        <h2 class="above-list">Requested permissions</h2>
         <ul class="scopes">
           {scopes.map((scope) => (
             <li key={scope}>
@@ -51,12 +51,11 @@ export function ConsentPage({
         </ul>
         {withheld.length > 0 && (
           <p class="hint">
-            It also asks for <code>{withheld.join(' ')}</code>. Your account may not do that, so the
-            application would not get it.
+            It also requests <code>{withheld.join(' ')}</code>, which your account cannot grant.
           </p>
         )}
         <p class="hint">
-          Allow it only if you came here from this application. You can take it back at any time, under
+          Allow this only if you started from this application. You can revoke access at any time under
           Applications in your account.
         </p>
         <input type="hidden" name="scopes" value={scopes.join(' ')} />
@@ -71,14 +70,14 @@ export function ConsentPage({
       </Form>
       <Form action={address} class="aside">
         <Button kind="plain" name="account" value="other">
-          Sign in as someone else
+          Use another account
         </Button>
       </Form>
     </Page>
   );
 }
 
-/** @returns where a redirect address is, for people: a host, or an application on their device */
+/** Describes a redirect URI to the user: a host, or an application on their device. */
 function describeRedirect(redirectUri: string): string {
   const { protocol, host, hostname } = new URL(redirectUri);
   if (protocol !== 'https:' && protocol !== 'http:')

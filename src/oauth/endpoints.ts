@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../runtime/context.ts';
 import { ClientCache } from '../domain/tokens/client-cache.ts';
+import type { RouteRegistrar } from '../http/register-area.ts';
+import { registerAuthorize } from './authorize.tsx';
 import { acceptForms } from './form-parameters.ts';
 import { registerIntrospection } from './introspection.ts';
 import { registerMetadata } from './metadata.ts';
@@ -8,10 +10,10 @@ import { handleOAuthErrors } from './oauth-error.ts';
 import { registerRevocation } from './revocation.ts';
 import { registerToken } from './token.ts';
 
-/** How long a browser may remember, in seconds, that these endpoints take requests of other sites. */
+/** Seconds for which a browser may cache a preflight. */
 const PREFLIGHT_SECONDS = 600;
 
-/** Adds what applications call without a browser page in between: they send forms and get JSON, and no cookie counts. */
+/** Registers the endpoints that applications call directly: they take forms, return JSON and ignore cookies. */
 export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
   const clients = new ClientCache(context.db);
   app.register(async (scope: FastifyInstance) => {
@@ -34,12 +36,12 @@ export function registerOAuthEndpoints(app: FastifyInstance, context: Context): 
   });
 }
 
+/** The pages of the authorization server. */
+export const OAUTH_PAGES: readonly RouteRegistrar[] = [registerAuthorize];
+
 const EVERY_ORIGIN = { 'access-control-allow-origin': '*' };
 
-/**
- * Applications that run in a browser fetch their tokens from there (code with PKCE). Any origin may: a request counts by
- * what is in it, and no cookie is looked at.
- */
+/** Applications in a browser fetch their tokens from any origin (code with PKCE): these endpoints ignore cookies. */
 function allowEveryOrigin(scope: FastifyInstance): void {
   scope.addHook('onSend', (_request, reply, payload, done) => {
     reply.headers(EVERY_ORIGIN);

@@ -2,24 +2,24 @@ import type { FastifyInstance } from 'fastify';
 import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Of the parameters, only an address may have other characters (RFC 6749, appendix A). */
+/** All parameters but redirect URIs (RFC 6749, appendix A). */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const CONTROL = /\p{Cc}/u;
 
-/** Takes form-encoded bodies, and no others (RFC 6749, section 3.2). */
+/** Accepts only form-encoded bodies (RFC 6749, section 3.2). */
 export function acceptForms(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
-    // Parameters are short; the longest are a JWT and a redirect address.
+    // The longest parameters are a JWT and a redirect URI.
     { parseAs: 'string', bodyLimit: SMALL_BODY_LIMIT },
     (_request, body, done) => done(null, body),
   );
 }
 
 /**
- * Reads the parameters of a form. Others than these are ignored, and an empty one is as good as none.
- * @throws OAuthError `invalid_request` for one that is there twice, and for what is no form
+ * Parses the named parameters of a form. Ignores other parameters and empty ones.
+ * @throws OAuthError `invalid_request` for a repeated parameter, and for a body that is not form-encoded
  */
 export function parseFormParameters<const Name extends string>(
   body: unknown,
@@ -35,15 +35,15 @@ export function parseFormParameters<const Name extends string>(
     const value = decodeFormValue(pair.slice(equals + 1));
     if (value === '') continue;
     if (found[name] !== undefined)
-      throw new OAuthError('invalid_request', `The parameter ${name} is in the request more than once.`);
+      throw new OAuthError('invalid_request', `The parameter ${name} occurs more than once.`);
     if (name === 'redirect_uri' ? CONTROL.test(value) : !PRINTABLE.test(value))
-      throw new OAuthError('invalid_request', `The parameter ${name} has characters that it cannot have.`);
+      throw new OAuthError('invalid_request', `The parameter ${name} contains invalid characters.`);
     found[name] = value;
   }
   return found;
 }
 
-/** @returns a parameter that must be there */
+/** @throws OAuthError `invalid_request` if the parameter is missing */
 export function requireParameter<Name extends string>(
   parameters: Partial<Record<Name, string>>,
   name: Name,
@@ -53,10 +53,7 @@ export function requireParameter<Name extends string>(
   return value;
 }
 
-/**
- * @returns a text as it was before it was form-encoded
- * @throws OAuthError `invalid_request` when it is not encoded so
- */
+/** @throws OAuthError `invalid_request` if the text is not form-encoded */
 export function decodeFormValue(text: string): string {
   const spaced = text.replaceAll('+', ' ');
   if (!spaced.includes('%')) return spaced;

@@ -17,13 +17,13 @@ import { isJwt } from './revocation.ts';
 
 const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as const;
 
-/** A token that is good now, and the members that its kind adds. */
+/** A valid token, and the members of the response that depend on its kind. */
 interface IntrospectedToken {
   token: ActiveToken;
   members: { iss: string; token_type?: 'Bearer'; aud?: string | string[]; client_id?: string };
 }
 
-/** Adds the introspection endpoint (RFC 7662), for confidential clients. */
+/** Registers the introspection endpoint for confidential clients (RFC 7662). */
 export function registerIntrospection(scope: FastifyInstance, context: Context, clients: ClientCache): void {
   scope.post(
     '/oauth/introspect',
@@ -33,7 +33,7 @@ export function registerIntrospection(scope: FastifyInstance, context: Context, 
       const given = requireParameter(parameters, 'token');
       const client = requireConfidential(await authenticateClient(context, clients, request, parameters));
       const found = await findToken(context, given, context.clock());
-      // What a client may not know of looks as if it were not there (RFC 7662, section 2.2).
+      // A token that the client may not introspect is reported as inactive (RFC 7662, section 2.2).
       if (found === undefined || !(await canIntrospect(context, client, found.token)))
         return { active: false };
       return introspectionResponse(found);
@@ -41,7 +41,7 @@ export function registerIntrospection(scope: FastifyInstance, context: Context, 
   );
 }
 
-/** The form tells what kind of token it is, so the hint is not needed. */
+/** Ignores the hint, as the form of a token identifies its kind. */
 async function findToken(
   context: Context,
   given: string,
@@ -74,7 +74,7 @@ async function findJwt(
   };
 }
 
-/** A client sees what was issued to it, and the tokens of those whom the account administers that it acts as. */
+/** A client may introspect its own tokens, and those of users whom its account administers. */
 async function canIntrospect({ db }: Context, client: OAuthClient, token: ActiveToken): Promise<boolean> {
   if (token.clientId === client.id) return true;
   const account = client.userId === null ? undefined : await findAccountRights(db.read, client.userId);
@@ -92,7 +92,7 @@ function introspectionResponse({ token, members }: IntrospectedToken): object {
     iat: Math.floor(token.issuedAt / 1000),
     ...(token.expiresAt === null ? {} : { exp: Math.floor(token.expiresAt / 1000) }),
     ...members,
-    // Whoever is asked with the token must hold its owner to this.
+    // The resource server must enforce these.
     ...(token.allowedAddresses === null ? {} : { allowed_addresses: token.allowedAddresses }),
   };
 }

@@ -7,23 +7,25 @@ import { GRANT_TYPES } from './token.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-authorization-server';
 
-/** Adds the metadata of the authorization server (RFC 8414). */
+/** Registers the metadata of the authorization server (RFC 8414). */
 export function registerMetadata(scope: FastifyInstance, context: Context): void {
   const route = { config: { operation: 'oauth-metadata', access: 'open' }, schema: { hide: true } } as const;
   const headers = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 
   scope.get(WELL_KNOWN, route, async (_request, reply) => reply.headers(headers).send(metadataOf(context)));
 
-  // Of an issuer with a path, the path comes last (RFC 8414, section 3.1).
+  // The path of an issuer follows the well-known path (RFC 8414, section 3.1).
   scope.get<{ Params: { '*': string } }>(`${WELL_KNOWN}/*`, route, async ({ params }, reply) => {
     const { pathname } = new URL(context.addresses.issuer);
     if (pathname === '/' || `/${params['*']}` !== pathname)
-      throw new Problem('not-found', 'There is no authorization server of that name.', { source: 'path' });
+      throw new Problem('not-found', 'There is no authorization server with this issuer.', {
+        source: 'path',
+      });
     return reply.headers(headers).send(metadataOf(context));
   });
 }
 
-/** @returns the document of RFC 8414, section 2, with the addresses that this deployment has now */
+/** The document of RFC 8414, section 2. */
 function metadataOf({ addresses, config }: Context): object {
   const { issuer, authUrl, clientBaseUrl } = addresses;
   const implicit = config.implicitFlow;

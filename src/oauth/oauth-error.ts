@@ -3,7 +3,7 @@ import type { Context } from '../runtime/context.ts';
 import { logServerError } from '../http/error-log.ts';
 import { type Problem, toProblem } from '../http/problems.ts';
 
-/** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for what is not the client's fault. */
+/** The codes of RFC 6749, section 5.2, and those of section 4.1.2.1 for server errors. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -14,14 +14,14 @@ export type OAuthErrorCode =
   | 'server_error'
   | 'temporarily_unavailable';
 
-/** Why an endpoint that applications call refuses a request. */
+/** An error response of an endpoint that applications call. */
 export class OAuthError extends Error {
   override name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** @param message for the application's developer: printable ASCII without quotes and backslashes (RFC 6749, 5.2) */
+  /** @param message for the application's developer, in ASCII without quotes and backslashes (RFC 6749, section 5.2) */
   constructor(
     code: OAuthErrorCode,
     message: string,
@@ -35,8 +35,8 @@ export class OAuthError extends Error {
 }
 
 /**
- * Everything that fails below this scope is answered as RFC 6749, section 5.2 has it, and not in the shapes of the API.
- * @param headers of such an answer; one to another method than those of a path meets no hook of the scope
+ * Sends errors of this scope in the form of RFC 6749, section 5.2, instead of the API's.
+ * @param headers of error responses, which skip the hooks of the scope for an unsupported method
  */
 export function handleOAuthErrors(
   scope: FastifyInstance,
@@ -64,21 +64,26 @@ function fromProblem(problem: Problem): OAuthError {
   const { headers = {} } = problem.details;
   switch (problem.type) {
     case 'rate-limited':
-      return new OAuthError('temporarily_unavailable', 'There were too many requests from this address.', {
+      return new OAuthError('temporarily_unavailable', 'Too many requests from this address.', {
         status,
         headers,
       });
     case 'unavailable':
-      return new OAuthError('temporarily_unavailable', 'The server cannot answer now.', { status, headers });
-    // A unit of work that met others too often is worth another try.
+      return new OAuthError('temporarily_unavailable', 'The server is temporarily unavailable. Try again.', {
+        status,
+        headers,
+      });
+    // A write conflict is worth a retry.
     case 'conflict':
-      return new OAuthError('temporarily_unavailable', 'The server cannot answer now.', { status: 503 });
+      return new OAuthError('temporarily_unavailable', 'The server is temporarily unavailable. Try again.', {
+        status: 503,
+      });
     case 'internal-error':
-      return new OAuthError('server_error', 'The server failed.', { status });
+      return new OAuthError('server_error', 'The server encountered an error.', { status });
     case 'method-not-allowed':
       return new OAuthError('invalid_request', 'The method must be POST.', { status, headers });
     case 'body-too-large':
-      return new OAuthError('invalid_request', 'The body is larger than this server takes.', { status });
+      return new OAuthError('invalid_request', 'The body is too large.', { status });
     case 'unsupported-media-type':
       return new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
     default:

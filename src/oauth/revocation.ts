@@ -16,11 +16,11 @@ const PARAMETERS = ['token', 'token_type_hint', 'client_id', 'client_secret'] as
 
 interface Revocation {
   client: OAuthClient;
-  act: ReturnType<typeof attributionOfClient>;
+  attributionFor: ReturnType<typeof attributionOfClient>;
   now: number;
 }
 
-/** Adds the revocation endpoint (RFC 7009). A token tells by its form what it is, so the hint is not needed. */
+/** Registers the revocation endpoint (RFC 7009). Ignores the hint, as the form of a token identifies its kind. */
 export function registerRevocation(scope: FastifyInstance, context: Context, clients: ClientCache): void {
   scope.post(
     '/oauth/revoke',
@@ -30,7 +30,7 @@ export function registerRevocation(scope: FastifyInstance, context: Context, cli
       const token = requireParameter(parameters, 'token');
       const client = await authenticateClient(context, clients, request, parameters);
       const now = context.clock();
-      const revocation = { client, act: attributionOfClient(client, request, now), now };
+      const revocation = { client, attributionFor: attributionOfClient(client, request, now), now };
       if (isJwt(token)) await revokeAccessToken(context, token, revocation);
       else await revokeRefreshToken(context, token, revocation);
       return reply.code(200).send();
@@ -38,18 +38,18 @@ export function registerRevocation(scope: FastifyInstance, context: Context, cli
   );
 }
 
-/** @returns whether a text has the form of a JWT, which no secret of ours has */
+/** Whether a token is a JWT: our other tokens contain no dot. */
 export function isJwt(token: string): boolean {
   return token.includes('.');
 }
 
-/** The refresh token of the same grant stays: with it, the client gets another access token. */
+/** Leaves the refresh token of the grant, with which the client can get another access token. */
 async function revokeAccessToken(
   { db, keys }: Context,
   token: string,
   revocation: Revocation,
 ): Promise<void> {
-  const { client, act, now } = revocation;
+  const { client, attributionFor, now } = revocation;
   const claims = await keys.verify(token, now);
   if (claims?.jti === undefined) return;
   if (claims['client_id'] !== client.id) throw issuedToOtherClient();
@@ -57,23 +57,23 @@ async function revokeAccessToken(
   const credential = await credentialById(db.read, jti);
   if (credential === undefined || credential.revokedAt !== null) return;
   await db
-    .write((tx) => revokeToken(tx, act(credential), jti))
+    .write((tx) => revokeToken(tx, attributionFor(credential), jti))
     .catch((error: unknown) => {
       // Gone in the meantime, which is what was wanted.
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     });
 }
 
-/** Whoever gives a refresh token back is done with the grant, so its access tokens end as well (RFC 7009, section 2.1). */
+/** Revokes the whole grant, with its access tokens (RFC 7009, section 2.1). */
 async function revokeRefreshToken({ db }: Context, token: string, revocation: Revocation): Promise<void> {
-  const { client, act } = revocation;
+  const { client, attributionFor } = revocation;
   const found = await refreshTokenBySecret(db.read, token);
   if (found === undefined) return;
   if (found.clientId !== client.id) throw issuedToOtherClient();
-  await db.write((tx) => revokeGrant(tx, act(found), found, 'revoked-by-client'));
+  await db.write((tx) => revokeGrant(tx, attributionFor(found), found, 'revoked-by-client'));
 }
 
-/** RFC 7009, section 2.1. Whether the token is still good is told to nobody but its client. */
+/** RFC 7009, section 2.1. Other clients do not learn whether the token is valid. */
 function issuedToOtherClient(): OAuthError {
   return new OAuthError('invalid_grant', 'The token was issued to another client.');
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Attribution } from '../auth/callers.ts';
-import { matchesCodeChallenge } from '../auth/pkce.ts';
+import { matchesCodeChallenge } from '../auth/secrets.ts';
 import { ALL_SCOPES, type Scope } from '../auth/scopes.ts';
 import type { Context } from '../runtime/context.ts';
 import {
@@ -38,18 +38,17 @@ const PARAMETERS = [
   'scope',
 ] as const;
 
-/** What a request for a token has to go by. */
+/** A request to the token endpoint, from an authenticated client. */
 interface TokenRequest {
   context: Context;
   client: CachedClient;
-  /** Stores a token that comes of nothing that has to be used up with it. */
-  storeShared: ReturnType<typeof createTokenBatcher>;
+  /** Stores a token in a transaction that is shared with other requests. */
+  storeBatched: ReturnType<typeof createTokenBatcher>;
   parameters: Partial<Record<(typeof PARAMETERS)[number], string>>;
-  act: ReturnType<typeof attributionOfClient>;
+  attributionFor: ReturnType<typeof attributionOfClient>;
   now: number;
 }
 
-/** What came of a grant. */
 interface IssuedTokens {
   access: SignedToken;
   refreshToken?: string;
@@ -61,12 +60,12 @@ const GRANTS: Readonly<Record<string, (request: TokenRequest) => Promise<IssuedT
   client_credentials: grantClientCredentials,
 };
 
-/** The grant types that the token endpoint takes. */
+/** The grant types of the token endpoint. */
 export const GRANT_TYPES = Object.keys(GRANTS);
 
-/** Adds the token endpoint (RFC 6749, section 3.2). */
+/** Registers the token endpoint (RFC 6749, section 3.2). */
 export function registerToken(scope: FastifyInstance, context: Context, clients: ClientCache): void {
-  const storeShared = createTokenBatcher(context.db);
+  const storeBatched = createTokenBatcher(context.db);
   scope.post(
     '/oauth/token',
     { config: { operation: 'oauth-token', access: 'open' }, schema: { hide: true } },
@@ -78,18 +77,18 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
       if (grant === undefined)
         throw new OAuthError(
           'unsupported_grant_type',
-          `The grant type is none of ${GRANT_TYPES.join(', ')}.`,
+          `The grant_type must be one of ${GRANT_TYPES.join(', ')}.`,
         );
       const now = context.clock();
       const { access, refreshToken } = await grant({
         context,
         client,
-        storeShared,
+        storeBatched,
         parameters,
-        act: attributionOfClient(client, request, now),
+        attributionFor: attributionOfClient(client, request, now),
         now,
       });
-      // RFC 6749, section 5.1 wants both headers.
+      // RFC 6749, section 5.1, requires both headers.
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
       return {
         access_token: access.token,
@@ -103,8 +102,8 @@ export function registerToken(scope: FastifyInstance, context: Context, clients:
 }
 
 /**
- * @returns what makes the act of a client's request: for the user of a grant that somebody approved, or for the account
- *   that the client has of its own
+ * Attributes a client's request to the user of an approved grant, or to the client's own account.
+ * @returns a function from the owner of the grant to the attribution
  */
 export function attributionOfClient(
   client: OAuthClient,
@@ -117,20 +116,26 @@ export function attributionOfClient(
   };
 }
 
-/** RFC 6749, section 4.1.3, with PKCE (RFC 7636, section 4.5), which every code was asked for with. */
-async function redeemCode({ context, client, parameters, act, now }: TokenRequest): Promise<IssuedTokens> {
+/** RFC 6749, section 4.1.3, with PKCE (RFC 7636, section 4.5), which is required. */
+async function redeemCode({
+  context,
+  client,
+  parameters,
+  attributionFor,
+  now,
+}: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
   const code = requireParameter(parameters, 'code');
   const found = await findAuthorizationCode(db.read, code);
   if (found === undefined || found.clientId !== client.id) throw invalidGrant('code');
-  const by = act(found);
-  const seenAgain = () => revokeReusedGrant(context, by, found, 'code-reused');
-  if (found.usedAt !== null) return seenAgain();
+  const by = attributionFor(found);
+  const rejectReuse = () => revokeReusedGrant(context, by, found, 'code-reused');
+  if (found.usedAt !== null) return rejectReuse();
   if (found.expiresAt <= now) throw invalidGrant('code');
   if (found.redirectUri !== null && found.redirectUri !== parameters.redirect_uri)
-    throw new OAuthError('invalid_grant', 'The redirect_uri is not that of the authorization request.');
+    throw new OAuthError('invalid_grant', 'The redirect_uri differs from that of the authorization request.');
   if (!matchesCodeChallenge(found.codeChallenge, parameters.code_verifier ?? ''))
-    throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code.');
+    throw new OAuthError('invalid_grant', 'The code_verifier does not match the code_challenge.');
 
   const access = await sign(context, found, 'invalid_grant', now);
   const issued = await db
@@ -138,9 +143,9 @@ async function redeemCode({ context, client, parameters, act, now }: TokenReques
       if (!(await consumeCode(tx, code, now))) return undefined;
       await storeAccessToken(tx, by, access);
       if (client.id === CONSOLE_CLIENT) {
-        // After the token: whoever ends the session meanwhile waits, and finds what it has to end.
+        // After the token: a transaction that ends the session meanwhile waits, and then finds the token to revoke.
         await requireSession(tx, found.grantId);
-        // The session of its browser gives the console new ones.
+        // No refresh token: the console gets new access tokens by its browser session.
         return { access };
       }
       const { scopes, grantId } = found;
@@ -151,7 +156,7 @@ async function redeemCode({ context, client, parameters, act, now }: TokenReques
       };
     })
     .catch(rethrowAsOAuthError('invalid_grant'));
-  return issued ?? seenAgain();
+  return issued ?? rejectReuse();
 }
 
 /** RFC 6749, section 6, with rotation (RFC 9700, section 4.14.2). */
@@ -159,38 +164,38 @@ async function redeemRefreshToken({
   context,
   client,
   parameters,
-  act,
+  attributionFor,
   now,
 }: TokenRequest): Promise<IssuedTokens> {
   const { db, config } = context;
   const found = await refreshTokenBySecret(db.read, requireParameter(parameters, 'refresh_token'));
   if (found === undefined || found.clientId !== client.id) throw invalidGrant('refresh token');
-  const by = act(found);
-  const seenAgain = () => revokeReusedGrant(context, by, found, 'refresh-token-reused');
-  if (found.usedAt !== null) return seenAgain();
+  const by = attributionFor(found);
+  const rejectReuse = () => revokeReusedGrant(context, by, found, 'refresh-token-reused');
+  if (found.usedAt !== null) return rejectReuse();
   if (found.revokedAt !== null || found.expiresAt <= now) throw invalidGrant('refresh token');
-  const asked = requestedScopes(parameters.scope) ?? found.scopes;
-  if (!asked.every((scope) => found.scopes.includes(scope)))
-    throw new OAuthError('invalid_scope', 'The scope is more than the grant has.');
+  const scopes = requestedScopes(parameters.scope) ?? found.scopes;
+  if (!scopes.every((scope) => found.scopes.includes(scope)))
+    throw new OAuthError('invalid_scope', 'The scope exceeds that of the grant.');
 
-  const access = await sign(context, { ...found, scopes: asked }, 'invalid_grant', now);
+  const access = await sign(context, { ...found, scopes }, 'invalid_grant', now);
   const refreshToken = await db
     .write(async (tx) => {
       if (!(await consumeRefreshToken(tx, found.id, now))) return undefined;
       await storeAccessToken(tx, by, access);
-      const { scopes, grantId, grantExpiresAt } = found;
-      const next = { ...access, scopes, grantId, grantExpiresAt };
+      const { grantId, grantExpiresAt } = found;
+      const next = { ...access, scopes: found.scopes, grantId, grantExpiresAt };
       return issueRefreshToken(tx, by, next, config.refreshTokenLifetime, found.id);
     })
     .catch(rethrowAsOAuthError('invalid_grant'));
-  return refreshToken === undefined ? seenAgain() : { access, refreshToken };
+  return refreshToken === undefined ? rejectReuse() : { access, refreshToken };
 }
 
-/** RFC 6749, section 4.4: the client acts as the account that it was registered with. */
+/** RFC 6749, section 4.4: the client acts as its own account. */
 async function grantClientCredentials(request: TokenRequest): Promise<IssuedTokens> {
-  const { context, client, storeShared, parameters, act, now } = request;
+  const { context, client, storeBatched, parameters, attributionFor, now } = request;
   if (client.kind === 'public' || client.userId === null)
-    throw new OAuthError('unauthorized_client', 'The client has no account that it could act as.');
+    throw new OAuthError('unauthorized_client', 'The client has no account of its own.');
   const scopes = clientScopes(client, requestedScopes(parameters.scope) ?? ALL_SCOPES);
   const grant = { userId: client.userId, clientId: client.id, grantId: null, scopes };
   const { keys, config } = context;
@@ -201,56 +206,56 @@ async function grantClientCredentials(request: TokenRequest): Promise<IssuedToke
     config.accessTokenLifetime,
     now,
   ).catch(rethrowAsOAuthError('unauthorized_client'));
-  await storeShared(act(grant), access).catch(rethrowAsOAuthError('unauthorized_client'));
+  await storeBatched(attributionFor(grant), access).catch(rethrowAsOAuthError('unauthorized_client'));
   return { access };
 }
 
 function sign(
   { db, keys, config }: Context,
   { userId, clientId, grantId, scopes }: AccessGrant,
-  whenGone: OAuthErrorCode,
+  codeWhenDeleted: OAuthErrorCode,
   now: number,
 ): Promise<SignedToken> {
   const grant = { userId, clientId, grantId, scopes };
   return signAccessToken(db.read, keys, grant, config.accessTokenLifetime, now).catch(
-    rethrowAsOAuthError(whenGone),
+    rethrowAsOAuthError(codeWhenDeleted),
   );
 }
 
-/** Ends everything that came of something that was seen twice: one of the two was a thief. */
+/** Revokes the grant of a code or refresh token that was used twice: one of the uses was by a thief. */
 async function revokeReusedGrant(
   { db }: Context,
-  act: Attribution,
+  by: Attribution,
   grant: Grant,
   reason: RevocationReason,
 ): Promise<never> {
-  await db.write((tx) => revokeGrant(tx, act, grant, reason));
+  await db.write((tx) => revokeGrant(tx, by, grant, reason));
   throw invalidGrant(reason === 'code-reused' ? 'code' : 'refresh token');
 }
 
-/** @throws OAuthError `invalid_scope` for what is no scope */
+/** @throws OAuthError `invalid_scope` for an unknown scope */
 function requestedScopes(text: string | undefined): readonly Scope[] | undefined {
   const scopes = text === undefined ? undefined : parseScopes(text);
   if (text !== undefined && scopes === undefined)
-    throw new OAuthError('invalid_scope', 'The scope names something that is no scope.');
+    throw new OAuthError('invalid_scope', 'The scope contains an unknown scope.');
   return scopes;
 }
 
-/** @param whenGone the code for an account that is banned or gone */
-function rethrowAsOAuthError(whenGone: OAuthErrorCode): (error: unknown) => never {
+/** @param codeWhenDeleted the code for a banned or deleted account */
+function rethrowAsOAuthError(codeWhenDeleted: OAuthErrorCode): (error: unknown) => never {
   return (error) => {
     if (error instanceof SessionEnded) throw invalidGrant('code');
     if (!(error instanceof DomainError)) throw error;
     if (error.kind === 'forbidden')
-      throw new OAuthError('invalid_scope', 'The account or the client may hold none of the scopes.');
-    throw new OAuthError(whenGone, 'The account is banned or gone.');
+      throw new OAuthError(
+        'invalid_scope',
+        'The account or the client may have none of the requested scopes.',
+      );
+    throw new OAuthError(codeWhenDeleted, 'The account is banned or deleted.');
   };
 }
 
-/** Unknown, another client's, expired, revoked or used: nobody is told which. */
-function invalidGrant(thing: string): OAuthError {
-  return new OAuthError(
-    'invalid_grant',
-    `The ${thing} is not valid: it is unknown, expired, revoked or used.`,
-  );
+/** The same for every reason, so that the response reveals nothing about the token. */
+function invalidGrant(credential: string): OAuthError {
+  return new OAuthError('invalid_grant', `The ${credential} is unknown, expired, revoked or already used.`);
 }

@@ -6,7 +6,7 @@ import { type Addresses, resolveAddresses, type Config, issuerName } from '../co
 import type { Database } from '../db/engine.ts';
 import { hasSqlite, openDatabase } from '../db/open-database.ts';
 import type { FileStore } from '../files/file-store.ts';
-import { openFileStore } from '../files/open-file-store.ts';
+import { openFileStore } from '../files/file-store.ts';
 import { JobNotifier } from '../domain/shared/jobs.ts';
 import { DeniedAttempts } from '../domain/audit/denied-attempts.ts';
 import { formatTimestamp } from '../domain/shared/time.ts';
@@ -14,50 +14,49 @@ import { KeysMissing, loadKeys } from '../domain/tokens/deployment-keys.ts';
 import { DIST } from '../paths.ts';
 import { mapStackTrace } from './source-maps.ts';
 
-/** Bytes of log that wait for a reader; what comes then is dropped, as memory is finite. */
+/** Bytes of buffered log lines. Further lines are dropped while the reader of the log is slower. */
 const MAX_LOG_BUFFER = 16 * 1024 * 1024;
 
-/** What a running process has. Commands make one, use it and close it; a server keeps it while it runs. */
+/** The dependencies of a process. Each command opens one and closes it; a server keeps it while it runs. */
 export interface Context {
   config: Config;
   db: Database;
-  /** Where the contents of attachments are. */
+  /** Stores attachments and reports. */
   files: FileStore;
   keys: Keys;
-  /** What the keys in the database are sealed with. */
+  /** Encrypts the keys in the database. */
   masterKey: KeyObject;
   log: Logger;
-  /** The time now, in milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   clock: () => number;
-  /** Names of the migrations that the database lacked when it was opened. */
+  /** The migrations that opening the database has applied. */
   appliedMigrations: readonly string[];
-  /** Tells this process of work that was added. */
+  /** Notifies the job runner of this process of added jobs. */
   jobs: JobNotifier;
-  /** What strangers were refused. */
+  /** Records denied requests in the audit log. */
   deniedAttempts: DeniedAttempts;
-  /** Complete once a server knows where it listens. */
+  /** Complete once the server listens. */
   addresses: Addresses;
 }
 
-/** What is different for a command. */
+/** The options of a command. */
 export interface CommandDatabaseOptions {
   /** See `DatabaseConfig`. */
   pageCache: number;
-  /** Whether it may be the first one to use a database: it makes something that needs nothing else. */
+  /** Whether the command may create the database. */
   createsDatabase: boolean;
 }
 
-/** There is no database yet, and what was asked for makes none. */
+/** There is no database yet, and the command may not create one. */
 export class DatabaseMissing extends Error {
   override name = 'NoDatabase';
 }
 
 /**
  * Opens the database, applies the migrations that it lacks, and opens the keys in it.
- * @param destination where log lines go; standard output when absent
- * @param command what is different for a command, which makes no master key that a server over the same database might not
- *   have
- * @throws WrongMasterKey, NoKeysYet as `openKeys` does; NoDatabase for a command that makes none, with nothing left behind
+ * @param destination of log lines; the default is standard output
+ * @param command absent for a server. A command on PostgreSQL creates no master key, which the server might not have
+ * @throws what `openKeys` throws; DatabaseMissing for a command that may not create the database, with nothing created
  */
 export async function openContext(
   config: Config,
@@ -66,17 +65,14 @@ export async function openContext(
 ): Promise<Context> {
   const log = pino(
     { level: config.logLevel, base: null, timestamp: logTime, serializers: { err: describeError } },
-    // Written in the background, so that no request waits for a slow reader of the log; flushed at the end.
+    // Asynchronous, so that no request waits for a slow reader of the log. Flushed on exit.
     destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
   const outdated = (err: Error): void =>
-    log.error(
-      { err },
-      'there are signing keys that this process cannot open: start it again with the new master key',
-    );
+    log.error({ err }, 'some signing keys cannot be decrypted: restart this process with the new master key');
   const addresses = resolveAddresses(config, `http://${hostInUrl(config.host)}:${config.port}`);
   const { dataDirectory, databaseUrl, masterKey } = config;
-  // Opening makes the file of SQLite.
+  // Opening would create the file of SQLite.
   if (command?.createsDatabase === false && databaseUrl === undefined && !hasSqlite(dataDirectory))
     throw new DatabaseMissing('There is no database yet.');
   const db = await openDatabase({
@@ -89,7 +85,7 @@ export async function openContext(
   try {
     if (command !== undefined && (await db.isEmpty())) requireInitializedDatabase(config, command);
     const appliedMigrations = await db.migrate();
-    // The folder of a SQLite database is the server's.
+    // The data folder of SQLite is the server's own, and with it the master key.
     const createsMasterKey = command === undefined || databaseUrl === undefined;
     const source = { masterKey, dataDirectory, createsMasterKey, outdated };
     const opened = await loadKeys(db, source, issuerName(config, addresses));
@@ -113,7 +109,7 @@ export async function openContext(
   }
 }
 
-/** Refuses before it has tables what would be refused after: who comes next is to see that it is new. */
+/** Fails before the tables exist, so that the next process still finds a new database. */
 function requireInitializedDatabase(
   { databaseUrl, dataDirectory, masterKey }: Config,
   { createsDatabase }: CommandDatabaseOptions,
@@ -123,7 +119,7 @@ function requireInitializedDatabase(
   if (!createsDatabase) throw new DatabaseMissing('There is no database yet.');
 }
 
-/** What a log line tells of an error. Drivers put more into theirs: rows, parameters, statements. */
+/** Serializes an error for the log, without what drivers add to theirs: rows, parameters, statements. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, cause } = error;
@@ -132,12 +128,12 @@ function describeError(error: unknown): unknown {
   return { name, message, code, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
 }
 
-/** The time of a log line, as the JSON that pino puts into it. */
+/** The JSON member that pino adds to each log line. */
 function logTime(): string {
   return `,"time":"${formatTimestamp(Date.now())}"`;
 }
 
-/** @returns the host as it stands in an address that a browser on the same machine can open */
+/** @returns the host for a URL that a browser on the same machine can open */
 export function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

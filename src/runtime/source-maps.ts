@@ -5,15 +5,15 @@ import { DIST } from '../paths.ts';
 const maps = new Map<string, SourceMap | undefined>();
 
 /**
- * Maps are read when the first trace asks: Node.js itself (`--enable-source-maps`) reads those of every module at each start.
- * @param built the folder of the modules
- * @returns a stack trace with the places of our sources in place of those of what was built of them
+ * Maps the locations of a stack trace from built modules to sources. Reads source maps on demand, as Node.js
+ * (`--enable-source-maps`) would read those of every module at each start.
+ * @param built the folder of the built modules
  */
 export function mapStackTrace(stack: string, built = DIST): string {
-  return stack.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (place, module: string, line, column) => {
-    if (!module.startsWith(built.href)) return place;
+  return stack.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (location, module: string, line, column) => {
+    if (!module.startsWith(built.href)) return location;
     const found = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
-    if (found === undefined || !('originalSource' in found)) return place;
+    if (found === undefined || !('originalSource' in found)) return location;
     const { originalSource, originalLine, originalColumn } = found;
     return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
   });

@@ -2,17 +2,17 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 
-/** By how much long work stands back where processors are few, as `nice` has it. */
+/** The niceness of background threads. */
 const NICENESS = 10;
 
 /**
- * Lets the threads in which somebody waits for an answer go before this one. On Linux a thread has a priority of its own,
- * which the threads that it starts inherit; elsewhere nothing happens, as it cannot be told from its process.
+ * Lowers the priority of the calling thread, and of threads that it starts, below the threads that serve requests. Does
+ * nothing except on Linux, the only system where a thread has a priority of its own.
  */
 export function lowerThreadPriority(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), NICENESS);
   } catch {
-    // Without /proc it has the priority of its process.
+    // Without /proc, the thread keeps the priority of its process.
   }
 }

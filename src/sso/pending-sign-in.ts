@@ -4,30 +4,31 @@ import type { Context } from '../runtime/context.ts';
 import { prefixedCookieName, cookieOptions } from '../http/browser-sessions.ts';
 import type { AuthorizationState } from './provider.ts';
 
+/** Must not change while a sign-in is pending. */
 const PURPOSE = 'single sign-on attempt';
 const LIFETIME = 600_000;
-/** The longest way back, in characters: with it, the cookie still is one that every browser keeps. */
+/** Characters of the return path, so that every browser stores the cookie. */
 export const MAX_RETURN_TO = 2_048;
 
-/** A sign-in that went off to a provider and has not come back. */
+/** A sign-in for which the browser was sent to an identity provider. */
 export interface PendingSignIn extends AuthorizationState {
-  /** The uid of the organization whose provider it was, and what that was. */
+  /** The uid of the organization whose provider it is. */
   organization: string;
   issuer: string;
   clientId: string;
-  /** Where it leads in the end. */
+  /** The path to continue at after the sign-in. */
   returnTo: string;
 }
 
-/** An attempt that came back, and until when it is good. */
+/** A pending sign-in whose browser has returned. */
 export interface ReturnedSignIn extends PendingSignIn {
   /** In milliseconds since 1970. */
   expiresAt: number;
 }
 
-/** Keeps an attempt in this browser: sealed, for ten minutes. A second attempt takes the place of the first. */
-export function savePendingSignIn(context: Context, reply: FastifyReply, attempt: PendingSignIn): void {
-  const text = JSON.stringify({ ...attempt, expiresAt: context.clock() + LIFETIME });
+/** Stores a pending sign-in in a sealed cookie for ten minutes. Replaces a previous one. */
+export function savePendingSignIn(context: Context, reply: FastifyReply, pending: PendingSignIn): void {
+  const text = JSON.stringify({ ...pending, expiresAt: context.clock() + LIFETIME });
   reply.setCookie(cookieName(context), seal(context.keys.secret, PURPOSE, text), {
     ...cookieOptions(context),
     maxAge: LIFETIME / 1_000,
@@ -35,8 +36,8 @@ export function savePendingSignIn(context: Context, reply: FastifyReply, attempt
 }
 
 /**
- * Takes the attempt out of this browser. A copy of its cookie may be about: whoever signs somebody in consumes its state.
- * @returns it; `undefined` when this browser has none, or it is too old
+ * Reads and clears the cookie of the pending sign-in. The cookie may have been copied, so the caller must consume its state.
+ * @returns `undefined` if there is none, or it has expired
  */
 export function takePendingSignIn(
   context: Context,
@@ -47,8 +48,8 @@ export function takePendingSignIn(
   reply.clearCookie(cookieName(context), cookieOptions(context));
   const text = sealed === undefined ? undefined : unseal(context.keys.secret, PURPOSE, sealed);
   if (text === undefined) return undefined;
-  const attempt = JSON.parse(text) as ReturnedSignIn;
-  return attempt.expiresAt > context.clock() ? attempt : undefined;
+  const pending = JSON.parse(text) as ReturnedSignIn;
+  return pending.expiresAt > context.clock() ? pending : undefined;
 }
 
 function cookieName(context: Context): string {

@@ -7,9 +7,8 @@ import { unsealClientSecret } from './registration.ts';
 
 const MAX_PROVIDERS = 200;
 const LIFETIME = 600_000;
-/** How soon one that failed is asked again: strangers ask for it, as often as they like. */
+/** Milliseconds until a failed discovery is retried: unauthenticated requests trigger it. */
 const FAILURE_LIFETIME = 10_000;
-/** So many are asked at once. */
 const MAX_CONCURRENT_DISCOVERIES = 50;
 
 interface Entry {
@@ -17,20 +16,17 @@ interface Entry {
   until: number;
 }
 
-/**
- * Keeps the metadata of providers for ten minutes, and for ten seconds that there were none. One that is set anew is
- * discovered anew.
- */
+/** Caches the metadata of providers for ten minutes, and failures for ten seconds. A reconfigured provider is a new entry. */
 export class ProviderCache {
   readonly #context: Context;
-  #asked = 0;
+  #discoveries = 0;
   readonly #entries = new LRUCache<string, Entry>({ max: MAX_PROVIDERS });
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** @throws ProviderProblem when it does not answer, or is not what it should be, now or a moment ago */
+  /** @throws ProviderError when discovery fails, or has failed a moment ago */
   getConfiguration(provider: IdentityProvider): Promise<Configuration> {
     const { organization, issuer, clientId, sealedSecret } = provider;
     const key = JSON.stringify([organization, issuer, clientId, sealedSecret]);
@@ -40,7 +36,7 @@ export class ProviderCache {
     const configuration = this.#discover(provider);
     const entry = { configuration, until: now + LIFETIME };
     this.#entries.set(key, entry);
-    // From the answer on, as it may have kept us waiting. The promise stays, so that nobody waits for the same again.
+    // The lifetime of a failure starts when the request has failed. The rejected promise stays, so that callers fail fast.
     configuration.catch(() => (entry.until = this.#context.clock() + FAILURE_LIFETIME));
     return configuration;
   }
@@ -50,16 +46,16 @@ export class ProviderCache {
     if (secret === undefined) {
       throw new ProviderError(
         'wrong',
-        'the client secret was sealed with another key of the data folder; run "assay sso set" again',
+        'the client secret was encrypted with another key; run "assay sso set" again',
       );
     }
-    if (this.#asked >= MAX_CONCURRENT_DISCOVERIES)
-      throw new ProviderError('unreachable', 'too many providers are asked at once');
-    this.#asked += 1;
+    if (this.#discoveries >= MAX_CONCURRENT_DISCOVERIES)
+      throw new ProviderError('unreachable', 'too many identity providers are being contacted at once');
+    this.#discoveries += 1;
     try {
       return await discoverProvider({ issuer, clientId, secret });
     } finally {
-      this.#asked -= 1;
+      this.#discoveries -= 1;
     }
   }
 }

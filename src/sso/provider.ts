@@ -24,16 +24,16 @@ import { isPlainText, replaceHiddenCharacters } from '../auth/plain-text.ts';
 import { isHttpsOrLoopback, fetchWithLimit } from '../auth/fetch-with-limit.ts';
 import type { VerifiedIdentity } from '../domain/sign-in/sign-in-with-provider.ts';
 
-/** Seconds for one request: discovery, token, keys and claims together end before a request of ours does. */
+/** Seconds a request, so that discovery, token, keys and claims together stay within our own request timeout. */
 const TIMEOUT = 6;
-/** Seconds that clocks may differ by. */
+/** Seconds of clock skew. */
 const CLOCK_TOLERANCE = 60;
 const MAX_GROUPS = 10_000;
-/** So much is told of what a provider writes. */
+/** Characters of a provider's error text in the log. */
 const MAX_DETAIL_LENGTH = 200;
 const MAX_GROUP_LENGTH = 255;
 
-/** The client that we are at a provider. */
+/** Our client at a provider. */
 export interface ProviderClient {
   issuer: string;
   clientId: string;
@@ -41,7 +41,7 @@ export interface ProviderClient {
   secret: string | null;
 }
 
-/** What one attempt to sign in must not forget, and nobody else may know. */
+/** The secrets of one sign-in. */
 export interface AuthorizationState {
   state: string;
   nonce: string;
@@ -49,11 +49,11 @@ export interface AuthorizationState {
 }
 
 /**
- * The provider did not sign anyone in. `reason` is for the log and the audit log: it holds no code and no token.
- * - `denied`: the person, or the provider for them, said no
- * - `unreachable`: it does not answer, or not in time
- * - `foreign`: the answer is not one to this attempt
- * - `wrong`: its answer is not right
+ * The provider did not sign the user in. `reason` is for the log and the audit log, and contains no code or token.
+ * - `denied`: the user or the provider declined
+ * - `unreachable`: the provider did not respond in time
+ * - `foreign`: the response does not belong to this sign-in
+ * - `wrong`: the response is invalid
  */
 export class ProviderError extends Error {
   override name = 'ProviderProblem';
@@ -61,21 +61,21 @@ export class ProviderError extends Error {
   readonly reason: string;
 
   constructor(kind: ProviderError['kind'], reason: string) {
-    super(`The identity provider did not sign anyone in: ${reason}`);
+    super(`The identity provider did not sign the user in: ${reason}`);
     this.kind = kind;
     this.reason = reason;
   }
 }
 
 /**
- * Reads a provider's metadata (OpenID Connect Discovery 1.0). They must name the very issuer that was asked for, which
- * also refuses the addresses at which many tenants of a provider share one set of metadata.
- * @throws ProviderProblem when it does not answer, or is not what it should be
+ * Fetches a provider's metadata (OpenID Connect Discovery 1.0). They must name the same issuer, which rejects URLs whose
+ * metadata are shared by all tenants of a provider.
+ * @throws ProviderError if the provider is unreachable or its metadata are invalid
  */
 export async function discoverProvider({ issuer, clientId, secret }: ProviderClient): Promise<Configuration> {
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
   if (url === undefined || !isHttpsOrLoopback(url))
-    throw new ProviderError('wrong', 'its issuer must be an https address');
+    throw new ProviderError('wrong', 'its issuer must be an https URL');
   const configuration = await discovery(
     url,
     clientId,
@@ -89,7 +89,10 @@ export async function discoverProvider({ issuer, clientId, secret }: ProviderCli
   ).catch(throwProviderError);
   const metadata = configuration.serverMetadata();
   if (trimTrailingSlash(metadata.issuer) !== trimTrailingSlash(issuer)) {
-    throw new ProviderError('wrong', `its metadata name another issuer, ${sanitizeDetail(metadata.issuer)}`);
+    throw new ProviderError(
+      'wrong',
+      `its metadata name a different issuer, ${sanitizeDetail(metadata.issuer)}`,
+    );
   }
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const) {
     if (metadata[name] === undefined) throw new ProviderError('wrong', `its metadata have no ${name}`);
@@ -97,7 +100,7 @@ export async function discoverProvider({ issuer, clientId, secret }: ProviderCli
   return configuration;
 }
 
-/** OpenID Connect Core 1.0, section 9: `client_secret_basic`, unless the provider takes the other one alone. */
+/** `client_secret_basic`, unless the provider accepts only `client_secret_post` (OpenID Connect Core 1.0, section 9). */
 function clientAuth(secret: string | null): ClientAuth {
   if (secret === null) return None();
   const basic = ClientSecretBasic(secret);
@@ -110,8 +113,9 @@ function clientAuth(secret: string | null): ClientAuth {
 }
 
 /**
- * @param loginHint the e-mail address that was typed
- * @returns the address of the provider to send the browser to, and what to remember of the attempt
+ * Starts a sign-in.
+ * @param loginHint the e-mail address that the user typed
+ * @returns the provider's URL to redirect the browser to, and the secrets to store until it returns
  */
 export async function beginSignIn(
   configuration: Configuration,
@@ -121,7 +125,7 @@ export async function beginSignIn(
   const offered = configuration.serverMetadata().scopes_supported ?? [];
   const url = buildAuthorizationUrl(configuration, {
     redirect_uri: redirectUri,
-    // Some providers tell groups under a scope of that name only.
+    // Some providers send groups only for a scope of that name.
     scope: ['openid', 'email', 'profile', ...(offered.includes(groupsClaim) ? [groupsClaim] : [])].join(' '),
     state: challenge.state,
     nonce: challenge.nonce,
@@ -133,22 +137,22 @@ export async function beginSignIn(
 }
 
 /**
- * Checks the provider's answer (OpenID Connect Core 1.0, section 3.1.2.5 to 3.1.3.7; RFC 9207) and fetches who signed in.
- * @param answer our redirect address with the parameters of the answer
- * @throws ProviderProblem when it signed nobody in
+ * Verifies the provider's response (OpenID Connect Core 1.0, sections 3.1.2.5 to 3.1.3.7; RFC 9207) and fetches the identity.
+ * @param response our redirect URI with the parameters of the response
+ * @throws ProviderError if the provider did not sign the user in
  */
 export async function finishSignIn(
   configuration: Configuration,
-  answer: URL,
+  response: URL,
   { state, nonce, codeVerifier }: AuthorizationState,
   groupsClaim: string,
 ): Promise<VerifiedIdentity> {
   const { issuer } = configuration.serverMetadata();
-  if (answer.searchParams.get('state') !== state)
-    throw new ProviderError('foreign', 'the answer has another state');
-  if ((answer.searchParams.get('iss') ?? issuer) !== issuer)
-    throw new ProviderError('foreign', 'the answer is of another issuer');
-  const tokens = await authorizationCodeGrant(configuration, answer, {
+  if (response.searchParams.get('state') !== state)
+    throw new ProviderError('foreign', 'the response has a different state');
+  if ((response.searchParams.get('iss') ?? issuer) !== issuer)
+    throw new ProviderError('foreign', 'the response is from a different issuer');
+  const tokens = await authorizationCodeGrant(configuration, response, {
     expectedState: state,
     expectedNonce: nonce,
     pkceCodeVerifier: codeVerifier,
@@ -165,7 +169,7 @@ export async function finishSignIn(
   return {
     issuer: idToken.iss,
     subject: idToken.sub,
-    // An address and whether it is verified come from the same place.
+    // The address and `email_verified` must come from the same source.
     verifiedEmail: readVerifiedEmail(idToken.email === undefined ? (userInfo ?? {}) : idToken, userInfo),
     name: typeof claims['name'] === 'string' ? claims['name'] : undefined,
     groups: readGroups(claims, groupsClaim),
@@ -174,7 +178,7 @@ export async function finishSignIn(
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** @param other what says more about the same address, if it names the same one */
+/** @param other further claims, which count if they name the same address */
 function readVerifiedEmail(claims: Claims, other: Claims | undefined): string | undefined {
   const { email } = claims;
   if (typeof email !== 'string') return undefined;
@@ -183,12 +187,12 @@ function readVerifiedEmail(claims: Claims, other: Claims | undefined): string | 
   return verified === true ? email : undefined;
 }
 
-/** @returns the groups; none where the claim is absent, as many providers leave an empty list out */
+/** @returns no groups if the claim is absent, as many providers omit an empty list */
 function readGroups(claims: Claims, name: string): string[] {
-  const elsewhere = claims['_claim_names'];
-  if (typeof elsewhere === 'object' && elsewhere !== null && name in elsewhere) {
-    // OpenID Connect Core 1.0, section 5.6.2. To take this for no groups would take rights away.
-    throw new ProviderError('wrong', `the claim ${name} is too long and left out of the ID token`);
+  const distributed = claims['_claim_names'];
+  if (typeof distributed === 'object' && distributed !== null && name in distributed) {
+    // A distributed claim (OpenID Connect Core 1.0, section 5.6.2). Treating it as no groups would revoke access.
+    throw new ProviderError('wrong', `the claim ${name} is too large and was left out of the ID token`);
   }
   const value = claims[name];
   const groups = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
@@ -198,7 +202,7 @@ function readGroups(claims: Claims, name: string): string[] {
     .filter((group) => isPlainText(group, MAX_GROUP_LENGTH));
 }
 
-/** RFC 6749, section 4.1.2.1: what is nobody's decision. */
+/** The errors of RFC 6749, section 4.1.2.1, that are not a decision of the user. */
 const KIND_BY_ERROR: Readonly<Record<string, ProviderError['kind']>> = {
   temporarily_unavailable: 'unreachable',
   server_error: 'unreachable',
@@ -208,41 +212,41 @@ const KIND_BY_ERROR: Readonly<Record<string, ProviderError['kind']>> = {
   invalid_scope: 'wrong',
 };
 
-/** Tells what went wrong without what the library keeps with it: parameters, codes and tokens. */
+/** Converts errors of the library without the parameters, codes and tokens that they contain. */
 function throwProviderError(error: unknown): never {
   if (error instanceof AuthorizationResponseError) {
     throw new ProviderError(
       KIND_BY_ERROR[error.error] ?? 'denied',
-      withDetail(`it answered ${sanitizeDetail(error.error)}`, error.error_description),
+      withDetail(`it responded with ${sanitizeDetail(error.error)}`, error.error_description),
     );
   }
   if (error instanceof ResponseBodyError) {
     throw new ProviderError(
       'wrong',
-      withDetail(`it refused the code with ${sanitizeDetail(error.error)}`, error.error_description),
+      withDetail(`it rejected the code with ${sanitizeDetail(error.error)}`, error.error_description),
     );
   }
   if (error instanceof ClientError) {
     const inner = error.cause instanceof Error ? error.cause.message : undefined;
-    if (error.code === 'OAUTH_TIMEOUT') throw new ProviderError('unreachable', 'it did not answer in time');
+    if (error.code === 'OAUTH_TIMEOUT') throw new ProviderError('unreachable', 'it did not respond in time');
     if (error.code !== undefined) throw new ProviderError('wrong', withDetail(error.message, inner));
-    throw new ProviderError('wrong', withDetail('its answer cannot be used', inner));
+    throw new ProviderError('wrong', withDetail('its response is invalid', inner));
   }
-  // What `fetch` throws when nobody answers.
+  // Thrown by `fetch` for a connection that fails.
   if (error instanceof TypeError && error.cause instanceof Error) {
     const { code } = error.cause as NodeJS.ErrnoException;
     throw new ProviderError('unreachable', withDetail('the request to it failed', code ?? error.message));
   }
   if (error instanceof Error)
-    throw new ProviderError('wrong', withDetail('its answer cannot be used', error.message));
-  throw new ProviderError('wrong', 'its answer cannot be used');
+    throw new ProviderError('wrong', withDetail('its response is invalid', error.message));
+  throw new ProviderError('wrong', 'its response is invalid');
 }
 
 function withDetail(what: string, detail: string | undefined): string {
   return detail === undefined || detail === '' ? what : `${what} (${sanitizeDetail(detail)})`;
 }
 
-/** What others wrote, on one line of a log. */
+/** Fits untrusted text on one line of the log. */
 function sanitizeDetail(text: string): string {
   return replaceHiddenCharacters(text.slice(0, MAX_DETAIL_LENGTH));
 }

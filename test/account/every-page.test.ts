@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
-import { passwordResetUrl } from '../../src/auth/reset-links.ts';
+import { passwordResetUrl } from '../../src/auth/account-links.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { setUpTotp } from '../harness/second-factors.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';

@@ -49,7 +49,7 @@ function holdWrites(subject: string): Held {
   const released = new Promise<void>((resolve) => (release = resolve));
   db.write = async (unit) => {
     const counted = await db.read
-      .selectFrom('attempts')
+      .selectFrom('throttled_attempts')
       .select('subject')
       .where('subject', '=', subject)
       .executeTakeFirst();

@@ -153,7 +153,7 @@ describe('A mail server', () => {
     const first = await listen(away.url);
     const visitor = createFormClient({ ...place, origin: first.origin });
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
-    await vi.waitFor(async () => expect(await mails()).toMatchObject([{ attempts: 1, holder: null }]));
+    await vi.waitFor(async () => expect(await mails()).toMatchObject([{ attempts: 1, locked_by: null }]));
     await first.app.close();
 
     const back = await startMailbox();
@@ -176,7 +176,7 @@ describe('A mail server', () => {
     await vi.waitFor(() => expect(failing.logs().some(({ level }) => level === 50)).toBe(true));
     await failing.close();
     const lines = failing.logs();
-    expect(lines.find(({ msg }) => msg === 'a mail could not be sent')).toMatchObject({
+    expect(lines.find(({ msg }) => msg === 'the mail server rejected a mail permanently')).toMatchObject({
       level: 50,
       code: 'EENVELOPE',
       requestId: expect.any(String),

@@ -232,12 +232,12 @@ describeInBrowser('Console: imports', () => {
     await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
     // Other instances have as many imports as run at once.
     const { db, clock } = assay.server().context;
-    const other = { kind: 'import', origin: null, payload: '{}', attempts: 1, holder: 'another instance' };
-    const at = { due_at: clock() + 3_600_000, created_at: clock() };
+    const other = { kind: 'import', origin: null, payload: '{}', attempts: 1, locked_by: 'another instance' };
+    const at = { run_at: clock() + 3_600_000, created_at: clock() };
     const rows = Array.from({ length: 20 }, (_, index) => ({ ...other, ...at, key: `import:${-index - 1}` }));
     await db.write((tx) => tx.insertInto('jobs').values(rows).execute());
     onTestFinished(async () => {
-      await db.write((tx) => tx.deleteFrom('jobs').where('holder', '=', other.holder).execute());
+      await db.write((tx) => tx.deleteFrom('jobs').where('locked_by', '=', other.locked_by).execute());
     });
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
     await zap.getByText('Waiting').waitFor();

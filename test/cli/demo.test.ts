@@ -98,7 +98,7 @@ describe('assay demo', () => {
 
       const { rows: roles } = await query<{ role: string; members: number }>(
         db,
-        `select role, count(*) as members from group_members where group_id = ${manifest.group.id} group by role`,
+        `select role, count(*) as members from assessment_group_members where group_id = ${manifest.group.id} group by role`,
       );
       expect(roles).toHaveLength(6);
       expect(roles.reduce((sum, { members }) => sum + members, 0)).toBeGreaterThanOrEqual(60);
@@ -262,7 +262,7 @@ describe('assay demo', () => {
     });
     const db = await open();
     const { rows } = await query<object>(db, 'select * from oauth_clients');
-    const { rows: events } = await query<object>(db, 'select * from events');
+    const { rows: events } = await query<object>(db, 'select * from audit_events');
     await db.close();
     const { client_secret } = manifest.oauthClients.confidential;
     expect(JSON.stringify([rows, events])).not.toContain(client_secret);

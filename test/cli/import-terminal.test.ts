@@ -229,7 +229,7 @@ describe.each(PLACES)('assay import as a process, on %s', { timeout: 120_000 }, 
     // A process that was ended where it was has its import for a minute, which is over.
     if (!where.isServer)
       await db.write((tx) =>
-        tx.updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'import').execute(),
+        tx.updateTable('jobs').set({ run_at: 0 }).where('kind', '=', 'import').execute(),
       );
     const followed = await assay.run(['import', 'follow', String(id)]);
     expect(followed.stdout).toMatch(/ (cancelled|succeeded) /);

@@ -116,7 +116,7 @@ describe('assay sso set', () => {
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {
       const event = await db.read
-        .selectFrom('events')
+        .selectFrom('audit_events')
         .selectAll()
         .where('action', '=', 'identity-provider.set')
         .orderBy('id', 'desc')
@@ -132,7 +132,10 @@ describe('assay sso set', () => {
         sso_only: false,
       });
       const stored = await db.read.selectFrom('identity_providers').select('sealed_secret').execute();
-      const everything = JSON.stringify([await db.read.selectFrom('events').selectAll().execute(), stored]);
+      const everything = JSON.stringify([
+        await db.read.selectFrom('audit_events').selectAll().execute(),
+        stored,
+      ]);
       expect(everything).not.toContain(provider.clientSecret);
       expect(event.after).not.toContain(stored[0]?.sealed_secret);
     } finally {
@@ -192,8 +195,8 @@ describe('assay sso set', () => {
     ));
 
   it('wants https, but on this machine', async () => {
-    await expectRefusal(withIssuer('http://login.example'), 1, 'its issuer must be an https address');
-    await expectRefusal(withIssuer('login.example'), 1, 'its issuer must be an https address');
+    await expectRefusal(withIssuer('http://login.example'), 1, 'its issuer must be an https URL');
+    await expectRefusal(withIssuer('login.example'), 1, 'its issuer must be an https URL');
   });
 
   it('refuses metadata that name another issuer', async () => {

@@ -158,7 +158,7 @@ describe('Operation 72 renameAssetTag', () => {
         actor_kind: 'user',
         user_id: admin.id,
         count: 1,
-        refusal: null,
+        denied_key: null,
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),

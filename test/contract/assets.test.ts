@@ -229,7 +229,7 @@ describe('Operation 78: delete an asset', () => {
       db.read.selectFrom('asset_taggings').selectAll().where('asset_id', '=', asset.id).execute(),
       db.read.selectFrom('vulnerability_assets').selectAll().where('asset_id', '=', asset.id).execute(),
       db.read
-        .selectFrom('tally_differences')
+        .selectFrom('counter_deltas')
         .selectAll()
         .where('kind', '=', 'asset')
         .where('subject', '=', asset.id)

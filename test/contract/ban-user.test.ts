@@ -111,7 +111,7 @@ describe('Operation 6: ban or delete a user', () => {
         actor_kind: 'user',
         user_id: admin.id,
         count: 1,
-        refusal: null,
+        denied_key: null,
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: first.headers.get('x-request-id'),
@@ -173,13 +173,13 @@ describe('Operation 6: ban or delete a user', () => {
       expect(response.status).toBe(200);
       const { read } = server.context.db;
       const members = await read
-        .selectFrom('group_members')
+        .selectFrom('assessment_group_members')
         .selectAll()
         .where('group_id', '=', group.id)
         .execute();
       expect(members.map((member) => member.user_uid)).toEqual([user.uid]);
       const counts = await read
-        .selectFrom('group_member_counts')
+        .selectFrom('assessment_group_member_counts')
         .select(['role', 'members'])
         .where('group_id', '=', group.id)
         .execute();

@@ -90,8 +90,8 @@ const timelineOf = async (id: number) =>
 /** What is counted, summed, without what is 0. */
 async function counts() {
   const rows = [
-    ...(await server.context.db.read.selectFrom('tallies').selectAll().execute()),
-    ...(await server.context.db.read.selectFrom('tally_differences').selectAll().execute()),
+    ...(await server.context.db.read.selectFrom('counters').selectAll().execute()),
+    ...(await server.context.db.read.selectFrom('counter_deltas').selectAll().execute()),
   ];
   const sums: Record<string, number> = {};
   for (const { kind, subject, bucket, amount } of rows) {
@@ -475,7 +475,7 @@ describe('By filter', () => {
     // What is made beside the rules is counted beside them.
     await db.write((tx) =>
       tx
-        .insertInto('tally_differences')
+        .insertInto('counter_deltas')
         .values(
           (
             [

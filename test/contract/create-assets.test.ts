@@ -203,11 +203,11 @@ describe('Operation 74: create assets', () => {
     const { body } = await create(host('2001:DB8::9'));
     const rows = await server.context.db.read
       .selectFrom('assets')
-      .select(['location', 'address_key', 'name_key'])
+      .select(['location', 'address_hex', 'search_name'])
       .where('uid', '=', body.uid)
       .execute();
     expect(rows).toEqual([
-      { location: '2001:db8::9', address_key: '20010db8000000000000000000000009', name_key: '' },
+      { location: '2001:db8::9', address_hex: '20010db8000000000000000000000009', search_name: '' },
     ]);
   });
 

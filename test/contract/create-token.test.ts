@@ -143,7 +143,7 @@ describe('Operation 58: create a token', () => {
     const first = await create({ name: 'once' }, user.token, headers);
     const second = await create({ name: 'once' }, user.token, headers);
     expect([first.status, second.status, second.text.includes(first.body.token)]).toEqual([201, 409, false]);
-    const kept = await server.context.db.read.selectFrom('kept_answers').selectAll().execute();
+    const kept = await server.context.db.read.selectFrom('idempotency_keys').selectAll().execute();
     expect(JSON.stringify(kept)).not.toContain(first.body.token);
     const { body } = await server.request('GET', '/v1/tokens', { token: user.token });
     expect(body).toHaveLength(2);

@@ -115,7 +115,7 @@ describe('Operation 35 deleteAssessmentTag', () => {
         actor_kind: 'user',
         user_id: admin.id,
         count: 1,
-        refusal: null,
+        denied_key: null,
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),

@@ -172,7 +172,7 @@ describe('Operation 54: invite a user', () => {
     const second = await invite(body, admin.token, headers);
     expect([second.status, second.body]).toEqual([201, first.body]);
     expect(second.headers.get('idempotency-replayed')).toBe('true');
-    const kept = await server.context.db.read.selectFrom('kept_answers').select('body').execute();
+    const kept = await server.context.db.read.selectFrom('idempotency_keys').select('body').execute();
     expect(kept.some(({ body: text }) => text.includes('invitation?token'))).toBe(false);
     const accepted = await server.context.db.write((tx) =>
       tx.updateTable('users').set({ accepted_at: NOW }).where('id', '=', first.body.id).execute(),

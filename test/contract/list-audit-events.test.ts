@@ -38,7 +38,7 @@ async function event(values: {
 }): Promise<number> {
   const { id } = await server.context.db.write((tx) =>
     tx
-      .insertInto('events')
+      .insertInto('audit_events')
       .values({
         at: now,
         action: 'comment.create',

@@ -153,7 +153,7 @@ describe('Operation 12: list members of an assessment group', () => {
         await members(roles[index % roles.length] as GroupRole);
       }
       all = await server.context.db.read
-        .selectFrom('group_members')
+        .selectFrom('assessment_group_members')
         .select(['user_uid as userUid', 'role', 'id', 'created_at'])
         .where('group_id', '=', group)
         .execute()

@@ -33,7 +33,7 @@ const colleague = async () => (await world.invited({ organization })).uid;
 const membersLeft = async () =>
   (
     await server.context.db.read
-      .selectFrom('group_members')
+      .selectFrom('assessment_group_members')
       .select('user_uid')
       .where('group_id', '=', group)
       .orderBy('id')
@@ -104,7 +104,7 @@ describe('Operation 13: remove users from an assessment group', () => {
     await world.member(other.id, uid, 'assessment_member');
     await remove([uid]);
     const left = await server.context.db.read
-      .selectFrom('group_members')
+      .selectFrom('assessment_group_members')
       .select('group_id')
       .where('user_uid', '=', uid)
       .execute();

@@ -95,7 +95,7 @@ describe('Operation 10: bulk update asset criticality', () => {
         actor_kind: 'user',
         user_id: admin.id,
         count: 1,
-        refusal: null,
+        denied_key: null,
         credential_id: expect.any(String),
         address: '127.0.0.1',
         request_id: response.headers.get('x-request-id'),

@@ -69,7 +69,7 @@ const count = async (table: 'assets' | 'ports' | 'blobs') => {
 };
 /** The minute for which an instance has a job that it does not keep is over. */
 const endLeases = () =>
-  db.write((tx) => tx.updateTable('jobs').set({ due_at: 0 }).where('kind', '=', 'import').execute());
+  db.write((tx) => tx.updateTable('jobs').set({ run_at: 0 }).where('kind', '=', 'import').execute());
 
 /** One store an engine: the folder is tried with evidence on SQLite. */
 const STORES = engine() === 'sqlite' ? ['a bucket'] : ['the database'];
@@ -110,7 +110,7 @@ describe.each(STORES)('An import whose process is killed, of a file in %s', (sto
     });
     expect([await count('assets'), await count('ports')]).toEqual([HOSTS, 2 * HOSTS]);
     const events = await db.read
-      .selectFrom('events')
+      .selectFrom('audit_events')
       .select('action')
       .where('object_type', '=', 'import')
       .orderBy('id')

@@ -117,7 +117,7 @@ describe('Group commit', () => {
   });
 
   it('tells no unit of its success when the commit fails', async () => {
-    const reason = new StorageError('disk');
+    const reason = new StorageError('unavailable', 'disk');
     const { connection, committed, write } = listConnection({ commit: reason });
     const group = new GroupCommit(connection);
     const results = await Promise.allSettled(['a', 'b'].map((text) => group.submit(async () => write(text))));
@@ -130,8 +130,8 @@ describe('Group commit', () => {
   });
 
   it('answers every unit when the rollback fails as well, and takes the next once it works', async () => {
-    const reason = new StorageError('disk');
-    const rollback = new StorageError('still the disk');
+    const reason = new StorageError('unavailable', 'disk');
+    const rollback = new StorageError('unavailable', 'still the disk');
     const fail: { commit?: Error; rollback?: Error } = { commit: reason, rollback };
     const { connection, committed, write } = listConnection(fail);
     const group = new GroupCommit(connection);
@@ -150,7 +150,7 @@ describe('Group commit', () => {
   });
 
   it('refuses every unit that waits when no transaction can begin, and takes the next', async () => {
-    const reason = new StorageError('busy');
+    const reason = new StorageError('unavailable', 'busy');
     const fail: { begin?: Error } = { begin: reason };
     const { connection, committed, write } = listConnection(fail);
     const group = new GroupCommit(connection);

@@ -28,7 +28,7 @@ beforeAll(async () => {
     uid: 'union',
     organization_id: id,
     name: 'union',
-    name_key: 'union',
+    normalized_name: 'union',
   });
   union = { id, tag };
 });
@@ -64,9 +64,9 @@ async function tenant(uid: string) {
     created_at: 1,
   });
   const own = { organization_id: organization };
-  const named = { ...own, name: uid, name_key: uid };
+  const named = { ...own, name: uid, normalized_name: uid };
   const email = `${uid}@tenant.example`;
-  const user = await insert('users', { ...own, uid, email, email_key: email, created_at: 1 });
+  const user = await insert('users', { ...own, uid, email, normalized_email: email, created_at: 1 });
   const group = await insert('assessment_groups', { ...own, name: uid, created_at: 1 });
   const assessment = await insert('assessments', { ...own, uid, name: uid, created_at: 1 });
   const assessmentTag = await insert('assessment_tags', named);
@@ -130,7 +130,7 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
     created_at: 1,
   }),
   vulnerabilities: (o, a) => vulnerabilityOf(o.organization, a.assessment),
-  group_members: (o, a, b) => ({
+  assessment_group_members: (o, a, b) => ({
     organization_id: o.organization,
     group_id: a.group,
     user_id: b.user,
@@ -210,18 +210,18 @@ describe('Rows of different organizations are not joined', () => {
     expect(await outcomeOf(table, join(one, one, one))).toBe('accepted');
   });
 
-  it('in group_members, under the uid of somebody else', async () => {
+  it('in assessment_group_members, under the uid of somebody else', async () => {
     const other = await insert('users', {
       organization_id: two.organization,
       uid: 'other',
       email: 'other@tenant.example',
-      email_key: 'other@tenant.example',
+      normalized_email: 'other@tenant.example',
       created_at: 1,
     });
-    const row = JOINS.group_members!(two, two, two);
-    expect(await outcomeOf('group_members', { ...row, user_uid: 'other' })).toMatchObject(refused);
-    expect(await outcomeOf('group_members', { ...row, user_id: other })).toMatchObject(refused);
-    expect(await outcomeOf('group_members', row)).toBe('accepted');
+    const row = JOINS.assessment_group_members!(two, two, two);
+    expect(await outcomeOf('assessment_group_members', { ...row, user_uid: 'other' })).toMatchObject(refused);
+    expect(await outcomeOf('assessment_group_members', { ...row, user_id: other })).toMatchObject(refused);
+    expect(await outcomeOf('assessment_group_members', row)).toBe('accepted');
   });
 
   it('in asset_taggings, but by a tag of a group of organizations that the asset is of', async () => {
@@ -288,7 +288,7 @@ it('An organization that staff are assigned to stays: without it, its last staff
     created_at: 1,
   });
   const email = 'assigned@tenant.example';
-  const staff = { uid: 'assigned', email, email_key: email, staff: 1, created_at: 1 };
+  const staff = { uid: 'assigned', email, normalized_email: email, staff: 1, created_at: 1 };
   const user = await insert('users', staff);
   await put('staff_organizations', { user_id: user, organization_id: organization });
   const remove = (table: 'organizations' | 'users', id: number) =>

@@ -38,8 +38,8 @@ const sums = async (...subjects: number[]) =>
   );
 const rows = async () => {
   const [differences, folded] = await Promise.all([
-    db.read.selectFrom('tally_differences').selectAll().execute(),
-    db.read.selectFrom('tallies').selectAll().execute(),
+    db.read.selectFrom('counter_deltas').selectAll().execute(),
+    db.read.selectFrom('counters').selectAll().execute(),
   ]);
   return [differences.length, folded.length];
 };

@@ -41,9 +41,9 @@ const refusal = (object: string | null = 'app'): DeniedAttempt => ({
 });
 const rows = () =>
   server.context.db.read
-    .selectFrom('events')
+    .selectFrom('audit_events')
     .selectAll()
-    .where('refusal', 'is not', null)
+    .where('denied_key', 'is not', null)
     .where('at', '>=', now)
     .orderBy('id')
     .execute();
@@ -162,14 +162,14 @@ describe('Refusals', () => {
     const { db } = server.context;
     const rename = (a: string, b: string) =>
       db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
-    await rename('refusal_minutes', 'elsewhere');
+    await rename('denied_attempt_minutes', 'elsewhere');
     try {
       one.record(from('192.0.2.1'), refusal());
       await expect(one.flush()).rejects.toThrow();
       one.record(from('192.0.2.1'), refusal());
       await expect(one.flush()).rejects.toThrow();
     } finally {
-      await rename('elsewhere', 'refusal_minutes');
+      await rename('elsewhere', 'denied_attempt_minutes');
     }
     await one.flush();
     await one.flush();
@@ -230,7 +230,7 @@ describe('Strangers', () => {
     // As many others were tried before, whose passwords need not be hashed here.
     await context.db.write((tx) =>
       tx
-        .insertInto('attempts')
+        .insertInto('throttled_attempts')
         .values(
           Array.from({ length: 90 }, (_, index) => ({
             subject: `before ${index}`,
@@ -246,7 +246,7 @@ describe('Strangers', () => {
     expect(outcomes.slice(0, 19)).toEqual(Array(19).fill('refused'));
     expect(outcomes.slice(19)).toEqual(Array(6).fill('locked'));
     const stored = await context.db.read
-      .selectFrom('attempts')
+      .selectFrom('throttled_attempts')
       .select('subject')
       .where('address', '=', '192.0.2.50')
       .execute();

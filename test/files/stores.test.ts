@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { reserveContent } from '../../src/domain/shared/files.ts';
 import { DatabaseStore } from '../../src/files/database-store.ts';
 import type { FileStore } from '../../src/files/file-store.ts';
-import { openFileStore } from '../../src/files/open-file-store.ts';
+import { openFileStore } from '../../src/files/file-store.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
@@ -161,7 +161,7 @@ it.each(['s3 without a bucket', 's3 that takes no key'])(
   async (name) => {
     const key = await newKey();
     await expect(storeOf(name).write(key, piecesOf(Buffer.from('x'), 1))).rejects.toThrow(
-      /answered PUT .* with 40[34]/,
+      /responded to PUT .* with 40[34]/,
     );
   },
 );
@@ -193,7 +193,8 @@ it('tries again when S3 is busy, and gives up as unavailable', async () => {
   expect(seen).toBe(3);
   refusals = 3;
   await expect(store.write(randomUUID(), piecesOf(Buffer.from('x'), 1))).rejects.toMatchObject({
-    name: 'Unavailable',
+    name: 'StorageError',
+    code: 'unavailable',
   });
   proxy.close();
   await delay(0);
@@ -227,7 +228,7 @@ describe('ASSAY_ATTACHMENTS', () => {
     [{ ASSAY_ATTACHMENTS: 'file://host/folder' }, /file:\/\/\/folder/],
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://user:secret@bucket' }, /^(?!.*secret)/],
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://BUCKET_NAME' }, /s3:\/\/bucket/],
-    [{ ASSAY_ATTACHMENTS: 's3://evidence' }, /AWS_ACCESS_KEY_ID is not set/],
+    [{ ASSAY_ATTACHMENTS: 's3://evidence' }, /AWS_ACCESS_KEY_ID must be set/],
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL: 'ftp://x' }, /AWS_ENDPOINT_URL/],
   ])('is refused otherwise: %j', (settings, message) => {
     expect(() => readSetting(settings as unknown as Record<string, string>)).toThrow(message);

@@ -232,7 +232,7 @@ function worldBy(
     async auditEvents({ ofJobs = eventsBefore === undefined } = {}) {
       await context.deniedAttempts.flush();
       return db.read
-        .selectFrom('events')
+        .selectFrom('audit_events')
         .selectAll()
         .where('id', '>', eventsBefore ?? 0)
         .$if(!ofJobs, (query) => query.where('actor_kind', '<>', 'system'))

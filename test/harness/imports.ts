@@ -89,7 +89,7 @@ export async function insertImport(
         sha256: '',
         blob_key: null,
         options: JSON.stringify({ ...options, carry: false, dryRun: false }),
-        rights: '{}',
+        started_by_caller: '{}',
         result: null,
         preview: null,
         error: null,
@@ -117,11 +117,11 @@ export async function insertGoneFindings(
       .where((eb) => inList(tx, eb.ref('id'), ids))
       .returning(['id as vulnerability_id', 'organization_id', 'assessment_id'])
       .execute();
-    const seen = { source: 'zap', content: '', first_seen_at: 1, last_seen_at: 1, last_import_id: by };
+    const seen = { source: 'zap', content_hash: '', first_seen_at: 1, last_seen_at: 1, last_import_id: by };
     const values = rows.map((row) => ({
       ...row,
       ...seen,
-      identity: String(row.vulnerability_id),
+      identity_hash: String(row.vulnerability_id),
       gone_at: at,
       gone_import_id: by,
     }));

@@ -70,7 +70,7 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
   const { deniedAttempts, db } = server.context;
   await deniedAttempts.flush();
   const { last } = await db.read
-    .selectFrom('events')
+    .selectFrom('audit_events')
     .select((eb) => eb.fn.max('id').as('last'))
     .executeTakeFirstOrThrow();
   server.forgetLogs();
@@ -79,7 +79,7 @@ export async function useSharedServer(clock: () => number = Date.now): Promise<T
 
 /** Has a server delete nothing that has expired: files move its clock ahead, and back to when that was good. */
 async function postponeExpiry({ db }: Context): Promise<void> {
-  await db.write((tx) => ensureRecurringJob(tx, 'expiry', Date.now() + 1_000 * YEAR));
+  await db.write((tx) => ensureRecurringJob(tx, 'delete-expired', Date.now() + 1_000 * YEAR));
 }
 
 /**

@@ -18,10 +18,10 @@ beforeAll(async () => {
   admin = await world.user({ organization: uid, admin: true });
   const { id: assessment } = await world.assessment(uid, 'large');
   await server.context.db.write(async (tx) => {
-    await sql`insert into tallies (kind, subject, bucket, amount)
+    await sql`insert into counters (kind, subject, bucket, amount)
       values ('organization', ${organization}, '1:1', ${MANY})`.execute(tx);
     await sql`insert into vulnerabilities (organization_id, assessment_id, severity, status_id, status_set_at, created_at,
-        updated_at, first_seen_at, title, description, title_key, description_key)
+        updated_at, first_seen_at, title, description, search_title, search_description)
       select ${organization}, ${assessment}, 'Low', 1, 1, v * 1000, 1, 1, 'Reflected input ' || v, '',
         'reflected input ' || v, 'reflected input in the search form'
       from (with recursive n (v) as (select 1 union all select v + 1 from n where v < ${MANY}) select v from n)`.execute(

@@ -98,7 +98,7 @@ describe('A server without room to write', () => {
 });
 
 describe('The log', () => {
-  const unavailable = () => toProblem(new StorageError('The database cannot answer now.'));
+  const unavailable = () => toProblem(new StorageError('unavailable', 'The database cannot answer now.'));
   const errors = () => server.logs().filter((line) => line['level'] === 50);
 
   it('tells of requests that all fail alike at once, and then once a second with their number', () => {

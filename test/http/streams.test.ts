@@ -83,7 +83,7 @@ describe('A download', () => {
     for (let count = 0; count < 120; count += 20)
       await server.context.db.write((tx) =>
         tx
-          .insertInto('events')
+          .insertInto('audit_events')
           .values(Array.from({ length: 20 }, () => event))
           .execute(),
       );
@@ -130,7 +130,7 @@ describe('A download', () => {
     });
     expect([status, text.split('\n').length]).toEqual([200, 121]);
     const exports = await server.context.db.read
-      .selectFrom('events')
+      .selectFrom('audit_events')
       .select('after')
       .where('action', '=', 'event.export')
       .where('user_id', '=', other.id)
@@ -146,7 +146,7 @@ describe('A download', () => {
     expect([status, headers.get('content-type'), text]).toEqual([200, 'text/csv; charset=utf-8', '']);
     expect(headers.get('content-disposition')).toBe('attachment; filename="audit-events.csv"');
     const exports = await server.context.db.read
-      .selectFrom('events')
+      .selectFrom('audit_events')
       .select('after')
       .where('action', '=', 'event.export')
       .execute();

@@ -69,7 +69,7 @@ async function imported(
         sha256,
         blob_key: null,
         options: '{}',
-        rights: '{}',
+        started_by_caller: '{}',
         result: null,
         preview: null,
         error: null,

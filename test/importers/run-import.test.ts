@@ -114,7 +114,7 @@ async function jobOf({
         sha256: sha256 ?? String(Math.random()),
         blob_key: null,
         options: JSON.stringify(options),
-        rights: '{}',
+        started_by_caller: '{}',
         result: null,
         preview: null,
         error: null,
@@ -233,7 +233,7 @@ async function everything() {
       .orderBy('vulnerability_id')
       .execute(),
     read
-      .selectFrom('import_statuses')
+      .selectFrom('import_status_changes')
       .selectAll()
       .where('organization_id', '=', organization.id)
       .orderBy('vulnerability_id')

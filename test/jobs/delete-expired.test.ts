@@ -29,13 +29,13 @@ afterAll(() => server.close());
 /** Lets the server's own jobs rest once they have run: they would delete what the tests count, and write beside them. */
 async function restJobs(): Promise<void> {
   const { db } = server.context;
-  const jobs = () => db.read.selectFrom('jobs').select(['kind', 'holder', 'due_at']).execute();
+  const jobs = () => db.read.selectFrom('jobs').select(['kind', 'locked_by', 'run_at']).execute();
   await vi.waitFor(async () => {
     const all = await jobs();
-    expect(all).toContainEqual({ kind: 'expiry', holder: null, due_at: now + HOUR });
-    expect(all.filter(({ holder, due_at }) => holder !== null || due_at <= now)).toEqual([]);
+    expect(all).toContainEqual({ kind: 'delete-expired', locked_by: null, run_at: now + HOUR });
+    expect(all.filter(({ locked_by, run_at }) => locked_by !== null || run_at <= now)).toEqual([]);
   });
-  await db.write((tx) => tx.updateTable('jobs').set({ due_at: Number.MAX_SAFE_INTEGER }).execute());
+  await db.write((tx) => tx.updateTable('jobs').set({ run_at: Number.MAX_SAFE_INTEGER }).execute());
 }
 
 const remove = () => deleteExpired(server.context.db, LIMITS, now);
@@ -63,7 +63,7 @@ describe('What has ended', () => {
     expect(await remove()).toEqual({});
     now += LIMITS.idle - 1;
     // A code is known for an hour after its time, and nobody needs it after that.
-    expect(await remove()).toEqual({ oauth_codes: 1 });
+    expect(await remove()).toEqual({ authorization_codes: 1 });
     now += 1;
     expect(await remove()).toEqual({ sessions: 1 });
     now += DAY + HOUR - LIMITS.idle - 1;
@@ -104,7 +104,7 @@ describe('What has ended', () => {
     await db.write(async (tx) => {
       for (let index = 0; index < 1_203; index += 1)
         await tx
-          .insertInto('attempts')
+          .insertInto('throttled_attempts')
           .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
           .execute();
     });
@@ -118,7 +118,7 @@ describe('What has ended', () => {
       },
     });
     expect(await deleteExpired(counted, LIMITS, now, () => true)).toEqual({});
-    expect(await deleteExpired(counted, LIMITS, now)).toEqual({ attempts: 1_203 });
+    expect(await deleteExpired(counted, LIMITS, now)).toEqual({ throttled_attempts: 1_203 });
     expect(units).toBe(3);
   });
 
@@ -127,7 +127,7 @@ describe('What has ended', () => {
     await session();
     now += LIMITS.lifetime;
     await db.write((tx) =>
-      tx.updateTable('jobs').set({ due_at: now }).where('kind', '=', 'expiry').execute(),
+      tx.updateTable('jobs').set({ run_at: now }).where('kind', '=', 'delete-expired').execute(),
     );
     const app = await buildApp(server.context);
     try {
@@ -221,7 +221,7 @@ describe('The audit log', () => {
     const stopped = await deleteExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
     expect(stopped).toEqual({});
     const removed = await removeAfter(365);
-    expect(removed.events).toBeGreaterThanOrEqual(1_203);
+    expect(removed.audit_events).toBeGreaterThanOrEqual(1_203);
     expect(db.statistics().transactions - before).toBeGreaterThanOrEqual(3);
     expect(changes(await kept())).toBe(2);
   });

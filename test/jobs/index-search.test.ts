@@ -30,7 +30,7 @@ it('has what an import made be found by its words, all of it and at once', async
   const run = (signal: AbortSignal) => indexSearchJob(server.context).run({ signal } as never);
   await run(new AbortController().signal);
   const { db } = server.context;
-  expect(await db.read.selectFrom('search_pending').selectAll().execute()).toEqual([]);
+  expect(await db.read.selectFrom('search_index_queue').selectAll().execute()).toEqual([]);
   for (const number of [0, 100, FINDINGS - 1]) {
     const found = await server.request('GET', `/v1/vulnerabilities?filter[search]=needle${number}z`, {
       token,

@@ -30,7 +30,7 @@ const add = (payload: unknown, limit?: JobLimit) =>
 const waiting = () =>
   server.context.db.read
     .selectFrom('jobs')
-    .select(['id', 'attempts', 'due_at', 'holder'])
+    .select(['id', 'attempts', 'run_at', 'locked_by'])
     .where('kind', '=', 'test')
     .execute();
 const logs = () => server.logs().slice(linesBefore);
@@ -101,7 +101,7 @@ describe('A job', () => {
     start(async ({ job }) => void done.push(job.attempts));
     now += MINUTE - 1;
     wake();
-    expect(await waiting()).toMatchObject([{ holder: 'dead' }]);
+    expect(await waiting()).toMatchObject([{ locked_by: 'dead' }]);
     now += 1;
     wake();
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));
@@ -120,7 +120,7 @@ describe('A job', () => {
       [2, 20_000],
     ] as const) {
       await vi.waitFor(async () =>
-        expect(await waiting()).toMatchObject([{ attempts: attempt, due_at: now + wait, holder: null }]),
+        expect(await waiting()).toMatchObject([{ attempts: attempt, run_at: now + wait, locked_by: null }]),
       );
       now += wait;
       wake();
@@ -129,9 +129,9 @@ describe('A job', () => {
     expect(tries).toBe(3);
     const told = logs().filter(({ kind }) => kind === 'test');
     expect(told.map(({ msg }) => msg)).toEqual([
-      'a job failed, and is tried again',
-      'a job failed, and is tried again',
-      'a job failed for good',
+      'the job failed and will be retried',
+      'the job failed and will be retried',
+      'the job failed after its last attempt',
     ]);
   });
 
@@ -144,7 +144,7 @@ describe('A job', () => {
     });
     await begun.opened;
     await runner.close();
-    expect(await waiting()).toMatchObject([{ attempts: 0, due_at: now, holder: null }]);
+    expect(await waiting()).toMatchObject([{ attempts: 0, run_at: now, locked_by: null }]);
     const done: number[] = [];
     start(async ({ job }) => void done.push(job.attempts));
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));
@@ -165,14 +165,14 @@ describe('A job', () => {
     await begun.opened;
     now += MINUTE / 2;
     vi.advanceTimersByTime(20_000);
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + MINUTE }]));
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + MINUTE }]));
     const [job] = await waiting();
     expect(await server.context.db.write((tx) => cancelJob(tx, { id: job?.id ?? 0 }))).toBe(true);
     vi.advanceTimersByTime(20_000);
     await ended.opened;
     await vi.waitFor(() =>
       expect(logs()).toContainEqual(
-        expect.objectContaining({ msg: 'a job was cancelled, or taken by another instance' }),
+        expect.objectContaining({ msg: 'the job was cancelled or taken by another instance' }),
       ),
     );
     expect(await waiting()).toEqual([]);
@@ -182,11 +182,11 @@ describe('A job', () => {
     const times: number[] = [];
     const run = async () => void times.push(now);
     start(run, { interval: 60 * MINUTE });
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
     start(run, { interval: 60 * MINUTE });
     now += 60 * MINUTE;
     wake();
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ due_at: now + 60 * MINUTE }]));
+    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
     expect(times).toEqual([now - 60 * MINUTE, now]);
   });
 });

@@ -219,7 +219,7 @@ describe('the search', () => {
         organization_id,
         assessment_id,
         title: isPlentiful(index) ? 'Plentiful' : 'Rare',
-        title_key: isPlentiful(index) ? 'plentiful' : 'rare',
+        search_title: isPlentiful(index) ? 'plentiful' : 'rare',
         description: '',
         severity: 'Low' as const,
         status_id: 1,

@@ -234,8 +234,8 @@ describe('A secret', () => {
     const given = await apps.code(confidential, user.id);
     const { body } = await apps.redeem(confidential, given);
     const rows = await Promise.all(
-      (['oauth_clients', 'oauth_codes', 'refresh_tokens', 'tokens', 'events'] as const).map((table) =>
-        db.read.selectFrom(table).selectAll().execute(),
+      (['oauth_clients', 'authorization_codes', 'refresh_tokens', 'tokens', 'audit_events'] as const).map(
+        (table) => db.read.selectFrom(table).selectAll().execute(),
       ),
     );
     const text = JSON.stringify(rows);

@@ -46,7 +46,7 @@ describe('The code flow', () => {
 
   it('RFC 6749, 4.1.2 and 10.5: the code is stored as a hash, with its client, address and challenge, for a minute', async () => {
     const { query } = responseOf(await visitor.get(authorizePath(valid())));
-    const rows = await server.context.db.read.selectFrom('oauth_codes').selectAll().execute();
+    const rows = await server.context.db.read.selectFrom('authorization_codes').selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(query['code']);
     const row = rows.find(({ code_hash }) => code_hash === hashSecret(query['code'] ?? ''));
     expect(row).toMatchObject({
@@ -136,7 +136,7 @@ describe('The code flow', () => {
       iss: issuer(),
     });
     const codes = await server.context.db.read
-      .selectFrom('oauth_codes')
+      .selectFrom('authorization_codes')
       .select('code_hash')
       .where('user_id', '=', other.id)
       .execute();
@@ -159,7 +159,7 @@ describe('The code flow', () => {
     const { address } = responseOf(await decide(visitor, path, 'allow'));
     expect(address).toBe(CALLBACK);
     const row = await server.context.db.read
-      .selectFrom('oauth_codes')
+      .selectFrom('authorization_codes')
       .select('redirect_uri')
       .where('client_id', '=', id)
       .executeTakeFirstOrThrow();
@@ -302,7 +302,7 @@ describe('A failure of the server', () => {
     const browser = createFormClient(own);
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
-    await own.context.db.write((tx) => tx.schema.dropTable('oauth_codes').execute());
+    await own.context.db.write((tx) => tx.schema.dropTable('authorization_codes').execute());
     const answer = await browser.submit(
       page,
       { decision: 'allow' },

@@ -27,7 +27,7 @@ afterAll(() => server.close());
 const read = () => server.context.db.read;
 /** The last change; what was refused before may be written after it. */
 const lastEvent = async () =>
-  (await createFixtures(server).auditEvents()).findLast(({ refusal }) => refusal === null);
+  (await createFixtures(server).auditEvents()).findLast(({ denied_key }) => denied_key === null);
 
 describe('A client', () => {
   it('RFC 6749, 2.2 and 2.3.1: has an id, and a secret that is stored as a hash where it can keep one', async () => {
@@ -78,7 +78,7 @@ describe('A client', () => {
     const allowed = await decide(visitor, path('api tag_ow tag_or'), 'allow');
     expect(responseOf(allowed).query).toHaveProperty('code');
     const [stored] = await read()
-      .selectFrom('oauth_codes')
+      .selectFrom('authorization_codes')
       .select('scopes')
       .where('client_id', '=', id)
       .execute();
@@ -166,7 +166,7 @@ describe('A client', () => {
     const { db } = server.context;
     await db.write((tx) => deleteClient(tx, cliAttribution(now), id));
     expect((await call()).status).toBe(401);
-    for (const table of ['oauth_codes', 'oauth_consents', 'refresh_tokens'] as const) {
+    for (const table of ['authorization_codes', 'oauth_consents', 'refresh_tokens'] as const) {
       const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
       expect([table, rows]).toEqual([table, []]);
     }

@@ -230,7 +230,7 @@ describe('A consent', () => {
     expect((await createTag(others, `other ${client}`)).status).toBe(201);
     const { db } = server.context;
     const codes = await db.read
-      .selectFrom('oauth_codes')
+      .selectFrom('authorization_codes')
       .select('user_id')
       .where('client_id', '=', client)
       .execute();

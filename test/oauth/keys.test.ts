@@ -217,7 +217,7 @@ describe('assay keys', () => {
 
     try {
       const events = await db.read
-        .selectFrom('events')
+        .selectFrom('audit_events')
         .select(['action', 'object_id', 'before', 'after'])
         .where('object_type', '=', 'key')
         .orderBy('id')

@@ -116,7 +116,7 @@ describe('With a key in the data folder', () => {
     const text = readFileSync(file, 'utf8');
     rmSync(file);
     await expect(start(place)).rejects.toMatchObject({
-      needed: masterKeyFingerprint(masterKey),
+      expected: masterKeyFingerprint(masterKey),
       found: undefined,
     });
     expect(existsSync(file)).toBe(false);
@@ -130,7 +130,7 @@ describe('With a key in the data folder', () => {
     const file = fileIn(place.dataDirectory);
     chmodSync(file, 0o600);
     writeFileSync(file, 'short');
-    await expect(start(place)).rejects.toThrow(/master\.key is damaged: it must be 32 bytes in base64/);
+    await expect(start(place)).rejects.toThrow(/master\.key is damaged: it must contain 32 bytes in base64/);
     expect(readFileSync(file, 'utf8')).toBe('short');
   });
 
@@ -141,7 +141,7 @@ describe('With a key in the data folder', () => {
     const error = await start(place, { ASSAY_MASTER_KEY: text }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(MasterKeyMismatch);
     expect(error).toMatchObject({
-      needed: masterKeyFingerprint(masterKey),
+      expected: masterKeyFingerprint(masterKey),
       found: masterKeyFingerprint(keyOf(text)),
     });
   });
@@ -186,7 +186,7 @@ describe('With ASSAY_MASTER_KEY', () => {
     await expectSameKeys(first, await start(place, env, { dataDirectory: elsewhere }));
     expect(existsSync(join(elsewhere, 'keys'))).toBe(false);
     await expect(start(place)).rejects.toMatchObject({
-      needed: masterKeyFingerprint(first.masterKey),
+      expected: masterKeyFingerprint(first.masterKey),
       found: undefined,
     });
   });
@@ -272,13 +272,15 @@ describe('Another master key', () => {
       expect(refusal).toBeInstanceOf(MasterKeyMismatch);
       expect(toProblem(refusal)).toMatchObject({
         status: 503,
-        message: expect.stringContaining('An operator has to start it again with the new one.'),
+        message: expect.stringContaining('Ask an operator to restart the server with the new master key.'),
         details: { headers: { 'retry-after': '60' } },
       });
     }
     await expect(old.keys.sign(claims, lifetime())).rejects.toBeInstanceOf(MasterKeyMismatch);
     await expect(old.keys.jwks()).rejects.toBeInstanceOf(MasterKeyMismatch);
-    expect(lines.filter((line) => line.includes('start it again with the new master key'))).toHaveLength(1);
+    expect(
+      lines.filter((line) => line.includes('restart this process with the new master key')),
+    ).toHaveLength(1);
   });
 
   it('a row that was put in the place of another is no key', async () => {

@@ -420,7 +420,7 @@ describe('Client authentication', () => {
     const { status, body } = await token({ ...post, ...(fields() as object) });
     expect([status, body]).toEqual([
       401,
-      { error: 'invalid_client', error_description: 'The client is unknown, or did not prove who it is.' },
+      { error: 'invalid_client', error_description: 'The client is unknown, or its authentication failed.' },
     ]);
   });
 

@@ -21,7 +21,7 @@ describe('A stack trace of what was built', () => {
     const [, source = '', rest] =
       /^Error: broken\n    at f \((\S+)\)(.*)$/s.exec(mapStackTrace(stack, built)) ?? [];
     // What leads up from the folder of the run, which is elsewhere, is not told.
-    expect(`${join(import.meta.dirname, '../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
+    expect(`${join(import.meta.dirname, '../../src/main.ts')}:${to}`.endsWith(source)).toBe(true);
     expect(source).toContain(`src/main.ts:${to}`);
     expect(rest).toBe(others);
   });

@@ -1,51 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asked for together. */
-const MAX_ITEMS = 1_000;
+const MAX_BATCH_SIZE = 1_000;
 
-interface Waiting<Item, Answer> {
+interface PendingLoad<Item, Result> {
   item: Item;
-  resolve(answer: Answer): void;
+  resolve(result: Result): void;
   reject(reason: unknown): void;
 }
 
-/**
- * A question about one item that is put for all items which wait, and only so often: however many come, the database has
- * the same few questions to answer. Whoever comes waits for it.
- */
-export class BatchLoader<Item, Answer> {
-  readonly #put: (items: readonly Item[]) => Promise<readonly Answer[]>;
+/** Loads items in batches, one at a time, with a pause before each: the rate of queries does not grow with the callers. */
+export class BatchLoader<Item, Result> {
+  readonly #load: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #pause: number;
-  #waiting: Waiting<Item, Answer>[] = [];
+  #pending: PendingLoad<Item, Result>[] = [];
   #running = false;
 
   /**
-   * @param put asks once, and answers in the order of the items
-   * @param pause the least time between two questions, in milliseconds
+   * @param load returns the results in the order of the items
+   * @param pause milliseconds before each batch
    */
-  constructor(put: (items: readonly Item[]) => Promise<readonly Answer[]>, pause: number) {
-    this.#put = put;
+  constructor(load: (items: readonly Item[]) => Promise<readonly Result[]>, pause: number) {
+    this.#load = load;
     this.#pause = pause;
   }
 
-  load(item: Item): Promise<Answer> {
+  load(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#pending.push({ item, resolve, reject });
       if (!this.#running) void this.#run();
     });
   }
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#waiting.length > 0) {
-      // Before the question and not after it, so that those who come at the same time are in it.
+    while (this.#pending.length > 0) {
+      // Before the batch and not after it, so that concurrent callers join it.
       await delay(this.#pause);
-      const asked = this.#waiting.splice(0, MAX_ITEMS);
+      const batch = this.#pending.splice(0, MAX_BATCH_SIZE);
       try {
-        const answers = await this.#put(asked.map(({ item }) => item));
-        asked.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+        const results = await this.#load(batch.map(({ item }) => item));
+        batch.forEach(({ resolve }, index) => resolve(results[index] as Result));
       } catch (error) {
-        for (const { reject } of asked) reject(error);
+        for (const { reject } of batch) reject(error);
       }
     }
     this.#running = false;

@@ -1,29 +1,27 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
 
 /**
- * A question that every request has to ask, and that those which wait at the same time ask together. Nobody gets an
- * answer to a question that was put before they came: what is true when a request arrives is true for it.
+ * Deduplicates concurrent loads. A caller never joins a load that has already started: its result could be older than the
+ * request. It joins the next one, which starts when the current one has settled.
  */
-export class SingleFlight<Answer> {
-  readonly #put: () => Promise<Answer>;
-  /** Settles when the last question that was put is answered. */
-  #asked: Promise<unknown> = Promise.resolve();
-  /** The answer to the question that is put next. */
-  #next: Promise<Answer> | undefined;
+export class SingleFlight<Result> {
+  readonly #load: () => Promise<Result>;
+  /** Settles when the load in flight has settled. */
+  #inFlight: Promise<unknown> = Promise.resolve();
+  #next: Promise<Result> | undefined;
 
-  /** @param put asks once */
-  constructor(put: () => Promise<Answer>) {
-    this.#put = put;
+  constructor(load: () => Promise<Result>) {
+    this.#load = load;
   }
 
-  run(): Promise<Answer> {
-    this.#next ??= this.#asked.then(async () => {
-      // Those that arrive in the same turn of the event loop share it, also where answers take no time.
-      await nextTurn();
+  run(): Promise<Result> {
+    this.#next ??= this.#inFlight.then(async () => {
+      // Callers of the same turn share the load, even where loads take no time.
+      await yieldToEventLoop();
       this.#next = undefined;
-      const answer = this.#put();
-      this.#asked = answer.catch(() => undefined);
-      return answer;
+      const result = this.#load();
+      this.#inFlight = result.catch(() => undefined);
+      return result;
     });
     return this.#next;
   }

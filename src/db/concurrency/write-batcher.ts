@@ -1,105 +1,105 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
 import {
   type AbortState,
   type Database,
-  type Transaction,
-  StorageError,
   OperationAborted,
+  StorageError,
+  type Transaction,
 } from '../engine.ts';
 
-/** Items written in one unit of work, so that others need not wait long. */
-const MAX_ITEMS = 200;
+/** Bounds the time for which a batch holds up other writers. */
+const MAX_BATCH_SIZE = 200;
 
-interface Pending<Item, Result> {
-  signal: AbortState | undefined;
+interface PendingWrite<Item, Result> {
   item: Item;
+  signal: AbortState | undefined;
   resolve(result: Result): void;
   reject(reason: unknown): void;
 }
 
-/** Which items share units of work, and how much of them one may hold. */
+/** Which items share a transaction, and how much of them one may hold. */
 export interface BatchOptions<Item> {
-  /** Those of one lane wait for each other, and for nobody else. Absent, all are of one. */
+  /** Items of a partition wait for each other, and not for other partitions. By default there is one partition. */
   partitionOf?(item: Item): string;
   weightOf?(item: Item): number;
-  /** A unit takes no more once it weighs so much. */
+  /** A batch that weighs this much accepts no further item. */
   maxWeight?: number;
 }
 
 /**
- * Writes what requests bring at the same time in one unit of work, so that each costs a row and not a transaction. While
- * one unit of a lane is written, those that come wait for the next.
+ * Batches concurrent writes in one transaction, so that each costs a row and not a transaction. While a batch of a
+ * partition is being written, new items wait for the next one.
  */
 export class WriteBatcher<Item, Result> {
   readonly #db: Database;
-  readonly #unit: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>;
-  readonly #sharing: BatchOptions<Item>;
-  /** Those that wait, by lane; a lane is there as long as it runs. */
-  readonly #lanes = new Map<string, Pending<Item, Result>[]>();
+  readonly #writeItems: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #options: BatchOptions<Item>;
+  /** The queue of each partition that is being written. */
+  readonly #queues = new Map<string, PendingWrite<Item, Result>[]>();
 
   /**
-   * @param unit writes the items and returns what came of each, in their order. Where it throws with several, nothing is
-   *   written, and each is tried by itself: so what is wrong with one is nobody else's
+   * @param writeItems returns the results in the order of the items. If it throws for a batch, the batch is rolled back and
+   *   each item is written in a transaction of its own, so that an item fails only by its own error
    */
   constructor(
     db: Database,
-    unit: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>,
-    sharing: BatchOptions<Item> = {},
+    writeItems: (tx: Transaction, items: readonly Item[]) => Promise<readonly Result[]>,
+    options: BatchOptions<Item> = {},
   ) {
     this.#db = db;
-    this.#unit = unit;
-    this.#sharing = sharing;
+    this.#writeItems = writeItems;
+    this.#options = options;
   }
 
-  /** @returns what came of the item, once that is durable; throws what `Database.write` throws */
+  /** Resolves with the item's result once its transaction is durable. Throws what `Database.write` throws. */
   add(item: Item, signal?: AbortState): Promise<Result> {
-    const key = this.#sharing.partitionOf?.(item) ?? '';
+    const partition = this.#options.partitionOf?.(item) ?? '';
     return new Promise((resolve, reject) => {
-      const one = { item, signal, resolve, reject };
-      const lane = this.#lanes.get(key);
-      if (lane !== undefined) return void lane.push(one);
-      const begun = [one];
-      this.#lanes.set(key, begun);
-      void this.#run(key, begun);
+      const pending = { item, signal, resolve, reject };
+      const queue = this.#queues.get(partition);
+      if (queue !== undefined) return void queue.push(pending);
+      const started = [pending];
+      this.#queues.set(partition, started);
+      void this.#run(partition, started);
     });
   }
 
-  async #run(key: string, lane: Pending<Item, Result>[]): Promise<void> {
+  async #run(partition: string, queue: PendingWrite<Item, Result>[]): Promise<void> {
     try {
-      while (lane.length > 0) await this.#writeNext(lane);
+      while (queue.length > 0) await this.#writeBatch(queue);
     } finally {
-      // In the same turn as the last look at the lane: an item that is added later starts a lane of its own.
-      this.#lanes.delete(key);
+      // In the same turn as the last check of the queue: an item added later starts a new queue.
+      this.#queues.delete(partition);
     }
   }
 
-  async #writeNext(lane: Pending<Item, Result>[]): Promise<void> {
-    await waitForMore(lane);
-    let taken: Pending<Item, Result>[] = [];
+  async #writeBatch(queue: PendingWrite<Item, Result>[]): Promise<void> {
+    await waitForMore(queue);
+    let batch: PendingWrite<Item, Result>[] = [];
     try {
       const results = await this.#db.write((tx) => {
-        // As late as can be, so that whoever came until now is in it; the same ones when it is run again.
-        if (taken.length === 0) {
-          rejectAborted(lane);
-          taken = lane.splice(0, this.#fitting(lane));
+        // Dequeue as late as possible, so that late items join. A retry writes the same batch.
+        if (batch.length === 0) {
+          rejectAborted(queue);
+          batch = queue.splice(0, this.#batchSize(queue));
         }
-        if (taken.length === 0) return Promise.resolve([]);
-        return this.#unit(
+        if (batch.length === 0) return Promise.resolve([]);
+        return this.#writeItems(
           tx,
-          taken.map(({ item }) => item),
+          batch.map(({ item }) => item),
         );
       });
-      taken.forEach(({ resolve }, index) => resolve(results[index] as Result));
+      batch.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (error) {
-      if (taken.length > 1 && !(error instanceof StorageError)) await this.#writeEach(taken);
-      else for (const { reject } of taken.length > 0 ? taken : lane.splice(0)) reject(error);
+      if (batch.length > 1 && !(error instanceof StorageError)) await this.#writeEach(batch);
+      else for (const { reject } of batch.length > 0 ? batch : queue.splice(0)) reject(error);
     }
   }
 
-  async #writeEach(taken: readonly Pending<Item, Result>[]): Promise<void> {
-    for (const { item, resolve, reject } of taken) {
+  async #writeEach(batch: readonly PendingWrite<Item, Result>[]): Promise<void> {
+    for (const { item, resolve, reject } of batch) {
       try {
-        const [result] = await this.#db.write((tx) => this.#unit(tx, [item]));
+        const [result] = await this.#db.write((tx) => this.#writeItems(tx, [item]));
         resolve(result as Result);
       } catch (error) {
         reject(error);
@@ -107,13 +107,13 @@ export class WriteBatcher<Item, Result> {
     }
   }
 
-  /** @returns how many of those who wait go into one unit: at least one */
-  #fitting(lane: readonly Pending<Item, Result>[]): number {
-    const { weightOf, maxWeight = Number.POSITIVE_INFINITY } = this.#sharing;
+  /** @returns how many queued items fit into one batch: at least one */
+  #batchSize(queue: readonly PendingWrite<Item, Result>[]): number {
+    const { weightOf, maxWeight = Number.POSITIVE_INFINITY } = this.#options;
     let weight = 0;
     let count = 0;
-    for (const { item } of lane) {
-      if (count === MAX_ITEMS || (count > 0 && weight >= maxWeight)) break;
+    for (const { item } of queue) {
+      if (count === MAX_BATCH_SIZE || (count > 0 && weight >= maxWeight)) break;
       weight += weightOf?.(item) ?? 0;
       count += 1;
     }
@@ -121,20 +121,20 @@ export class WriteBatcher<Item, Result> {
   }
 }
 
-/** Waits as long as each turn of the event loop brings more: under load, fewer and larger units are faster for all. */
-async function waitForMore(lane: readonly unknown[]): Promise<void> {
+/** Waits while each turn of the event loop adds items: under load, fewer and larger batches are faster for every caller. */
+async function waitForMore(queue: readonly unknown[]): Promise<void> {
   let before: number;
   do {
-    before = lane.length;
-    await nextTurn();
-  } while (lane.length > before && lane.length < MAX_ITEMS);
+    before = queue.length;
+    await yieldToEventLoop();
+  } while (queue.length > before && queue.length < MAX_BATCH_SIZE);
 }
 
 /** Removes the items whose callers no longer wait. */
-function rejectAborted(lane: Pending<unknown, never>[]): void {
-  for (let index = lane.length - 1; index >= 0; index -= 1) {
-    if (lane[index]?.signal?.aborted !== true) continue;
-    const [aborted] = lane.splice(index, 1);
+function rejectAborted(queue: PendingWrite<unknown, never>[]): void {
+  for (let index = queue.length - 1; index >= 0; index -= 1) {
+    if (queue[index]?.signal?.aborted !== true) continue;
+    const [aborted] = queue.splice(index, 1);
     aborted?.reject(new OperationAborted('The request was aborted.'));
   }
 }

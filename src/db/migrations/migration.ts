@@ -1,4 +1,4 @@
-/** Column types and table options that differ by engine; everything else in a migration is the same SQL. */
+/** The column types and table options that differ by engine. */
 export interface SchemaDialect {
   engine: 'sqlite' | 'postgres';
   /** An integer primary key that the engine assigns and never reuses. */
@@ -8,9 +8,9 @@ export interface SchemaDialect {
   /** Text that compares by code point. */
   text: string;
   bytes: string;
-  /** What follows the closing parenthesis of a table. */
+  /** Options after the closing parenthesis of a table. */
   table: string;
-  /** The same for a table whose rows live in its primary key. */
+  /** The same for a table that is stored in its primary key. */
   clustered: string;
 }
 

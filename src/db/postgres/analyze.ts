@@ -1,19 +1,19 @@
-import { PostgresAdapter, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Transaction } from '../engine.ts';
 
-/** Pages below which a table that has grown is read as fast in whatever way, and above which no plan is wrong any more. */
+/** Smaller tables are fast under any plan; larger ones already have statistics that lead to a good one. */
 const MIN_PAGES = 4;
 const MAX_PAGES = 1_000;
-/** So many times the pages that the planner knows of. */
+/** How many times larger than the planner's statistics a table must be. */
 const GROWTH_FACTOR = 4;
 
 /**
- * Tells PostgreSQL's planner of tables that have grown much since it looked last: each statement and each check of a
- * foreign key has a plan that it keeps, and one of when a table was nearly empty reads all of it for each row (ADR 69).
- * What somebody else is looking at is left to them. SQLite plans without counts.
+ * Analyzes tables that have outgrown the statistics of PostgreSQL's planner. Statements and foreign key checks cache their
+ * plans, and a plan made for a nearly empty table scans the whole table for each row (ADR 69). Skips tables that another
+ * session is analyzing. Does nothing on SQLite.
  */
 export async function analyzeGrownTables(tx: Transaction, tables: readonly string[]): Promise<void> {
-  if (!(tx.getExecutor().adapter instanceof PostgresAdapter)) return;
+  if (tx.engine !== 'postgres') return;
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where oid in (select to_regclass(name) from unnest(${tables}::text[]) as name) and relpages < ${MAX_PAGES}::int

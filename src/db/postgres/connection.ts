@@ -4,42 +4,45 @@ import {
   type DatabaseConnection,
   DefaultQueryExecutor,
   DummyDriver,
-  Kysely,
+  type Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely';
-import { type AbortState, throwIfAborted } from '../engine.ts';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { isConnectionLost, isStalePlan, rethrowTranslated, translatePostgresError } from './errors.ts';
-import type { Tables } from '../schema.ts';
-import type { Semaphore } from '../concurrency/semaphore.ts';
+import type { Semaphore } from '../../runtime/semaphore.ts';
+import { type AbortState, QueryBuilder, throwIfAborted } from '../engine.ts';
 
 const MAX_NAMED_STATEMENTS = 500;
-/** A longer statement has a list of rows in it, and will hardly be sent again. */
+/** Longer statements contain a list of rows, and are rarely repeated. */
 const MAX_NAMED_LENGTH = 3_000;
 
-/** A connection of a pool, of which a statement that comes again is planned once, under a name that stands for its text. */
+/** A pooled connection that prepares repeated statements once, each under a name for its text. */
 export interface PostgresConnection {
   /**
-   * Sends a statement; those that are sent in the same turn of the event loop leave together.
-   * @throws Unavailable when the server cannot answer now
+   * Sends a statement. Statements of the same turn of the event loop leave in one packet.
+   * @throws StorageError when the server is not available
    */
   run(text: string, values?: readonly unknown[]): Promise<pg.QueryResult>;
-  /** Keeps the connection out of the pool when it is released. */
+  /** Makes `release` close the connection. */
   discard(): void;
-  /** Gives the connection back, or ends it when it is of no more use. */
+  /** Returns the connection to the pool, or closes it if it is no longer usable. */
   release(): void;
 }
 
 /**
- * @param turns as many as the pool has connections: who waits for one to be free waits there, as the pool's own limit is
- *   the one for reaching a server
- * @returns a function that takes a connection out of the pool; to be called once a pool, which keeps the names
+ * Call once a pool: its connections share the names of statements.
+ * @param permits as many as the pool has connections. Callers wait for a permit, as the pool's own timeout is the one for
+ *   connecting to the server
+ * @returns a function that takes a connection out of the pool
  */
-export function createConnectionAcquirer(pool: pg.Pool, turns: Semaphore): () => Promise<PostgresConnection> {
+export function createConnectionAcquirer(
+  pool: pg.Pool,
+  permits: Semaphore,
+): () => Promise<PostgresConnection> {
   const names = new LRUCache<string, string>({ max: MAX_NAMED_STATEMENTS });
   let count = 0;
   const nameOf = (text: string): string => {
@@ -51,16 +54,16 @@ export function createConnectionAcquirer(pool: pg.Pool, turns: Semaphore): () =>
     return name;
   };
   return async () => {
-    await turns.acquire();
+    await permits.acquire();
     const client = await pool.connect().catch((error: unknown) => {
-      turns.release();
+      permits.release();
       return rethrowTranslated(error);
     });
     let lost: unknown;
     let discarded = false;
     return {
       run(text, values = []) {
-        // A rollback would only wait behind the query that has no answer.
+        // A rollback would only wait behind the query that timed out.
         if (lost !== undefined) return Promise.reject(lost);
         corkUntilNextTick(client.connection.stream);
         const statement =
@@ -70,28 +73,28 @@ export function createConnectionAcquirer(pool: pg.Pool, turns: Semaphore): () =>
         return client.query(statement).catch((error: unknown) => {
           const translated = translatePostgresError(error);
           if (isConnectionLost(error)) lost = translated;
-          // The pool's other connections have plans as old as this one's: new names let none of them be used again.
+          // The pool's other connections have stale plans too. New names avoid them.
           if (isStalePlan(translated)) names.clear();
           throw translated;
         });
       },
       discard: () => void (discarded = true),
-      // Never back into the pool with a transaction open, whatever happened.
+      // A connection with an open transaction never returns to the pool.
       release() {
         client.release(discarded || lost !== undefined || client.getTransactionStatus() !== 'I');
-        turns.release();
+        permits.release();
       },
     };
   };
 }
 
-/** What is written to the stream until this turn of the event loop ends leaves in one packet. */
+/** Sends what is written to the stream in this turn of the event loop in one packet. */
 function corkUntilNextTick(stream: pg.Connection['stream']): void {
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
-/** @returns what the query builder wants to know of an answer */
+/** Converts a driver result to Kysely's. */
 export function toQueryResult<R>({ command, rowCount, rows }: pg.QueryResult): QueryResult<R> {
   return ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command)
     ? { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
@@ -108,13 +111,13 @@ const driver = new DummyDriver();
 const compiler = new PostgresQueryCompiler();
 const adapter = new PostgresAdapter();
 
-/** @returns a query builder whose queries run on what `provider` has; it can neither stream nor begin a transaction */
-export function createQueryBuilder(provider: ConnectionProvider): Kysely<Tables> {
+/** @returns a query builder that runs its queries on `provider`; it can neither stream nor begin a transaction */
+export function createQueryBuilder(provider: ConnectionProvider): QueryBuilder {
   const executor = new DefaultQueryExecutor(compiler, adapter, provider);
-  return new Kysely<Tables>({ config: { dialect }, dialect, driver, executor });
+  return new QueryBuilder('postgres', { config: { dialect }, dialect, driver, executor });
 }
 
-/** Runs each query on a connection of its own; none is begun once the signal is aborted. */
+/** Runs each query on a connection of its own. Throws OperationAborted once the signal is aborted. */
 export function connectionPerQuery(
   connect: () => Promise<PostgresConnection>,
   signal?: AbortState,
@@ -138,5 +141,5 @@ export function connectionPerQuery(
 }
 
 export const streamQuery: DatabaseConnection['streamQuery'] = () => {
-  throw new TypeError('Nothing here streams from the database.');
+  throw new TypeError('Queries do not stream.');
 };

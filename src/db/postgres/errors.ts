@@ -1,23 +1,25 @@
-import { StorageError, WriteConflict } from '../engine.ts';
+import { StorageError } from '../engine.ts';
 
 function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** 40001 and 40P01: the engine chose this transaction to give way. */
+/** 40001 and 40P01: the server aborted this transaction in favour of another. */
 export function isSerializationFailure(error: unknown): boolean {
-  return error instanceof WriteConflict || ['40001', '40P01'].includes(codeOf(error));
+  return (
+    (error instanceof StorageError && error.code === 'conflict') || ['40001', '40P01'].includes(codeOf(error))
+  );
 }
 
 /**
- * 23503 and 23505: a row that this unit refers to was deleted, or a name that it found free was taken, by a unit that
- * committed in between. Its second run sees that and answers by it; a violation that stays is a mistake of the unit.
+ * 23503 and 23505: a transaction that committed meanwhile deleted a row that this one refers to, or took a name that it
+ * found free. A retry sees the change. A violation that persists is a bug of the transaction.
  */
 export function isConstraintRace(error: unknown): boolean {
   return ['23503', '23505'].includes(codeOf(error));
 }
 
-/** Whether the connection that an error came from is of no more use. */
+/** Whether the error makes its connection unusable. */
 export function isConnectionLost(error: unknown): boolean {
   return (
     /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|08|57P|25006)/.test(codeOf(error)) ||
@@ -26,12 +28,12 @@ export function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** 0A000: a table was altered since the connection planned the statement, which cannot be planned anew under its name. */
+/** 0A000: a table was altered after the connection prepared the statement; the name cannot be prepared again. */
 function isPlanChangeError(error: unknown): boolean {
   return codeOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan');
 }
 
-/** The same, as callers get it. */
+/** The same for a translated error. */
 export function isStalePlan(error: unknown): boolean {
   return error instanceof StorageError && isPlanChangeError(error.cause);
 }
@@ -43,8 +45,8 @@ function isConnectionTimeout(error: unknown): boolean {
 }
 
 /**
- * Connection trouble, shutdown, too many clients, timeouts, a server that no longer takes writes after a failover, and
- * old plans: none is the fault of the request.
+ * Turns connection failures, shutdowns, too many clients, timeouts, a server that became read-only in a failover, and stale
+ * plans into a `StorageError`.
  */
 export function translatePostgresError(error: unknown): unknown {
   const unavailable =
@@ -55,7 +57,9 @@ export function translatePostgresError(error: unknown): unknown {
     isPlanChangeError(error) ||
     (error instanceof Error &&
       /timeout exceeded when trying to connect|timeout expired|Cannot use a pool/.test(error.message));
-  return unavailable ? new StorageError('The database cannot answer now.', { cause: error }) : error;
+  return unavailable
+    ? new StorageError('unavailable', 'The database is not available.', { cause: error })
+    : error;
 }
 
 export function rethrowTranslated(error: unknown): never {

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { Semaphore } from '../../runtime/semaphore.ts';
 import {
   type AbortState,
   type Database,
   type DatabaseConfig,
-  type Transaction,
   StorageError,
-  WriteConflict,
   throwIfAborted,
+  type Transaction,
 } from '../engine.ts';
 import { isCurrent, migrate } from '../migrate.ts';
 import { createConnectionAcquirer, connectionPerQuery, createQueryBuilder } from './connection.ts';
@@ -19,17 +19,16 @@ import {
   translatePostgresError,
 } from './errors.ts';
 import { PipelinedTransaction } from './pipelined-transaction.ts';
-import { Semaphore } from '../concurrency/semaphore.ts';
 
 const READ_CONNECTIONS = 8;
 const WRITE_CONNECTIONS = 12;
 const MAX_ATTEMPTS = 8;
-/** How much longer than the engine's own limit a statement is waited for, before its connection counts as lost, in ms. */
+/** Milliseconds after the server's own statement timeout, after which the connection counts as lost. */
 const QUERY_TIMEOUT_MARGIN = 2_000;
-/** Names the advisory lock that migrations hold; any number will do that no one else uses. */
+/** The advisory lock that serialises migrations: an arbitrary number. */
 const MIGRATION_LOCK = 7_215_004_911;
 
-/** Opens a PostgreSQL database: one pool that can only read, and one that writes. */
+/** Opens a PostgreSQL database with two pools: one read-only, one for writes. */
 export async function openPostgres(config: DatabaseConfig & { databaseUrl: string }): Promise<Database> {
   const options: pg.PoolConfig = {
     connectionString: config.databaseUrl,
@@ -50,42 +49,42 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     ...options,
     max: WRITE_CONNECTIONS,
     pipeline: true,
-    // What has been answered is durable, whatever the role or the database has as its default; what is to be so later is
-    // before it in the same log. Only a transaction that
-    // says so writes: what is sent behind a `begin` that fails is not done by itself.
+    // Overrides the defaults of the role and the database, so that responses imply durability. Writes with relaxed
+    // durability precede the next durable ones in the same log. Only `begin read write` can write: the statements pipelined
+    // behind a `begin` that fails must not run outside a transaction.
     options: `-c synchronous_commit=${config.relaxedDurability === true ? 'off' : 'on'} -c default_transaction_read_only=on`,
   });
-  // A connection that breaks is replaced at its next use and fails the query that it runs; without listeners, on the
-  // pool for an idle one and on itself for one in use, it would end the process as well.
+  // A broken connection fails its query and is replaced. Without these listeners, it would also end the process: the pool
+  // reports idle connections, a client reports itself.
   for (const pool of [readPool, writePool]) {
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  const readTurns = new Semaphore(READ_CONNECTIONS, config.timeout);
-  const writeTurns = new Semaphore(WRITE_CONNECTIONS, config.timeout);
-  const acquireReader = createConnectionAcquirer(readPool, readTurns);
+  const readPermits = connectionPermits(READ_CONNECTIONS, config.timeout);
+  const writePermits = connectionPermits(WRITE_CONNECTIONS, config.timeout);
+  const acquireReader = createConnectionAcquirer(readPool, readPermits);
   const read = createQueryBuilder(connectionPerQuery(acquireReader));
-  const connect = createConnectionAcquirer(writePool, writeTurns);
+  const connect = createConnectionAcquirer(writePool, writePermits);
   let commits = 0;
 
   async function attempt<T>(
-    unit: (tx: Transaction) => Promise<T>,
+    run: (tx: Transaction) => Promise<T>,
     signal: AbortState | undefined,
   ): Promise<T> {
     const connection = await connect();
     try {
       throwIfAborted(signal);
-      const work = new PipelinedTransaction(connection);
+      const transaction = new PipelinedTransaction(connection);
       let value: T;
       try {
-        value = await unit(work.transaction);
+        value = await run(transaction.builder);
       } catch (error) {
-        // Where this fails, the connection is lost, which undoes as much.
-        await work.rollback().catch(() => undefined);
+        // If this fails, the connection is lost, and the server rolls back.
+        await transaction.rollback().catch(() => undefined);
         throw error;
       }
-      await work.commit();
+      await transaction.commit();
       commits += 1;
       return value;
     } finally {
@@ -98,16 +97,18 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
     read,
     readLong: read,
     abortableRead: (signal) => createQueryBuilder(connectionPerQuery(acquireReader, signal)),
-    async write(unit, { signal } = {}) {
+    async write(run, { signal } = {}) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await attempt(unit, signal);
+          return await attempt(run, signal);
         } catch (error) {
-          const again = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
-          if (!again || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
+          const isRetryable = isSerializationFailure(error) || isConstraintRace(error) || isStalePlan(error);
+          if (!isRetryable || (attempts >= MAX_ATTEMPTS && !isSerializationFailure(error)))
             throw translatePostgresError(error);
           if (attempts >= MAX_ATTEMPTS)
-            throw new WriteConflict('The write met others too often.', { cause: error });
+            throw new StorageError('conflict', `The write conflicted with others ${attempts} times.`, {
+              cause: error,
+            });
           await delay(Math.random() * 2 ** attempts);
         }
       }
@@ -119,7 +120,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       return rows[0]?.is === true;
     },
     async migrate() {
-      // A migration, and the wait for another instance's, may take longer than any request.
+      // A migration, or the wait for that of another instance, may take longer than the request timeout.
       const client = new pg.Client({ ...options, query_timeout: 0 });
       client.on('error', () => undefined);
       try {
@@ -137,7 +138,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
       } catch (error) {
         throw translatePostgresError(error);
       } finally {
-        // The end of the connection undoes what is not committed.
+        // Closing the connection rolls back.
         await client.end();
       }
     },
@@ -146,25 +147,32 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         .query<{ name: string }>('select name from migrations')
         .catch(rethrowTranslated);
       if (!isCurrent(result.rows.map((row) => row.name)))
-        throw new StorageError('Migrations are not done yet.');
+        throw new StorageError('unavailable', 'Migrations have not been applied yet.');
     },
     async backup() {
-      throw new Error('assay backup copies a SQLite database. Use pg_dump for PostgreSQL.');
+      throw new Error('assay backup copies SQLite databases only. Use pg_dump for PostgreSQL.');
     },
     statistics: () => ({
       commits,
       transactions: commits,
-      waiting: readTurns.waiting + writeTurns.waiting,
+      waiting: readPermits.waiting + writePermits.waiting,
       connections: readPool.totalCount + writePool.totalCount,
     }),
     async close() {
-      // Kysely closes only a pool that it has used.
       await Promise.all([readPool.end(), writePool.end()]);
     },
   };
 }
 
-/** Integers of 64 bits arrive as text; every one that is stored here is exact as a number. */
+function connectionPermits(permits: number, timeout: number): Semaphore {
+  return new Semaphore({
+    permits,
+    timeout,
+    createError: () => new StorageError('busy', 'Every connection to the database is in use.'),
+  });
+}
+
+/** Parses 64-bit integers as numbers: every stored one is exact. */
 const typeParserOf: pg.CustomTypesConfig['getTypeParser'] = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8
     ? Number

@@ -1,25 +1,25 @@
 import type { CompiledQuery, ConnectionProvider, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
-import { type Transaction, StorageError } from '../engine.ts';
+import { StorageError, type Transaction } from '../engine.ts';
 import { type PostgresConnection, createQueryBuilder, toQueryResult, streamQuery } from './connection.ts';
 import { isPipelined } from '../prepared-queries.ts';
 
-/** So many statements are sent ahead of their answers, that a unit of any length needs little memory. */
+/** Bounds the memory of a transaction of any length. */
 const MAX_IN_FLIGHT = 32;
 
 /**
- * One unit of work on one connection, which waits for answers only where somebody reads them: `begin` leaves with the
- * first statement, and what nobody reads leaves with the next one, or with `commit`. The server takes all in order, and
- * each is answered by itself; the first that fails fails the unit.
+ * A transaction on one connection that waits only for results that the caller reads: `begin` is sent with the first
+ * statement, and pipelined statements are sent with the next one or with `commit`. The server runs them in order and
+ * answers each. The first failure fails the transaction.
  */
 export class PipelinedTransaction implements ConnectionProvider, DatabaseConnection {
-  readonly transaction = createQueryBuilder(this) as Transaction;
+  readonly builder = createQueryBuilder(this) as Transaction;
   readonly streamQuery = streamQuery;
   readonly #connection: PostgresConnection;
   #begun = false;
   #ended = false;
-  #unread = 0;
-  /** What went wrong first; what follows is told by the server only that something did. */
+  #pipelined = 0;
+  /** The first error. For later statements, the server only reports that the transaction has failed. */
   #failure: { reason: unknown } | undefined;
 
   constructor(connection: PostgresConnection) {
@@ -31,25 +31,26 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#ended) throw new Error('The unit of work is over.');
+    if (this.#ended) throw new Error('The transaction has ended.');
     this.#begin();
-    const answer = this.#send(query.sql, query.parameters);
-    if (isPipelined(query) && (this.#unread += 1) % MAX_IN_FLIGHT !== 0) return { rows: [] };
-    return toQueryResult(await answer);
+    const result = this.#send(query.sql, query.parameters);
+    if (isPipelined(query) && (this.#pipelined += 1) % MAX_IN_FLIGHT !== 0) return { rows: [] };
+    return toQueryResult(await result);
   }
 
   /**
-   * Resolves once everything is durable.
-   * @throws what the first statement that failed said; then nothing was changed. Unavailable, when no answer came: then
-   *   nobody knows
+   * Resolves once the transaction is durable.
+   * @throws the error of the first statement that failed; nothing was changed then. StorageError when the server did not
+   *   answer; whether it committed is unknown then
    */
   async commit(): Promise<void> {
     this.#ended = true;
     if (!this.#begun) return;
     const { command } = await this.#send('commit');
-    // The server answers the end of a unit in which something failed as it answers a rollback.
+    // After a failed statement, the server answers `commit` as it answers `rollback`.
     if (this.#failure !== undefined) throw this.#failure.reason;
-    if (command !== 'COMMIT') throw new StorageError(`The database answered a commit with ${command}.`);
+    if (command !== 'COMMIT')
+      throw new StorageError('unavailable', `The database answered a commit with ${command}.`);
   }
 
   async rollback(): Promise<void> {
@@ -58,8 +59,7 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
   }
 
   /**
-   * The connection cannot write outside a transaction that says so: where this fails, so does all that was sent behind
-   * it, and nothing of it is done.
+   * The connection is read-only outside `begin read write`: if that fails, every statement pipelined behind it fails too.
    */
   #begin(): void {
     if (this.#begun) return;
@@ -69,7 +69,7 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
         this.#connection.discard();
         throw error instanceof StorageError
           ? error
-          : new StorageError('The database begins no transaction now.', { cause: error });
+          : new StorageError('unavailable', 'The database cannot begin a transaction.', { cause: error });
       }),
     );
   }
@@ -79,12 +79,12 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
   }
 
   #track<T>(sent: Promise<T>): Promise<T> {
-    const answer = sent.catch((error: unknown): never => {
+    const tracked = sent.catch((error: unknown): never => {
       this.#failure ??= { reason: error };
       throw this.#failure.reason;
     });
-    // Who does not read it is told when the unit ends.
-    answer.catch(() => undefined);
-    return answer;
+    // A caller that does not read the result gets the error from `commit`.
+    tracked.catch(() => undefined);
+    return tracked;
   }
 }

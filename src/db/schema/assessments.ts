@@ -3,15 +3,15 @@ import type { Generated } from 'kysely';
 /** Assessments, their groups, tags and testing hours. */
 export interface AssessmentsTables {
   assessment_groups: AssessmentGroupTable;
-  group_members: AssessmentGroupMemberTable;
-  group_member_counts: { group_id: number; role: string; members: number };
+  assessment_group_members: AssessmentGroupMemberTable;
+  assessment_group_member_counts: { group_id: number; role: string; members: number };
   assessments: AssessmentTable;
   assessment_access: { organization_id: number; assessment_id: number; user_id: number };
   assessment_tags: {
     id: Generated<number>;
     organization_id: number;
     name: string;
-    name_key: string;
+    normalized_name: string;
     version: Generated<number>;
   };
   assessment_taggings: { organization_id: number; assessment_id: number; tag_id: number };
@@ -22,8 +22,8 @@ interface AssessmentGroupTable {
   id: Generated<number>;
   organization_id: number;
   name: string;
-  /** What the name is searched by, as in every `name_key`. */
-  name_key: Generated<string>;
+  /** What the name is searched by, as in every `search_name`. */
+  search_name: Generated<string>;
   description: Generated<string>;
   created_at: number;
   version: Generated<number>;
@@ -46,7 +46,7 @@ interface AssessmentTable {
   organization_id: number;
   group_id: number | null;
   name: string;
-  name_key: Generated<string>;
+  search_name: Generated<string>;
   description: Generated<string>;
   type: Generated<string>;
   state: Generated<string>;

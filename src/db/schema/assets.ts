@@ -33,10 +33,10 @@ interface AssetTable {
   /** What it is known by, within its organization and type, and a scan finds it again by. */
   location: string;
   name: string;
-  location_key: Generated<string>;
-  name_key: Generated<string>;
+  search_location: Generated<string>;
+  search_name: Generated<string>;
   /** The IP address of a host, in hexadecimal; `null` otherwise. */
-  address_key: string | null;
+  address_hex: string | null;
   description: Generated<string>;
   criticality: Generated<string>;
   criticality_rank: GeneratedAlways<number>;
@@ -58,7 +58,7 @@ interface AssetTagTable {
   uid: string;
   organization_id: number;
   name: string;
-  name_key: string;
+  normalized_name: string;
   version: Generated<number>;
 }
 

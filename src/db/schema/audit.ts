@@ -2,9 +2,9 @@ import type { Generated } from 'kysely';
 
 /** The audit log, and what is read from it in order. */
 export interface AuditTables {
-  events: AuditEventTable;
+  audit_events: AuditEventTable;
   /** How many rows the refusals of a minute since 1970 have. */
-  refusal_minutes: { minute: number; events: number };
+  denied_attempt_minutes: { minute: number; events: number };
 }
 
 /** What was changed or refused. Of refusals that share a row, what differs is `null`. */
@@ -29,5 +29,5 @@ interface AuditEventTable {
   /** How many refusals it stands for. */
   count: Generated<number>;
   /** The minute, the action and the network that refusals share a row by; `null` for a change. */
-  refusal: string | null;
+  denied_key: string | null;
 }

@@ -2,8 +2,8 @@ import type { Generated } from 'kysely';
 
 /** Counts that many change at once: each is the sum of what both tables have. */
 export interface CountersTables {
-  tallies: { kind: string; subject: number; bucket: string; amount: number };
-  tally_differences: {
+  counters: { kind: string; subject: number; bucket: string; amount: number };
+  counter_deltas: {
     id: Generated<number>;
     kind: string;
     subject: number;

@@ -1,6 +1,6 @@
 /** What was answered, for requests that come again. */
 export interface IdempotencyKeysTables {
-  kept_answers: IdempotencyKeyTable;
+  idempotency_keys: IdempotencyKeyTable;
 }
 
 /** What was answered to a request with an `Idempotency-Key` (ADR 36). */
@@ -15,8 +15,8 @@ interface IdempotencyKeyTable {
   headers: string;
   /** Of the one thing that was answered; `null` for several. */
   version: number | null;
-  /** JSON as it was sent, but for what is not kept; gzip in base64 where it is `compressed`. */
+  /** JSON as it was sent, but for what is not kept; gzip in base64 where it is `body_is_gzip`. */
   body: string;
-  compressed: number;
-  kept_at: number;
+  body_is_gzip: number;
+  created_at: number;
 }

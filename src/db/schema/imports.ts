@@ -4,13 +4,13 @@ import type { Generated } from 'kysely';
 export interface ImportsTables {
   imports: ImportTable;
   scanner_findings: ScannerFindingTable;
-  import_statuses: ImportStatusChangeTable;
+  import_status_changes: ImportStatusChangeTable;
   import_coverage: ImportCoverageTable;
-  import_changes: ImportFindingSnapshotTable;
+  import_finding_snapshots: ImportFindingSnapshotTable;
   /** Long texts of ports, under the digests that stand for them in other tables. */
   port_sets: { organization_id: number; name: string; ports: string };
   /** Vulnerabilities from one id to another that an import made and no search finds yet. */
-  search_pending: { first_id: number; last_id: number };
+  search_index_queue: { first_id: number; last_id: number };
 }
 
 export type ImportState = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
@@ -41,7 +41,7 @@ interface ImportTable {
   error: string | null;
   undone: string | null;
   /** What its writer may do with assets: JSON. */
-  rights: string;
+  started_by_caller: string;
   /** The time of the report, once it is known. */
   report_at: number | null;
   created_at: number;
@@ -55,7 +55,7 @@ interface ScannerFindingTable {
   organization_id: number;
   assessment_id: number;
   /** What makes two findings the same, as 22 characters of a digest; unique in an assessment. */
-  identity: string;
+  identity_hash: string;
   source: string;
   /** What a report has to cover for it to be gone: `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`; `null` for nothing. */
   cover_key: string | null;
@@ -64,13 +64,13 @@ interface ScannerFindingTable {
   /** Which ports a scan of that has to have looked at: `tcp/443`, or a name of `port_sets`; empty for the host itself. */
   cover_ports: Generated<string>;
   /** A digest of all that the scanner says, so that nothing is compared where nothing changed. */
-  content: string;
+  content_hash: string;
   first_seen_at: number;
   last_seen_at: number;
   last_import_id: number;
   /** What the last two were before that import, so that it can be undone. */
-  prior_seen_at: number | null;
-  prior_import_id: number | null;
+  previous_seen_at: number | null;
+  previous_import_id: number | null;
   /** The time of the report that no longer had it, and its import. */
   gone_at: number | null;
   gone_import_id: number | null;
@@ -101,8 +101,8 @@ interface ImportCoverageTable {
   covered_at: number;
   import_id: number;
   /** The newest before that, so that it can be undone. */
-  prior_covered_at: Generated<number | null>;
-  prior_import_id: Generated<number | null>;
+  previous_covered_at: Generated<number | null>;
+  previous_import_id: Generated<number | null>;
 }
 
 /** What an import changed of a finding that stood: for a while, so that it can be undone. */

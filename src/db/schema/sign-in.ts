@@ -1,7 +1,7 @@
 /** Sessions, passwords, second factors and identity providers. */
 export interface SignInTables {
   sessions: SessionTable;
-  attempts: ThrottledAttemptTable;
+  throttled_attempts: ThrottledAttemptTable;
   password_resets: { secret_hash: string; user_id: number; made_by: 'hand' | 'mail'; expires_at: number };
   totp_secrets: TotpSecretTable;
   recovery_codes: { user_id: number; code_hash: string; used_at: number | null };

@@ -5,14 +5,14 @@ export interface TokensTables {
    * One row: how often a user or a token has changed so that a credential may have ended, and how often the signing keys
    * have.
    */
-  credential_changes: { id: number; changes: number; key_changes: number };
+  credential_versions: { id: number; credentials: number; signing_keys: number };
   /** One row, or none before the first start: the secret that all instances share, and the master key's fingerprint. */
   deployment_keys: { id: number; master_fingerprint: string; sealed_secret: string };
   /** The key with the highest number signs. */
   signing_keys: { kid: string; number: number; created_at: number; sealed_key: string };
   oauth_clients: OAuthClientTable;
   oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
-  oauth_codes: AuthorizationCodeTable;
+  authorization_codes: AuthorizationCodeTable;
   refresh_tokens: RefreshTokenTable;
 }
 

@@ -4,7 +4,7 @@ import type { Generated } from 'kysely';
 export interface UsersTables {
   users: UserTable;
   /** Addresses whose invited users were deleted by a ban, so that no provider brings them back. */
-  banned_addresses: { organization_id: number; email_key: string; banned_at: number };
+  banned_addresses: { organization_id: number; normalized_email: string; banned_at: number };
   staff_organizations: { user_id: number; organization_id: number };
 }
 
@@ -12,10 +12,10 @@ interface UserTable {
   id: Generated<number>;
   uid: string;
   email: string;
-  email_key: string;
+  normalized_email: string;
   name: string | null;
   /** What the name is searched by. */
-  name_key: string | null;
+  search_name: string | null;
   /** `null` for platform staff. */
   organization_id: number | null;
   admin: number;

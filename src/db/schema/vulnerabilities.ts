@@ -57,8 +57,8 @@ export interface VulnerabilityTable {
   http_requests: Generated<string>;
   reference_urls: Generated<string>;
   /** What both are searched by. */
-  title_key: Generated<string>;
-  description_key: Generated<string>;
+  search_title: Generated<string>;
+  search_description: Generated<string>;
 }
 
 interface TimelineEntryTable {
@@ -83,7 +83,7 @@ interface VulnerabilityTagTable {
   id: Generated<number>;
   organization_id: number;
   name: string;
-  name_key: string;
+  normalized_name: string;
   editable: number;
   version: Generated<number>;
 }

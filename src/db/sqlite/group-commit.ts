@@ -1,24 +1,23 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
 import { type AbortState, StorageError, throwIfAborted } from '../engine.ts';
 
-/** How the one writing connection is driven. */
+/** The operations that group commit needs of the one writing connection. */
 export interface GroupCommitConnection {
   begin(): Promise<void>;
   savepoint(): void;
   releaseSavepoint(): void;
-  /** Undoes everything since the savepoint. */
   rollbackToSavepoint(): void;
   commit(): void;
   rollback(): void;
   inTransaction(): boolean;
-  /** Turns a driver's error into the one that callers know. */
+  /** Turns a driver error into a `StorageError` where it is one. */
   translate(error: unknown): unknown;
 }
 
 interface QueuedTransaction {
-  /** Whether it begins a transaction, and shares none that others have begun. */
+  /** Whether it must be the first of a group. */
   isLarge: boolean;
-  /** Once aborted, the transaction is not begun. */
+  /** Once aborted, the transaction does not begin. */
   signal: AbortState | undefined;
   run(): Promise<unknown>;
   resolve(value: unknown): void;
@@ -29,17 +28,16 @@ const MAX_GROUP_SIZE = 512;
 const MAX_GROUP_MILLISECONDS = 20;
 
 /**
- * Lets the units of work that wait at the same time share one durable commit, so that durability does not cost a
- * disk flush a unit. Units run one after another, each but the first in a savepoint of its own: one that throws undoes only
- * itself.
- * No unit is told of its success before the commit that holds it has returned.
+ * Commits concurrent transactions in groups, so that durability costs one fsync a group instead of one each. Transactions
+ * run one after another, each but the first in a savepoint of its own: one that throws rolls back only itself. No
+ * transaction resolves before the commit of its group has returned.
  */
 export class GroupCommit {
   readonly #connection: GroupCommitConnection;
-  #waiting: QueuedTransaction[] = [];
+  #queue: QueuedTransaction[] = [];
   #running: Promise<void> | undefined;
-  /** A rollback failed, so the transaction may still be open. */
-  #unfinished = false;
+  /** A rollback failed, so the connection may still have an open transaction. */
+  #needsRollback = false;
   #commits = 0;
   #transactions = 0;
 
@@ -48,39 +46,33 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `unit` in the next group. Resolves with its value once that is durable.
-   * @param isLarge whether it changes so much that it is to be the first of a group (ADR 60)
+   * Queues a transaction. Resolves with its value once that is durable.
+   * @param isLarge whether it changes so much that it must be the first of a group (ADR 60)
    */
-  submit<T>(unit: () => Promise<T>, isLarge = false, signal?: AbortState): Promise<T> {
+  submit<T>(run: () => Promise<T>, isLarge = false, signal?: AbortState): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({
-        isLarge,
-        signal,
-        run: unit,
-        resolve: resolve as (value: unknown) => void,
-        reject,
-      });
+      this.#queue.push({ isLarge, signal, run, resolve: resolve as (value: unknown) => void, reject });
       this.#running ??= this.#run();
     });
   }
 
-  /** Resolves when nothing waits and nothing runs. */
+  /** Resolves when no transaction is queued or running. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
   statistics(): { commits: number; transactions: number; waiting: number } {
-    return { commits: this.#commits, transactions: this.#transactions, waiting: this.#waiting.length };
+    return { commits: this.#commits, transactions: this.#transactions, waiting: this.#queue.length };
   }
 
   async #run(): Promise<void> {
-    // Requests that arrived in the same turn of the event loop join the first group.
-    await nextTurn();
+    // Transactions of the same turn of the event loop join the first group.
+    await yieldToEventLoop();
     try {
-      while (this.#waiting.length > 0) {
+      while (this.#queue.length > 0) {
         await this.#commitGroup();
-        // What the group has made is answered, and others are, before the next one takes its time.
-        await nextTurn();
+        // Lets the process send the responses of this group, and read, before the next group starts.
+        await yieldToEventLoop();
       }
     } finally {
       this.#running = undefined;
@@ -88,76 +80,76 @@ export class GroupCommit {
   }
 
   async #commitGroup(): Promise<void> {
-    const done: { unit: QueuedTransaction; value: unknown }[] = [];
+    const done: { transaction: QueuedTransaction; value: unknown }[] = [];
     try {
-      if (this.#unfinished) this.#rollback();
+      if (this.#needsRollback) this.#rollback();
       await this.#connection.begin();
     } catch (error) {
       const reason = this.#connection.translate(error);
-      for (const unit of this.#waiting.splice(0)) unit.reject(reason);
+      for (const transaction of this.#queue.splice(0)) transaction.reject(reason);
       return;
     }
-    const started = performance.now();
+    const startedAt = performance.now();
     const isFull = () =>
       done.length >= MAX_GROUP_SIZE ||
-      performance.now() - started > MAX_GROUP_MILLISECONDS ||
-      (done.length > 0 && this.#waiting[0]?.isLarge === true);
+      performance.now() - startedAt > MAX_GROUP_MILLISECONDS ||
+      (done.length > 0 && this.#queue[0]?.isLarge === true);
     try {
       do {
-        // One by one: when the group is lost, those that have not begun are still there for the next.
-        for (let unit = this.#waiting.shift(); unit !== undefined; unit = this.#waiting.shift()) {
-          await this.#runUnit(unit, done);
+        // Dequeue one at a time so that queued transactions survive a failed group.
+        for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+          await this.#runTransaction(next, done);
           if (isFull()) break;
         }
-        if (!isFull()) await nextTurn();
-      } while (!isFull() && this.#waiting.length > 0);
+        if (!isFull()) await yieldToEventLoop();
+      } while (!isFull() && this.#queue.length > 0);
       this.#connection.commit();
     } catch (error) {
       const reason = this.#connection.translate(error);
-      for (const { unit } of done) unit.reject(reason);
+      for (const { transaction } of done) transaction.reject(reason);
       try {
         this.#rollback();
       } catch {
-        // The next group tries again before it begins, and is refused when that fails as well.
+        // The next group tries again before it begins, and fails if that fails as well.
       }
       return;
     }
     this.#commits += 1;
     this.#transactions += done.length;
-    for (const { unit, value } of done) unit.resolve(value);
+    for (const { transaction, value } of done) transaction.resolve(value);
   }
 
   #rollback(): void {
-    this.#unfinished = true;
+    this.#needsRollback = true;
     this.#connection.rollback();
-    this.#unfinished = false;
+    this.#needsRollback = false;
   }
 
-  /** Runs one unit; throws only when the whole group is lost. */
-  async #runUnit(
-    unit: QueuedTransaction,
-    done: { unit: QueuedTransaction; value: unknown }[],
+  /** Runs one transaction. Throws only when the whole group is lost. */
+  async #runTransaction(
+    transaction: QueuedTransaction,
+    done: { transaction: QueuedTransaction; value: unknown }[],
   ): Promise<void> {
     if (!this.#connection.inTransaction()) {
-      unit.reject(new StorageError('The database gave up the transaction.'));
+      transaction.reject(new StorageError('unavailable', 'The database rolled back the transaction.'));
       return;
     }
     try {
-      throwIfAborted(unit.signal);
+      throwIfAborted(transaction.signal);
     } catch (error) {
-      unit.reject(error);
+      transaction.reject(error);
       return;
     }
-    // Nothing else is lost with the first: it needs no savepoint, which costs much where a unit changes many pages.
+    // The first needs no savepoint, as nothing precedes it; a savepoint is expensive where many pages change.
     const isFirst = done.length === 0;
     try {
       if (!isFirst) this.#connection.savepoint();
-      const value = await unit.run();
+      const value = await transaction.run();
       if (!isFirst) this.#connection.releaseSavepoint();
-      done.push({ unit, value });
+      done.push({ transaction, value });
     } catch (error) {
-      unit.reject(this.#connection.translate(error));
-      // An engine that ran out of room has rolled back everything, the other units with it.
+      transaction.reject(this.#connection.translate(error));
+      // A full disk makes SQLite roll back everything, with the other transactions of the group.
       if (!this.#connection.inTransaction()) throw error;
       if (isFirst) {
         this.#rollback();

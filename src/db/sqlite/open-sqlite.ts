@@ -2,19 +2,19 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSy
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { type CompiledQuery, Kysely, type QueryResult, SqliteDialect } from 'kysely';
+import { type CompiledQuery, type QueryResult, SqliteDialect } from 'kysely';
 import {
   type AbortState,
   type Database,
   type DatabaseConfig,
+  QueryBuilder,
   type ReadConnection,
-  type Transaction,
   StorageError,
   throwIfAborted,
+  type Transaction,
 } from '../engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from '../migrate.ts';
-import type { Tables } from '../schema.ts';
 import { CHECKPOINT_FRAMES, WalCheckpointer } from './wal-checkpointer.ts';
 import { EventLoopBudget, YieldingSqliteDialect } from './yielding-dialect.ts';
 import {
@@ -28,32 +28,32 @@ import {
 } from './statement-cache.ts';
 import { readOnlyDialect, ReaderPool } from './reader-pool.ts';
 
-/** Of the connection of a thread, in KiB: what lists read, they mostly read once. */
+/** KiB a worker. Small, as lists read most pages only once. */
 const WORKER_PAGE_CACHE_KIB = 8 * 1024;
 
 /**
- * Opens `assay.db` in the data folder: one connection writes, another, read-only, answers what is short, and those of
- * threads what may take long.
+ * Opens `assay.db` in the data folder: one connection writes, a read-only one runs short queries on the calling thread, and
+ * those of worker threads run long queries.
  */
 export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 });
   const path = join(config.dataDirectory, 'assay.db');
-  // SQLite gives the log beside it the rights of the database. A file that exists must not be opened and closed here:
-  // that would drop the locks which another connection of this process has on it.
+  // SQLite gives the log the permissions of the database file. An existing file must not be opened and closed here: that
+  // would drop the locks that another connection of this process holds on it.
   if (!existsSync(path)) createPrivateFile(path);
   const writer = new DatabaseSync(path, { timeout: config.timeout, enableForeignKeyConstraints: true });
   writer.exec('pragma journal_mode = wal');
-  // What one connection has not waited for is in the same log, before what the next one does wait for.
+  // Writes without fsync precede the next durable ones in the same log.
   writer.exec(`pragma synchronous = ${config.relaxedDurability === true ? 'normal' : 'full'}`);
-  const checkpoints =
+  const checkpointer =
     config.workerDirectory &&
-    new WalCheckpointer(new URL('checkpoint-thread.js', config.workerDirectory), {
+    new WalCheckpointer(new URL('checkpoint-worker.js', config.workerDirectory), {
       path,
       timeout: config.timeout,
     });
-  // What the thread leaves, the writer copies: a log to which is written all the time would never begin anew.
+  // Checkpoints of the worker do not restart a log that is written to all the time, so the writer takes one now and then.
   writer.exec(
-    `pragma wal_autocheckpoint = ${checkpoints === undefined ? CHECKPOINT_FRAMES : 4 * CHECKPOINT_FRAMES}`,
+    `pragma wal_autocheckpoint = ${checkpointer === undefined ? CHECKPOINT_FRAMES : 4 * CHECKPOINT_FRAMES}`,
   );
   const cacheSize = `pragma cache_size = -${(config.pageCache ?? 64) * 1024}`;
   writer.exec(cacheSize);
@@ -63,45 +63,47 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   reader.exec('pragma temp_store = memory');
 
   const statements = new StatementCache(writer);
-  const pace = new EventLoopBudget();
-  const write = new Kysely<Tables>({ dialect: new YieldingSqliteDialect({ database: statements }, pace) });
+  const budget = new EventLoopBudget();
+  const write = new QueryBuilder('sqlite', {
+    dialect: new YieldingSqliteDialect({ database: statements }, budget),
+  });
   const readStatements = new StatementCache(reader);
-  const read = new Kysely<Tables>({ dialect: new SqliteDialect({ database: readStatements }) });
+  const read = new QueryBuilder('sqlite', { dialect: new SqliteDialect({ database: readStatements }) });
 
-  const threads =
+  const pool =
     config.workerDirectory &&
-    new ReaderPool(new URL('reading-thread.js', config.workerDirectory), {
+    new ReaderPool(new URL('reader-worker.js', config.workerDirectory), {
       path,
       cacheSize: WORKER_PAGE_CACHE_KIB,
       timeout: config.timeout,
     });
-  const readLong = threads === undefined ? read : createPooledReader(threads);
+  const readLong = pool === undefined ? read : createPooledReader(pool);
   const abortableRead = (signal: AbortState | undefined) =>
-    threads === undefined ? createAbortableReader(read, signal) : createPooledReader(threads, signal);
+    pool === undefined ? createAbortableReader(read, signal) : createPooledReader(pool, signal);
 
   const begin = () => beginImmediate(writer, config.timeout);
   const groupCommit = new GroupCommit({
     async begin() {
       await begin();
-      pace.begin();
+      budget.begin();
     },
     savepoint() {
-      pace.nextTransaction();
-      statements.run('savepoint unit');
+      budget.nextTransaction();
+      statements.run('savepoint member');
     },
-    releaseSavepoint: () => statements.run('release unit'),
+    releaseSavepoint: () => statements.run('release member'),
     rollbackToSavepoint() {
-      pace.nextTransaction();
-      statements.run('rollback to unit');
-      statements.run('release unit');
+      budget.nextTransaction();
+      statements.run('rollback to member');
+      statements.run('release member');
     },
     commit() {
-      pace.nextTransaction();
+      budget.nextTransaction();
       statements.run('commit');
-      checkpoints?.onCommit();
+      checkpointer?.onCommit();
     },
     rollback() {
-      pace.nextTransaction();
+      budget.nextTransaction();
       if (writer.isTransaction) statements.run('rollback');
     },
     inTransaction: () => writer.isTransaction,
@@ -113,8 +115,8 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     read,
     readLong,
     abortableRead,
-    write: (unit, { large = false, signal } = {}) =>
-      groupCommit.submit(() => unit(write as Transaction), large, signal),
+    write: (transaction, { large = false, signal } = {}) =>
+      groupCommit.submit(() => transaction(write as Transaction), large, signal),
     async isEmpty() {
       const table = "select name from sqlite_schema where type = 'table' and name = 'migrations'";
       return withTranslatedErrors(() => reader.prepare(table).get()) === undefined;
@@ -141,7 +143,8 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       const rows = withTranslatedErrors(() => reader.prepare('select name from migrations').all()) as {
         name: string;
       }[];
-      if (!isCurrent(rows.map((row) => row.name))) throw new StorageError('Migrations are not done yet.');
+      if (!isCurrent(rows.map((row) => row.name)))
+        throw new StorageError('unavailable', 'Migrations have not been applied yet.');
     },
     async backup(file) {
       copyDatabase(reader, resolve(file));
@@ -150,15 +153,15 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       const { waiting, ...commits } = groupCommit.statistics();
       return {
         ...commits,
-        waiting: waiting + (threads?.waiting ?? 0),
-        connections: 2 + (threads?.size ?? 0),
+        waiting: waiting + (pool?.waiting ?? 0),
+        connections: 2 + (pool?.size ?? 0),
       };
     },
     async close() {
       await groupCommit.idle();
       if (!writer.isOpen) return;
-      await threads?.close();
-      await checkpoints?.close();
+      await pool?.close();
+      await checkpointer?.close();
       statements.close();
       readStatements.close();
     },
@@ -170,23 +173,23 @@ function createAbortableReader(read: ReadConnection, signal: AbortState | undefi
     throwIfAborted(signal);
     return (await read.executeQuery(compiled)) as QueryResult<never>;
   };
-  return new Kysely<Tables>({ dialect: readOnlyDialect(query) });
+  return new QueryBuilder('sqlite', { dialect: readOnlyDialect(query) });
 }
 
-function createPooledReader(threads: ReaderPool, signal?: AbortState): ReadConnection {
-  const ask = async ({ sql, parameters }: CompiledQuery): Promise<QueryResult<never>> => {
+function createPooledReader(pool: ReaderPool, signal?: AbortState): ReadConnection {
+  const query = async ({ sql, parameters }: CompiledQuery): Promise<QueryResult<never>> => {
     try {
-      const { columns, rows } = await threads.query({ sql, parameters: toBindable(parameters) }, signal);
-      // Which rows a query has is what Kysely knows.
+      const { columns, rows } = await pool.query({ sql, parameters: toBindable(parameters) }, signal);
+      // Kysely knows the type of the rows.
       return { rows: rows.map(rowMapper(columns)) as never[] };
     } catch (error) {
       throw translateSqliteError(error);
     }
   };
-  return new Kysely<Tables>({ dialect: readOnlyDialect(ask) });
+  return new QueryBuilder('sqlite', { dialect: readOnlyDialect(query) });
 }
 
-/** Takes the write lock. Waits for another process without blocking this one's event loop. */
+/** Takes the write lock. Waits for other processes without blocking the event loop. */
 async function beginImmediate(writer: SqliteConnection, timeout: number): Promise<void> {
   const deadline = Date.now() + timeout;
   writer.exec('pragma busy_timeout = 0');
@@ -197,30 +200,30 @@ async function beginImmediate(writer: SqliteConnection, timeout: number): Promis
     } catch (error) {
       if (!isBusyError(error)) throw error;
       if (Date.now() >= deadline) {
-        throw new StorageError('Another process holds the database.', { cause: error });
+        throw new StorageError('unavailable', 'Another process has locked the database.', { cause: error });
       }
       await delay(pause);
     }
   }
 }
 
-/** Writes beside the target and renames at the end, so that a file under the target's name is always whole. */
+/** Writes to a temporary file and renames it at the end, so that the target is never incomplete. */
 function copyDatabase(reader: SqliteConnection, file: string): void {
   if (existsSync(file))
-    throw new Error(`${file} exists already. Choose another name, or move it away first.`);
-  const unfinished = `${file}.${process.pid}.part`;
+    throw new Error(`${file} already exists. Choose another name, or move the file away first.`);
+  const partial = `${file}.${process.pid}.part`;
   try {
-    createPrivateFile(unfinished);
-    reader.prepare('vacuum into ?').run(unfinished);
-    syncPath(unfinished);
-    renameSync(unfinished, file);
+    createPrivateFile(partial);
+    reader.prepare('vacuum into ?').run(partial);
+    syncPath(partial);
+    renameSync(partial, file);
     syncPath(dirname(file));
   } finally {
-    rmSync(unfinished, { force: true });
+    rmSync(partial, { force: true });
   }
 }
 
-/** Creates an empty file that only its owner can read, whatever the folder allows. One that exists is left alone. */
+/** Creates an empty file that only its owner can read. Leaves an existing file alone. */
 function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -9,24 +9,23 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { type AbortState, DatabaseBusy, StorageError, OperationAborted } from '../engine.ts';
-import type { ResultMessage, QueryMessage, ReaderWorkerData } from './reader-worker.ts';
+import { type AbortState, OperationAborted, StorageError } from '../engine.ts';
+import type { QueryMessage, ReaderWorkerData, ResultMessage } from './reader-worker.ts';
 
-/** So many: one statement that takes long leaves a thread to the others. */
+/** Two, so that one slow statement leaves a worker to the others. */
 const MAX_WORKERS = 2;
-/** Statements that wait for a thread; more are refused. */
 const MAX_WAITING = 1_000;
-/** In MiB: what a thread makes is soon handed over. */
+/** MiB. Small, as the rows of a worker are soon handed over. */
 const YOUNG_GENERATION_MIB = 8;
 
 interface PendingQuery {
-  signal: AbortState | undefined;
   message: NonNullable<QueryMessage>;
-  resolve(answer: Extract<ResultMessage, { rows: unknown }>): void;
+  signal: AbortState | undefined;
+  resolve(result: Extract<ResultMessage, { rows: unknown }>): void;
   reject(reason: unknown): void;
 }
 
-/** An error of the driver, as its thread told it. */
+/** A driver error, as the worker reported it. */
 class WorkerError extends Error {
   readonly code: string;
   constructor({ message, code, stack }: Extract<ResultMessage, { failure: unknown }>['failure']) {
@@ -37,25 +36,25 @@ class WorkerError extends Error {
 }
 
 /**
- * Threads that answer statements for a process, so that none of them holds its event loop. They are started when they are
- * needed, stay until `close`, keep no process alive, and are replaced when they die.
+ * Worker threads that run read-only statements, off the event loop. They start on demand, run until `close`, do not keep the
+ * process alive while idle, and are replaced when they die.
  */
 export class ReaderPool {
   readonly #url: URL;
   readonly #data: ReaderWorkerData;
-  /** Each thread with what it answers now. */
-  readonly #threads = new Map<Worker, PendingQuery | undefined>();
+  /** Each worker with the query that it is running. */
+  readonly #workers = new Map<Worker, PendingQuery | undefined>();
   readonly #waiting = new Set<PendingQuery>();
   #closed = false;
 
-  /** @param url of the module `reading-thread`, built */
+  /** @param url of the built module `reader-worker` */
   constructor(url: URL, data: ReaderWorkerData) {
     this.#url = url;
     this.#data = data;
   }
 
   get size(): number {
-    return this.#threads.size;
+    return this.#workers.size;
   }
 
   get waiting(): number {
@@ -63,95 +62,97 @@ export class ReaderPool {
   }
 
   /**
-   * @param question whose parameters the driver can bind
-   * @throws Busy when too many wait, Unavailable when the thread ends before it answers, what the driver throws
+   * @param message whose parameters the driver can bind
+   * @throws StorageError when too many queries wait, or the worker dies; and what the driver throws
    */
   query(
-    question: NonNullable<QueryMessage>,
+    message: NonNullable<QueryMessage>,
     signal?: AbortState,
   ): Promise<Extract<ResultMessage, { rows: unknown }>> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new StorageError('The database is closed.');
-      if (this.#waiting.size >= MAX_WAITING) throw new DatabaseBusy('Too many lists wait for the database.');
-      this.#waiting.add({ message: question, signal, resolve, reject });
-      this.#handOut();
+      if (this.#closed) throw new StorageError('unavailable', 'The database is closed.');
+      if (this.#waiting.size >= MAX_WAITING)
+        throw new StorageError('busy', `${this.#waiting.size} queries are waiting for a reader.`);
+      this.#waiting.add({ message, signal, resolve, reject });
+      this.#dispatch();
     });
   }
 
-  /** Lets the threads end what they answer now. */
+  /** Lets running queries finish, and rejects the ones that wait. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#waiting) reject(new StorageError('The database is closed.'));
+    for (const { reject } of this.#waiting)
+      reject(new StorageError('unavailable', 'The database is closed.'));
     this.#waiting.clear();
     await Promise.all(
-      [...this.#threads.keys()].map(
-        (thread) =>
+      [...this.#workers.keys()].map(
+        (worker) =>
           new Promise((resolve) => {
-            thread.ref();
-            thread.once('exit', resolve);
-            thread.postMessage(null satisfies QueryMessage, []);
+            worker.ref();
+            worker.once('exit', resolve);
+            worker.postMessage(null satisfies QueryMessage, []);
           }),
       ),
     );
   }
 
-  #handOut(): void {
+  #dispatch(): void {
     for (const next of this.#waiting) {
       if (next.signal?.aborted === true) {
         this.#waiting.delete(next);
         next.reject(new OperationAborted('The request was aborted.'));
         continue;
       }
-      const thread = this.#free();
-      if (thread === undefined) return;
+      const worker = this.#idleWorker();
+      if (worker === undefined) return;
       this.#waiting.delete(next);
-      this.#threads.set(thread, next);
-      // Whoever waits for an answer keeps the process alive.
-      thread.ref();
-      thread.postMessage(next.message, []);
+      this.#workers.set(worker, next);
+      // A running query keeps the process alive.
+      worker.ref();
+      worker.postMessage(next.message, []);
     }
   }
 
-  #free(): Worker | undefined {
-    for (const [thread, answers] of this.#threads) if (answers === undefined) return thread;
-    return this.#threads.size < MAX_WORKERS ? this.#start() : undefined;
+  #idleWorker(): Worker | undefined {
+    for (const [worker, query] of this.#workers) if (query === undefined) return worker;
+    return this.#workers.size < MAX_WORKERS ? this.#start() : undefined;
   }
 
   #start(): Worker {
-    const thread = new Worker(this.#url, {
+    const worker = new Worker(this.#url, {
       workerData: this.#data,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
     });
-    let reason: unknown;
-    thread.on('message', (answer: ResultMessage) => {
-      const asked = this.#threads.get(thread);
-      this.#threads.set(thread, undefined);
-      thread.unref();
-      if (!this.#closed) this.#handOut();
-      if ('failure' in answer) asked?.reject(new WorkerError(answer.failure));
-      else asked?.resolve(answer);
+    let cause: unknown;
+    worker.on('message', (result: ResultMessage) => {
+      const query = this.#workers.get(worker);
+      this.#workers.set(worker, undefined);
+      worker.unref();
+      if (!this.#closed) this.#dispatch();
+      if ('failure' in result) query?.reject(new WorkerError(result.failure));
+      else query?.resolve(result);
     });
-    thread.on('error', (error) => (reason = error));
-    thread.on('exit', () => {
-      const asked = this.#threads.get(thread);
-      this.#threads.delete(thread);
-      asked?.reject(new StorageError('The thread that reads has ended.', { cause: reason }));
-      if (!this.#closed) this.#handOut();
+    worker.on('error', (error) => (cause = error));
+    worker.on('exit', () => {
+      const query = this.#workers.get(worker);
+      this.#workers.delete(worker);
+      query?.reject(new StorageError('unavailable', 'The reader thread has exited.', { cause }));
+      if (!this.#closed) this.#dispatch();
     });
-    this.#threads.set(thread, undefined);
-    return thread;
+    this.#workers.set(worker, undefined);
+    return worker;
   }
 }
 
-/** @returns what Kysely needs to ask threads; it only reads */
-export function readOnlyDialect(ask: (query: CompiledQuery) => Promise<QueryResult<never>>): Dialect {
+/** @returns a Kysely dialect that runs queries by `query`, and neither writes nor streams */
+export function readOnlyDialect(query: (query: CompiledQuery) => Promise<QueryResult<never>>): Dialect {
   const connection: DatabaseConnection = {
-    executeQuery: ask,
+    executeQuery: query,
     streamQuery(): never {
-      throw new TypeError('Nothing here streams from the database.');
+      throw new TypeError('The reader pool does not stream.');
     },
   };
-  const refuse = (): Promise<never> => Promise.reject(new TypeError('Nothing is changed here.'));
+  const refuse = (): Promise<never> => Promise.reject(new TypeError('The reader pool is read-only.'));
   const driver: Driver = {
     init: () => Promise.resolve(),
     acquireConnection: () => Promise.resolve(connection),

@@ -1,48 +1,47 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite';
 
-/**
- * A thread that answers statements over a read-only connection of its own, one after the other. It imports nothing but the
- * driver, so that it is there soon.
- */
+// Imports only the driver, so that the worker starts fast.
+
 export interface ReaderWorkerData {
   path: string;
-  /** Of its connection, in KiB. */
+  /** Page cache of the worker's connection, in KiB. */
   cacheSize: number;
   timeout: number;
 }
 
-/** A statement with its parameters; `null` ends the thread. */
+/** A statement with its parameters; `null` ends the worker. */
 export type QueryMessage = { sql: string; parameters: readonly unknown[] } | null;
 
-/** One to each statement, in their order. `code` is the driver's, where it has failed. */
+/** The result of one statement; results arrive in the order of the statements. `code` is the driver's. */
 export type ResultMessage =
   | { columns: readonly string[]; rows: readonly (readonly unknown[])[] }
   | { failure: { message: string; code: string | undefined; stack: string | undefined } };
 
 const MAX_PREPARED_STATEMENTS = 200;
 
+/** Runs statements one after another on a read-only connection of its own. */
 function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout }: ReaderWorkerData): void {
   const connection = new DatabaseSync(path, { timeout, readOnly: true });
   connection.exec(`pragma cache_size = -${cacheSize}`);
   connection.exec('pragma temp_store = memory');
   const statements = new Map<string, { statement: StatementSyncInstance; columns: readonly string[] }>();
-  const prepared = (sql: string) => {
-    let found = statements.get(sql);
-    if (found === undefined) {
+  const prepare = (sql: string) => {
+    let prepared = statements.get(sql);
+    if (prepared === undefined) {
       const statement = connection.prepare(sql);
       statement.setReturnArrays(true);
-      found = { statement, columns: statement.columns().map(({ name }) => name) };
+      prepared = { statement, columns: statement.columns().map(({ name }) => name) };
       const [oldest] = statements.keys();
       if (statements.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) statements.delete(oldest);
     } else statements.delete(sql);
-    // What was used last stands last.
-    statements.set(sql, found);
-    return found;
+    // The map's order is the order of use, least recent first.
+    statements.set(sql, prepared);
+    return prepared;
   };
-  const answerTo = ({ sql, parameters }: NonNullable<QueryMessage>): ResultMessage => {
+  const run = ({ sql, parameters }: NonNullable<QueryMessage>): ResultMessage => {
     try {
-      const { statement, columns } = prepared(sql);
+      const { statement, columns } = prepare(sql);
       return { columns, rows: statement.all(...parameters) as unknown[][] };
     } catch (error) {
       const { message, stack } = error instanceof Error ? error : new Error(String(error));
@@ -50,9 +49,9 @@ function serve(port: NonNullable<typeof parentPort>, { path, cacheSize, timeout 
       return { failure: { message, code, stack } };
     }
   };
-  port.on('message', (question: QueryMessage) => {
-    if (question !== null) {
-      port.postMessage(answerTo(question), []);
+  port.on('message', (message: QueryMessage) => {
+    if (message !== null) {
+      port.postMessage(run(message), []);
       return;
     }
     statements.clear();

@@ -8,7 +8,7 @@ const MAX_PREPARED_STATEMENTS = 500;
 export type SqliteConnection = InstanceType<typeof DatabaseSync>;
 type Row = Record<string, unknown>;
 
-/** Keeps statements prepared by their text: preparing costs several times what a point select does. */
+/** Caches prepared statements by their text: preparing costs several times as much as a point select. */
 export class StatementCache implements SqliteDatabase {
   readonly #connection: SqliteConnection;
   readonly #statements = new LRUCache<string, ReturnType<typeof adaptStatement>>({
@@ -38,7 +38,7 @@ export class StatementCache implements SqliteDatabase {
   }
 }
 
-/** @returns what makes a row of its values */
+/** @returns a function that turns the values of a row into an object */
 export function rowMapper(names: readonly string[]): (values: readonly unknown[]) => Row {
   return (values) => {
     const row: Row = {};
@@ -49,22 +49,22 @@ export function rowMapper(names: readonly string[]): (values: readonly unknown[]
 
 function adaptStatement(statement: StatementSyncInstance) {
   const names = statement.columns().map((column) => column.name);
-  // The driver makes an array faster than an object, and the engine reads an object of ours faster than the driver's.
+  // The driver returns arrays faster than objects, and V8 reads our objects faster than the driver's.
   statement.setReturnArrays(true);
-  const toObject = rowMapper(names);
+  const toRow = rowMapper(names);
   return {
     reader: names.length > 0,
     all: (parameters: readonly unknown[]) =>
-      withTranslatedErrors(() => (statement.all(...toBindable(parameters)) as unknown[][]).map(toObject)),
+      withTranslatedErrors(() => (statement.all(...toBindable(parameters)) as unknown[][]).map(toRow)),
     run: (parameters: readonly unknown[]) =>
       withTranslatedErrors(() => statement.run(...toBindable(parameters))),
     iterate(): never {
-      throw new TypeError('Nothing here streams from the database.');
+      throw new TypeError('SQLite statements do not stream.');
     },
   };
 }
 
-/** A list travels as JSON, which `isOneOf` takes apart again. Most statements have none, and some many parameters. */
+/** Encodes lists as JSON, which `inList` expands. Most statements have none, and some have many parameters. */
 export function toBindable(parameters: readonly unknown[]): readonly unknown[] {
   for (const value of parameters) {
     if (typeof value === 'object' && value !== null) return parameters.map(toBindableValue);
@@ -80,24 +80,24 @@ export function isBusyError(error: unknown): boolean {
   return isDriverError(error) && /database is (locked|busy)|SQLITE_BUSY/.test(error.message);
 }
 
-/** What a unit of work throws has no code, and may say anything. */
+/** Errors without a code are a transaction's own, whose messages may say anything. */
 function isDriverError(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error;
+  return error instanceof Error && 'code' in error && !(error instanceof StorageError);
 }
 
-/** A disk that is full or failing, or a database that was closed, is no fault of the request. */
+/** Turns a full or failing disk, a lock and a closed database into a `StorageError`. */
 export function translateSqliteError(error: unknown): unknown {
   const failing =
     /disk (is full|I\/O error)|database or disk is full|out of memory|readonly database|is not open|is closed|been finalized|unable to open|SQLITE_(FULL|IOERR|NOMEM|CANTOPEN)/;
   if (isBusyError(error) || (isDriverError(error) && failing.test(error.message))) {
-    return new StorageError('The database cannot answer now.', { cause: error });
+    return new StorageError('unavailable', 'The database is not available.', { cause: error });
   }
   return error;
 }
 
-export function withTranslatedErrors<T>(read: () => T): T {
+export function withTranslatedErrors<T>(run: () => T): T {
   try {
-    return read();
+    return run();
   } catch (error) {
     throw translateSqliteError(error);
   }

@@ -1,74 +1,71 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DatabaseConnection, SqliteDialect, type SqliteDialectConfig, SqliteDriver } from 'kysely';
+import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
 
-/** How long statements may follow each other in one turn of the event loop. */
+/** How long statements may run back to back before the event loop gets a turn. */
 const MAX_MILLISECONDS = 10;
 
-/**
- * The pace of the connection that writes: SQLite answers in the thread that asks, so a unit of work of many statements
- * lets the event loop turn between them.
- */
+/** Measures how long the writing connection has used the event loop: SQLite runs each statement on the calling thread. */
 export class EventLoopBudget {
-  #since = 0;
-  #unit = 0;
+  #startedAt = 0;
+  #transaction = 0;
 
-  /** Counts the units of work. */
+  /** The number of the current transaction. */
   get transaction(): number {
-    return this.#unit;
+    return this.#transaction;
   }
 
-  /** A turn of the event loop has begun, and a unit of work with it. */
+  /** Starts a transaction in a new turn of the event loop. */
   begin(): void {
-    this.#since = performance.now();
-    this.#unit += 1;
+    this.#startedAt = performance.now();
+    this.#transaction += 1;
   }
 
-  /** A unit of work has ended, or another one begins. */
+  /** Ends a transaction, or starts another one in the same turn. */
   nextTransaction(): void {
-    this.#unit += 1;
+    this.#transaction += 1;
   }
 
   get isExceeded(): boolean {
-    return performance.now() - this.#since > MAX_MILLISECONDS;
+    return performance.now() - this.#startedAt > MAX_MILLISECONDS;
   }
 
   async yieldTurn(): Promise<void> {
-    await nextTurn();
-    this.#since = performance.now();
+    await yieldToEventLoop();
+    this.#startedAt = performance.now();
   }
 }
 
-/** What Kysely needs to ask a connection at this pace. */
+/** Kysely's SQLite dialect, which yields the event loop between statements when the budget is exceeded. */
 export class YieldingSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
-  readonly #pace: EventLoopBudget;
+  readonly #budget: EventLoopBudget;
 
-  constructor(config: SqliteDialectConfig, pace: EventLoopBudget) {
+  constructor(config: SqliteDialectConfig, budget: EventLoopBudget) {
     super(config);
     this.#config = config;
-    this.#pace = pace;
+    this.#budget = budget;
   }
 
   override createDriver(): SqliteDriver {
-    return new YieldingSqliteDriver(this.#config, this.#pace);
+    return new YieldingSqliteDriver(this.#config, this.#budget);
   }
 }
 
 class YieldingSqliteDriver extends SqliteDriver {
-  readonly #pace: EventLoopBudget;
+  readonly #budget: EventLoopBudget;
 
-  constructor(config: SqliteDialectConfig, pace: EventLoopBudget) {
+  constructor(config: SqliteDialectConfig, budget: EventLoopBudget) {
     super(config);
-    this.#pace = pace;
+    this.#budget = budget;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const { transaction } = this.#pace;
+    const { transaction } = this.#budget;
     const connection = await super.acquireConnection();
-    if (this.#pace.isExceeded) await this.#pace.yieldTurn();
-    // Whoever asked may have failed meanwhile by another of its statements, and be undone.
-    if (transaction === this.#pace.transaction) return connection;
+    if (this.#budget.isExceeded) await this.#budget.yieldTurn();
+    // Another statement of the caller may have failed meanwhile, which rolls its transaction back.
+    if (transaction === this.#budget.transaction) return connection;
     await super.releaseConnection();
-    throw new Error('The unit of work has ended.');
+    throw new Error('The transaction has ended.');
   }
 }

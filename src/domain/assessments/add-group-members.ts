@@ -1,5 +1,5 @@
 import { type Attribution, isAdminOf, type Caller } from '../../auth/callers.ts';
-import { type Transaction, WriteConflict } from '../../db/engine.ts';
+import { type Transaction, StorageError } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, type FieldError, invalidInput } from '../shared/errors.ts';
@@ -137,15 +137,17 @@ async function findTargets(
   const uids = members.map(({ userUid }) => userUid);
   const rows = await tx
     .selectFrom('users')
-    .leftJoin('group_members', (join) =>
-      join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', groupId),
+    .leftJoin('assessment_group_members', (join) =>
+      join
+        .onRef('assessment_group_members.user_id', '=', 'users.id')
+        .on('assessment_group_members.group_id', '=', groupId),
     )
     .select([
       'users.id',
       'users.uid',
       'users.organization_id as organizationId',
-      'group_members.id as membership',
-      'group_members.role',
+      'assessment_group_members.id as membership',
+      'assessment_group_members.role',
     ])
     .where(({ ref }) => inList(tx, ref('users.uid'), uids))
     .execute();
@@ -191,7 +193,7 @@ function findAdditionError(
 
 /**
  * Writes new members, and tells their results the ids of the memberships.
- * @throws WriteConflict when one became a member meanwhile: the unit of work is then run again
+ * @throws StorageError `conflict` when one became a member meanwhile: the unit of work is then run again
  */
 async function insertMembers(
   tx: Transaction,
@@ -201,7 +203,7 @@ async function insertMembers(
 ): Promise<void> {
   if (members.length === 0) return;
   const rows = await tx
-    .insertInto('group_members')
+    .insertInto('assessment_group_members')
     .values(
       // In one order, so that two who add the same users wait for each other and do not lock each other out.
       [...members]
@@ -225,7 +227,7 @@ async function insertMembers(
 
 /**
  * Gives members other roles, those with the same ones before and after at once, and tells their results the ids.
- * @throws WriteConflict when one has another role than was read, or is none any more
+ * @throws StorageError `conflict` when one has another role than was read, or is none any more
  */
 async function changeRoles(tx: Transaction, members: readonly WantedMember[]): Promise<void> {
   const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();
@@ -239,7 +241,7 @@ async function changeRoles(tx: Transaction, members: readonly WantedMember[]): P
   }
   for (const [, { from, to, ids }] of [...moves].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const changed = await tx
-      .updateTable('group_members')
+      .updateTable('assessment_group_members')
       .set({ role: to })
       .where(({ ref }) => inList(tx, ref('id'), ids))
       .where('role', '=', from)
@@ -249,6 +251,6 @@ async function changeRoles(tx: Transaction, members: readonly WantedMember[]): P
   }
 }
 
-function memberConflict(): WriteConflict {
-  return new WriteConflict('A member was changed at the same time.');
+function memberConflict(): StorageError {
+  return new StorageError('conflict', 'A member was changed at the same time.');
 }

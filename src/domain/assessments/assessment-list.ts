@@ -66,7 +66,7 @@ export const assessmentList = defineList({
   organization: 'assessments.organization_id',
   filters: {
     groupId: integerFilter('assessments.group_id'),
-    search: searchFilter('assessments.uid', 'assessments.name_key'),
+    search: searchFilter('assessments.uid', 'assessments.search_name'),
     tagId: {
       kind: 'integers',
       where: ({ db }, ids) =>

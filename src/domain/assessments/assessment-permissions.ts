@@ -16,12 +16,12 @@ interface GroupOfCaller {
 const selectGroupOfCaller = prepareQuery<{ group: number; caller: number }, GroupOfCaller>((db, p) =>
   db
     .selectFrom('assessment_groups')
-    .leftJoin('group_members', (join) =>
+    .leftJoin('assessment_group_members', (join) =>
       join
-        .onRef('group_members.group_id', '=', 'assessment_groups.id')
-        .on('group_members.user_id', '=', p.caller),
+        .onRef('assessment_group_members.group_id', '=', 'assessment_groups.id')
+        .on('assessment_group_members.user_id', '=', p.caller),
     )
-    .select(['assessment_groups.organization_id', 'group_members.role'])
+    .select(['assessment_groups.organization_id', 'assessment_group_members.role'])
     .where('assessment_groups.id', '=', p.group),
 );
 

@@ -32,7 +32,7 @@ export const assessmentTagList = defineList({
       ),
   id: 'assessment_tags.id',
   organization: 'assessment_tags.organization_id',
-  filters: { search: searchFilter('assessment_tags.name_key') },
+  filters: { search: searchFilter('assessment_tags.normalized_name') },
   sorts: { name: { column: 'assessment_tags.name', type: 'text' } },
   async hydrate(reading, rows): Promise<CountedAssessmentTag[]> {
     const counts = await countTagged(

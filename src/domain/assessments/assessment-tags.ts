@@ -69,8 +69,8 @@ const insertTag = prepareWrite<
 >((tx, p) =>
   tx
     .insertInto('assessment_tags')
-    .values({ organization_id: p.organization, name: p.name, name_key: p.key })
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .values({ organization_id: p.organization, name: p.name, normalized_name: p.key })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'normalized_name']).doNothing())
     .returning(['id', 'version']),
 );
 
@@ -106,7 +106,7 @@ const renameTag = prepareWrite<
 >((tx, p) =>
   tx
     .updateTable('assessment_tags')
-    .set((eb) => ({ name: p.name, name_key: p.key, version: eb('version', '+', eb.lit(1)) }))
+    .set((eb) => ({ name: p.name, normalized_name: p.key, version: eb('version', '+', eb.lit(1)) }))
     .where('id', '=', p.id)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -114,7 +114,7 @@ const renameTag = prepareWrite<
           selectFrom('assessment_tags as other')
             .select('other.id')
             .where('other.organization_id', '=', p.organization)
-            .where('other.name_key', '=', p.key)
+            .where('other.normalized_name', '=', p.key)
             .where('other.id', '<>', p.id),
         ),
       ),

@@ -96,7 +96,7 @@ async function insertAssessment(
       uid,
       organization_id: organizationId,
       ...values,
-      name_key: normalizeForSearch(name),
+      search_name: normalizeForSearch(name),
       created_at: act.now,
       updated_at: act.now,
     })

@@ -42,7 +42,7 @@ function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
   const within = inOwnOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
   return caller.admin || caller.staff
     ? within
-    : sql<SqlBool>`(${within} and exists (select 1 from group_members as own
+    : sql<SqlBool>`(${within} and exists (select 1 from assessment_group_members as own
         where own.group_id = assessment_groups.id and own.user_id = ${caller.userId}))`;
 }
 
@@ -54,7 +54,7 @@ export const groupList = defineList({
   rows: ({ db, caller }) => visibleGroups(db, caller),
   id: 'assessment_groups.id',
   organization: 'assessment_groups.organization_id',
-  filters: { search: searchFilter('assessment_groups.name_key') },
+  filters: { search: searchFilter('assessment_groups.search_name') },
   sorts: { name: { column: 'assessment_groups.name', type: 'text' } },
   hydrate: ({ db }, rows) => hydrateGroups(db, rows),
 });
@@ -88,7 +88,7 @@ async function countMembers(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows = await db
-    .selectFrom('group_member_counts')
+    .selectFrom('assessment_group_member_counts')
     .select(['group_id', sql<number>`cast(sum(members) as bigint)`.as('members')])
     .where(({ ref }) => inList(db, ref('group_id'), ids))
     .groupBy('group_id')

@@ -14,18 +14,18 @@ export type GroupRole = (typeof GROUP_ROLES)[number];
 
 const incrementCount = preparePipelined<{ group: number; role: string; added: number }>((tx, p) =>
   tx
-    .insertInto('group_member_counts')
+    .insertInto('assessment_group_member_counts')
     .values({ group_id: p.group, role: p.role, members: p.added })
     .onConflict((conflict) =>
       conflict
         .columns(['group_id', 'role'])
-        .doUpdateSet({ members: sql<number>`group_member_counts.members + excluded.members` }),
+        .doUpdateSet({ members: sql<number>`assessment_group_member_counts.members + excluded.members` }),
     ),
 );
 
 const decrementCount = preparePipelined<{ group: number; role: string; removed: number }>((tx, p) =>
   tx
-    .updateTable('group_member_counts')
+    .updateTable('assessment_group_member_counts')
     .set({ members: sql<number>`members - ${p.removed}` })
     .where('group_id', '=', p.group)
     .where('role', '=', p.role),
@@ -70,7 +70,7 @@ export async function removeFromAllGroups(
   userId: number,
 ): Promise<{ group_id: number; role: string }[]> {
   const left = await tx
-    .deleteFrom('group_members')
+    .deleteFrom('assessment_group_members')
     .where('user_id', '=', userId)
     .returning(['group_id', 'role'])
     .execute();

@@ -49,12 +49,15 @@ export interface GroupForCaller {
 const selectGroup = (db: ReadConnection, p: GroupParameters) =>
   db
     .selectFrom('assessment_groups')
-    .leftJoin('group_members', (join) =>
+    .leftJoin('assessment_group_members', (join) =>
       join
-        .onRef('group_members.group_id', '=', 'assessment_groups.id')
-        .on('group_members.user_id', '=', p.callerId),
+        .onRef('assessment_group_members.group_id', '=', 'assessment_groups.id')
+        .on('assessment_group_members.user_id', '=', p.callerId),
     )
-    .select(['assessment_groups.organization_id as organizationId', 'group_members.role as callerRole'])
+    .select([
+      'assessment_groups.organization_id as organizationId',
+      'assessment_group_members.role as callerRole',
+    ])
     .where('assessment_groups.id', '=', p.group);
 
 const groupQuery = prepareQuery<GroupParameters, GroupForCaller>(selectGroup);
@@ -65,8 +68,15 @@ const countedGroupQuery = prepareQuery<
   GroupForCaller & { role: string | null; members: number | null }
 >((db, p) =>
   selectGroup(db, p)
-    .leftJoin('group_member_counts', 'group_member_counts.group_id', 'assessment_groups.id')
-    .select(['group_member_counts.role as role', 'group_member_counts.members as members']),
+    .leftJoin(
+      'assessment_group_member_counts',
+      'assessment_group_member_counts.group_id',
+      'assessment_groups.id',
+    )
+    .select([
+      'assessment_group_member_counts.role as role',
+      'assessment_group_member_counts.members as members',
+    ]),
 );
 
 /**
@@ -192,7 +202,7 @@ function preparePage({ order, byRole, descending, backward }: PageShape) {
   const ties = backward ? 'desc' : 'asc';
   return prepareQuery<PageParameters, GroupMember>((db, p) => {
     const inGroup = db
-      .selectFrom('group_members')
+      .selectFrom('assessment_group_members')
       .select(['id', 'user_id', 'user_uid', 'role', 'created_at'])
       .where('group_id', '=', p.group);
     const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;

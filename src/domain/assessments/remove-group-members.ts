@@ -39,7 +39,7 @@ const removeOthers = prepareWrite<Removal, Removed>((tx, p) => deleteMembers(tx,
 function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   const ids = tx
     .selectFrom('users')
-    .leftJoin('group_members as member', (join) =>
+    .leftJoin('assessment_group_members as member', (join) =>
       join
         .onRef('member.user_id', '=', 'users.id')
         .on('member.group_id', '=', p.group)
@@ -47,13 +47,13 @@ function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
     )
     .select('member.id')
     .where((eb) => inList(tx, eb.ref('users.uid'), p.uids));
-  return tx.deleteFrom('group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
+  return tx.deleteFrom('assessment_group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
 /** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
 export const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
   tx
-    .selectFrom('group_member_counts')
+    .selectFrom('assessment_group_member_counts')
     .select('members')
     .where('group_id', '=', p.group)
     .where('role', '=', sql.lit(GROUP_ADMIN))
@@ -69,10 +69,12 @@ interface Target {
 const targetsQuery = prepareQuery<Removal, Target>((db, p) =>
   db
     .selectFrom('users')
-    .leftJoin('group_members', (join) =>
-      join.onRef('group_members.user_id', '=', 'users.id').on('group_members.group_id', '=', p.group),
+    .leftJoin('assessment_group_members', (join) =>
+      join
+        .onRef('assessment_group_members.user_id', '=', 'users.id')
+        .on('assessment_group_members.group_id', '=', p.group),
     )
-    .select(['users.uid', 'users.organization_id as organizationId', 'group_members.role'])
+    .select(['users.uid', 'users.organization_id as organizationId', 'assessment_group_members.role'])
     .where((eb) => inList(db, eb.ref('users.uid'), p.uids)),
 );
 

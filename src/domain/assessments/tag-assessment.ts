@@ -69,7 +69,7 @@ export async function resolveAssessmentTags(
   const [ids, names] = [tagIds ?? [], tagNames ?? []];
   const found = await findTags(tx, organizationId, ids, names.map(normalizeName));
   const byId = new Map(found.map((tag) => [tag.id, tag]));
-  const byKey = new Map(found.map((tag) => [tag.name_key, tag]));
+  const byKey = new Map(found.map((tag) => [tag.normalized_name, tag]));
   const faults = [
     ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
@@ -96,12 +96,12 @@ async function findTags(
   organizationId: number,
   ids: readonly number[],
   keys: readonly string[],
-): Promise<(AssessmentTagRef & { name_key: string })[]> {
+): Promise<(AssessmentTagRef & { normalized_name: string })[]> {
   return db
     .selectFrom('assessment_tags')
-    .select(['id', 'name', 'name_key'])
+    .select(['id', 'name', 'normalized_name'])
     .where('organization_id', '=', organizationId)
-    .where(({ or, ref }) => or([inList(db, ref('id'), ids), inList(db, ref('name_key'), keys)]))
+    .where(({ or, ref }) => or([inList(db, ref('id'), ids), inList(db, ref('normalized_name'), keys)]))
     .execute();
 }
 
@@ -118,9 +118,9 @@ async function createTags(
       // In one order, so that two who create the same names wait for each other and do not lock each other out.
       [...names]
         .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([key, name]) => ({ organization_id: organizationId, name, name_key: key })),
+        .map(([key, name]) => ({ organization_id: organizationId, name, normalized_name: key })),
     )
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .onConflict((conflict) => conflict.columns(['organization_id', 'normalized_name']).doNothing())
     .returning(['id', 'name'])
     .execute();
   await recordEvents(

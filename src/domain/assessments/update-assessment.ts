@@ -113,7 +113,7 @@ export async function updateAssessment(
     .updateTable('assessments')
     .set((eb) => ({
       ...values,
-      name_key: normalizeForSearch(wanted.name),
+      search_name: normalizeForSearch(wanted.name),
       updated_at: now,
       version: eb('version', '+', 1),
     }))

@@ -29,7 +29,7 @@ export async function createGroup(
     .values({
       organization_id: organization.id,
       name,
-      name_key: normalizeForSearch(name),
+      search_name: normalizeForSearch(name),
       description,
       created_at: act.now,
     })
@@ -65,7 +65,7 @@ export async function updateGroup(
   if (names.length === 0) return group;
   await tx
     .updateTable('assessment_groups')
-    .set((eb) => ({ ...after, name_key: normalizeForSearch(after.name), version: eb('version', '+', 1) }))
+    .set((eb) => ({ ...after, search_name: normalizeForSearch(after.name), version: eb('version', '+', 1) }))
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((member) => [member, of[member]]));

@@ -57,8 +57,8 @@ const isRange = (range: readonly string[]): range is readonly [string, string] =
 
 function inAnyRange(ranges: readonly (readonly [first: string, last: string])[]): RawBuilder<SqlBool> {
   if (ranges.length === 0) return sql<SqlBool>`1 = 0`;
-  const each = ranges.map(([first, last]) => sql`assets.address_key between ${first} and ${last}`);
-  return sql<SqlBool>`(assets.address_key is not null and (${sql.join(each, sql` or `)}))`;
+  const each = ranges.map(([first, last]) => sql`assets.address_hex between ${first} and ${last}`);
+  return sql<SqlBool>`(assets.address_hex is not null and (${sql.join(each, sql` or `)}))`;
 }
 
 /** The assets that a reader reaches (operation 75). */
@@ -70,7 +70,7 @@ export const assetList = defineList({
   filters: {
     listingUid: inListings,
     assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
-    search: searchFilter('assets.name_key', 'assets.location_key'),
+    search: searchFilter('assets.search_name', 'assets.search_location'),
     criticality: textFilter('assets.criticality', { oneOf: CRITICALITIES }),
     tagUid: withTags,
     portNumber: withOpenPorts,

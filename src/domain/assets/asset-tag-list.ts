@@ -55,7 +55,7 @@ export const assetTagList = defineList({
             'tag.uid',
             'tag.organization_id',
             'tag.name',
-            'tag.name_key',
+            'tag.normalized_name',
             'tag.version',
             'owner.uid as org_uid',
             sql<number>`(select count(*) from ${visibleTaggings(tagVisibility(caller), p)} and tagging.tag_id = tag.id)`.as(
@@ -70,7 +70,7 @@ export const assetTagList = defineList({
   organization: 'asset_tags.organization_id',
   filters: {
     owner: integerFilter('asset_tags.organization_id'),
-    search: searchFilter('asset_tags.name_key'),
+    search: searchFilter('asset_tags.normalized_name'),
     entityUid: onAssets(),
     includeEntities: { kind: 'flag' },
   },

@@ -132,7 +132,12 @@ export async function createAssetTags(
       : await planAssetTags(tx, act, orgUid, newTags);
   const created = await insertTags(
     tx,
-    tags.map(({ uid, name }) => ({ uid, organization_id: owner.id, name, name_key: normalizeName(name) })),
+    tags.map(({ uid, name }) => ({
+      uid,
+      organization_id: owner.id,
+      name,
+      normalized_name: normalizeName(name),
+    })),
   );
   const ids = new Map(created.map((tag) => [tag.uid, tag.id]));
   const taken = tags.findIndex(({ uid }) => !ids.has(uid));
@@ -177,7 +182,7 @@ interface NewTagRow {
   uid: string;
   organization_id: number;
   name: string;
-  name_key: string;
+  normalized_name: string;
 }
 
 /** @returns the tags whose names nobody has */
@@ -185,11 +190,11 @@ async function insertTags(
   tx: Transaction,
   rows: readonly NewTagRow[],
 ): Promise<{ id: number; uid: string }[]> {
-  const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.name_key]);
+  const values = rows.map((row) => [row.uid, row.organization_id, row.name, row.normalized_name]);
   const inserted = await sql<{ id: number; uid: string }>`
-    insert into asset_tags (uid, organization_id, name, name_key)
+    insert into asset_tags (uid, organization_id, name, normalized_name)
     select value ->> 0, cast(value ->> 1 as bigint), value ->> 2, value ->> 3 from ${jsonRowsTable(tx, values)} where true
-    on conflict (organization_id, name_key) do nothing returning id, uid`.execute(tx);
+    on conflict (organization_id, normalized_name) do nothing returning id, uid`.execute(tx);
   return inserted.rows;
 }
 

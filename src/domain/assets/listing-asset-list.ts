@@ -37,7 +37,7 @@ export const listingAssetList = defineList({
   filters: {
     listing: integerFilter('listing_assets.assessment_id'),
     assetType: textFilter('assets.type', { oneOf: ASSET_TYPES }),
-    search: searchFilter('assets.name_key', 'assets.location_key'),
+    search: searchFilter('assets.search_name', 'assets.search_location'),
   },
   sorts: { location: { column: 'assets.location', type: 'text' } },
   hydrate: (_reading, rows) =>

@@ -118,7 +118,7 @@ async function readFromCounters({ db, organizationId, query }: PortQueryContext)
   const of = (table: string) => sql`select bucket, amount from ${sql.table(table)}
     where kind = 'organization-ports' and subject = ${organizationId} and bucket >= ${from} and bucket < ${to}`;
   const counts = sql`select bucket, cast(sum(amount) as bigint) as assets
-    from (${of('tallies')} union all ${of('tally_differences')}) as amounts group by bucket having sum(amount) > 0`;
+    from (${of('counters')} union all ${of('counter_deltas')}) as amounts group by bucket having sum(amount) > 0`;
   const found = await sql<{ count: number }>`select count(*) as count from (${counts}) as counts`.execute(db);
   const { total, offset, size } = pageBounds(query, found.rows[0]?.count ?? 0);
   if (size === 0) return { ports: [], total };

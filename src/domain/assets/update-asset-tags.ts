@@ -86,7 +86,7 @@ const selectUnchangeableTags = memoizeByVisibility((reach) =>
 const updateName = prepareRowCount<{ id: number; owner: number; name: string; key: string }>((tx, p) =>
   tx
     .updateTable('asset_tags')
-    .set((eb) => ({ name: p.name, name_key: p.key, version: eb('version', '+', eb.lit(1)) }))
+    .set((eb) => ({ name: p.name, normalized_name: p.key, version: eb('version', '+', eb.lit(1)) }))
     .where('id', '=', p.id)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -94,7 +94,7 @@ const updateName = prepareRowCount<{ id: number; owner: number; name: string; ke
           selectFrom('asset_tags as other')
             .select('other.id')
             .where('other.organization_id', '=', p.owner)
-            .where('other.name_key', '=', p.key)
+            .where('other.normalized_name', '=', p.key)
             .where('other.id', '<>', p.id),
         ),
       ),

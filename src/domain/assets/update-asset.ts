@@ -87,9 +87,9 @@ export async function updateAsset(
       .updateTable('assets')
       .set({
         ...after,
-        location_key: normalizeForSearch(location),
-        name_key: normalizeForSearch(name),
-        address_key: type === 'host' ? addressKey(location) : null,
+        search_location: normalizeForSearch(location),
+        search_name: normalizeForSearch(name),
+        address_hex: type === 'host' ? addressKey(location) : null,
         updated_at: now,
         version: row.version + 1,
       })

@@ -1,7 +1,7 @@
 import type { Attribution, Caller } from '../../auth/callers.ts';
 import { ASSET_WRITE_SCOPES } from '../../auth/scopes.ts';
 import { chunked } from '../../db/chunks.ts';
-import { type Transaction, WriteConflict } from '../../db/engine.ts';
+import { type Transaction, StorageError } from '../../db/engine.ts';
 import { inList, withoutIndex } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareRowCount } from '../../db/prepared-queries.ts';
 import type { CRITICALITIES } from './asset-enums.ts';
@@ -61,7 +61,7 @@ const setCriticality = prepareRowCount<{
  * Operation 10: sets the criticality of assets of one organization. Assets that are unknown, of another organization
  * or out of the caller's reach are ignored.
  * @returns how many assets have another criticality now than before
- * @throws Failure `invalid` for an organization that is unknown or out of reach, WriteConflict when someone else
+ * @throws Failure `invalid` for an organization that is unknown or out of reach, StorageError `conflict` when someone else
  *   changed the same assets meanwhile
  */
 export async function updateCriticality(
@@ -108,7 +108,8 @@ export async function updateCriticality(
     for (const some of chunked(ids))
       changed += await setCriticality(tx, { ids: some, previous, criticality, now });
     // Only what the audit log tells may be replaced.
-    if (changed !== ids.length) throw new WriteConflict('The assets are being changed by someone else.');
+    if (changed !== ids.length)
+      throw new StorageError('conflict', 'The assets are being changed by someone else.');
   }
   await recordEvent(tx, act, {
     action: 'asset.criticality',

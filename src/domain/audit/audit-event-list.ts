@@ -41,23 +41,23 @@ export const auditEventList = defineList({
   name: 'audit-events',
   rows: ({ db, caller }) =>
     db
-      .selectFrom('events')
-      .leftJoin('organizations', 'organizations.id', 'events.organization_id')
-      .leftJoin('users', 'users.id', 'events.user_id')
+      .selectFrom('audit_events')
+      .leftJoin('organizations', 'organizations.id', 'audit_events.organization_id')
+      .leftJoin('users', 'users.id', 'audit_events.user_id')
       .select([
-        'events.id',
-        'events.at',
-        'events.action',
-        'events.object_type',
-        'events.object_id',
+        'audit_events.id',
+        'audit_events.at',
+        'audit_events.action',
+        'audit_events.object_type',
+        'audit_events.object_id',
         'organizations.uid as organization_uid',
-        'events.actor_kind',
-        'events.user_id',
+        'audit_events.actor_kind',
+        'audit_events.user_id',
         'users.email',
-        'events.credential_id',
-        'events.address',
-        'events.request_id',
-        sql<number>`coalesce(octet_length(events.before), 0) + coalesce(octet_length(events.after), 0)`.as(
+        'audit_events.credential_id',
+        'audit_events.address',
+        'audit_events.request_id',
+        sql<number>`coalesce(octet_length(audit_events.before), 0) + coalesce(octet_length(audit_events.after), 0)`.as(
           'bytes',
         ),
       ])
@@ -65,30 +65,33 @@ export const auditEventList = defineList({
         eb.and([
           inOwnOrganization(
             visibilityOf(caller),
-            eb.ref('events.organization_id'),
+            eb.ref('audit_events.organization_id'),
             visibilityParameters(caller),
           ),
           ...(seesEveryOrganization(caller)
             ? []
-            : [eb('events.organization_id', 'is not', null), eb('events.actor_kind', '<>', 'stranger')]),
-          ...(caller.staff ? [] : [eb('events.object_type', 'not in', STAFF_OBJECT_TYPES)]),
+            : [
+                eb('audit_events.organization_id', 'is not', null),
+                eb('audit_events.actor_kind', '<>', 'stranger'),
+              ]),
+          ...(caller.staff ? [] : [eb('audit_events.object_type', 'not in', STAFF_OBJECT_TYPES)]),
         ]),
       ),
-  id: 'events.id',
-  organization: 'events.organization_id',
+  id: 'audit_events.id',
+  organization: 'audit_events.organization_id',
   filters: {
-    action: textFilter('events.action'),
-    objectType: equals('events.object_type'),
-    objectId: equals('events.object_id'),
+    action: textFilter('audit_events.action'),
+    objectType: equals('audit_events.object_type'),
+    objectId: equals('audit_events.object_id'),
     userId: {
       kind: 'integers',
-      where: (_reading, [id = -1]) => sql<SqlBool>`events.user_id = ${id}`,
+      where: (_reading, [id = -1]) => sql<SqlBool>`audit_events.user_id = ${id}`,
     },
-    requestId: equals('events.request_id'),
-    since: sinceFilter('events.at'),
-    until: untilFilter('events.at'),
+    requestId: equals('audit_events.request_id'),
+    since: sinceFilter('audit_events.at'),
+    until: untilFilter('audit_events.at'),
   },
-  sorts: { at: { column: 'events.at', type: 'integer' } },
+  sorts: { at: { column: 'audit_events.at', type: 'integer' } },
   descendingIds: true,
   batchSize: BATCH_SIZE,
   async hydrate({ db }, rows): Promise<AuditEvent[]> {
@@ -145,7 +148,7 @@ async function loadDetails(
     // Yield to the event loop.
     if (details.size > 0) await new Promise((resolve) => setImmediate(resolve));
     const found = await db
-      .selectFrom('events')
+      .selectFrom('audit_events')
       .select(['id', 'before', 'after'])
       .where(({ ref }) => inList(db, ref('id'), ids))
       .execute();

@@ -61,38 +61,39 @@ const SHARED_COLUMNS = [
   'after',
 ] as const;
 
-const COLUMNS = { ...EVENT_COLUMNS, refusal: 'text', count: 'int' } as const;
+const COLUMNS = { ...EVENT_COLUMNS, denied_key: 'text', count: 'int' } as const;
 
 const upsertDenials = prepareInsert(
-  'events',
+  'audit_events',
   COLUMNS,
-  `on conflict (refusal) where refusal is not null do update set count = events.count + excluded.count, ${SHARED_COLUMNS.map(
-    (column) => `${column} = case when events.${column} = excluded.${column} then events.${column} end`,
+  `on conflict (denied_key) where denied_key is not null do update set count = audit_events.count + excluded.count, ${SHARED_COLUMNS.map(
+    (column) =>
+      `${column} = case when audit_events.${column} = excluded.${column} then audit_events.${column} end`,
   ).join(
     ', ',
-  )}, actor_kind = case when events.actor_kind = excluded.actor_kind then events.actor_kind else 'stranger' end`,
+  )}, actor_kind = case when audit_events.actor_kind = excluded.actor_kind then audit_events.actor_kind else 'stranger' end`,
 );
 
 /** Locks the row of the minute against other instances until the transaction ends. */
 const lockMinute = prepareWrite<{ minute: number; none: number }, { events: number }>((tx, p) =>
   tx
-    .insertInto('refusal_minutes')
+    .insertInto('denied_attempt_minutes')
     .values({ minute: p.minute, events: p.none })
     .onConflict((conflict) => conflict.column('minute').doUpdateSet({ minute: p.minute }))
     .returning('events'),
 );
 
 const setRowCount = prepareRowCount<{ minute: number; events: number }>((tx, p) =>
-  tx.updateTable('refusal_minutes').set({ events: p.events }).where('minute', '=', p.minute),
+  tx.updateTable('denied_attempt_minutes').set({ events: p.events }).where('minute', '=', p.minute),
 );
 
-const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { refusal: string | null }>(
+const findStoredKeys = prepareQuery<{ keys: readonly string[] }, { denied_key: string | null }>(
   (db: ReadConnection, p) =>
     db
-      .selectFrom('events')
-      .select('refusal')
-      .where('refusal', 'is not', null)
-      .where((eb) => inList(db, eb.ref('refusal'), p.keys)),
+      .selectFrom('audit_events')
+      .select('denied_key')
+      .where('denied_key', 'is not', null)
+      .where((eb) => inList(db, eb.ref('denied_key'), p.keys)),
 );
 
 /**
@@ -199,13 +200,13 @@ async function writeMinute(
 ): Promise<void> {
   const [claimed] = await lockMinute(tx, { minute: number, none: 0 });
   const events = claimed?.events ?? 0;
-  const keyed = [...byKey].map(([key, waiting]) => ({ ...waiting, refusal: `${number} ${key}` }));
-  const found = await findStoredKeys(tx, { keys: keyed.map(({ refusal }) => refusal) });
-  const stored = new Set(found.map(({ refusal }) => refusal));
-  const fresh = keyed.filter(({ refusal }) => !stored.has(refusal));
+  const keyed = [...byKey].map(([key, waiting]) => ({ ...waiting, denied_key: `${number} ${key}` }));
+  const found = await findStoredKeys(tx, { keys: keyed.map((row) => row.denied_key) });
+  const stored = new Set(found.map((row) => row.denied_key));
+  const fresh = keyed.filter((row) => !stored.has(row.denied_key));
   const written = fresh.slice(0, MAX_ROWS_PER_MINUTE - events);
   const rest = fresh.slice(written.length).reduce((sum, { count }) => sum + count, overflow);
-  const rows = [...keyed.filter(({ refusal }) => stored.has(refusal)), ...written];
+  const rows = [...keyed.filter((row) => stored.has(row.denied_key)), ...written];
   const names = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
   await upsertDenials(
     tx,
@@ -218,7 +219,7 @@ async function writeMinute(
 
 function overflowRow(minute: number, count: number) {
   return {
-    refusal: `${minute} ${OVERFLOW_ACTION}`,
+    denied_key: `${minute} ${OVERFLOW_ACTION}`,
     at: minute * MINUTE,
     action: OVERFLOW_ACTION,
     object_type: 'refusal',

@@ -31,7 +31,7 @@ interface EventRow {
 }
 
 const insertEvent = preparePipelined<EventRow>((tx, p) =>
-  tx.insertInto('events').values({
+  tx.insertInto('audit_events').values({
     at: p.at,
     action: p.action,
     object_type: p.object_type,
@@ -64,7 +64,7 @@ export const EVENT_COLUMNS = {
 
 const COLUMNS = { ...EVENT_COLUMNS, before: 'text' } as const satisfies Record<keyof EventRow, ColumnKind>;
 const NAMES = Object.keys(COLUMNS) as (keyof EventRow)[];
-const insertEvents = prepareInsert('events', COLUMNS);
+const insertEvents = prepareInsert('audit_events', COLUMNS);
 
 /**
  * Records a change in the audit log, in its transaction and after it (ADR 17). `before` and `after` must hold no
@@ -105,7 +105,10 @@ export async function recordEvents(tx: Transaction, changes: readonly Attributed
 
 const { object_id: _each, ...COMMON } = COLUMNS;
 const COMMON_NAMES = Object.keys(COMMON) as (keyof typeof COMMON)[];
-const insertEventForEach = prepareInsertVarying('events', COMMON, { column: 'object_id', kind: 'text' });
+const insertEventForEach = prepareInsertVarying('audit_events', COMMON, {
+  column: 'object_id',
+  kind: 'text',
+});
 
 /**
  * Records one event for each object of a change.

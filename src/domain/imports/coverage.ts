@@ -103,11 +103,11 @@ const insertCoverage = prepareInsert(
   `on conflict (assessment_id, source, cover_key, ports) do update
     set covered_at = ${whicheverIsNewer('covered_at', 'excluded', 'import_coverage')},
       import_id = ${whicheverIsNewer('import_id', 'excluded', 'import_coverage')},
-      prior_covered_at = ${whicheverIsNewer('covered_at', 'import_coverage', 'excluded')},
-      prior_import_id = ${whicheverIsNewer('import_id', 'import_coverage', 'excluded')}
+      previous_covered_at = ${whicheverIsNewer('covered_at', 'import_coverage', 'excluded')},
+      previous_import_id = ${whicheverIsNewer('import_id', 'import_coverage', 'excluded')}
     where excluded.import_id <> import_coverage.import_id
-      and (excluded.covered_at > import_coverage.covered_at or import_coverage.prior_covered_at is null
-        or excluded.covered_at > import_coverage.prior_covered_at)`,
+      and (excluded.covered_at > import_coverage.covered_at or import_coverage.previous_covered_at is null
+        or excluded.covered_at > import_coverage.previous_covered_at)`,
 );
 
 /** Stores what a complete report covered, so that an older report imported later does not bring findings back. */
@@ -145,18 +145,18 @@ export async function undoCoverage(
   if (assessmentId === null) return;
   const own = tx.updateTable('import_coverage').where('assessment_id', '=', assessmentId);
   await own
-    .set({ prior_covered_at: null, prior_import_id: null })
-    .where('prior_import_id', '=', id)
+    .set({ previous_covered_at: null, previous_import_id: null })
+    .where('previous_import_id', '=', id)
     .execute();
   await own
     .set({
-      covered_at: sql<number>`prior_covered_at`,
-      import_id: sql<number>`prior_import_id`,
-      prior_covered_at: null,
-      prior_import_id: null,
+      covered_at: sql<number>`previous_covered_at`,
+      import_id: sql<number>`previous_import_id`,
+      previous_covered_at: null,
+      previous_import_id: null,
     })
     .where('import_id', '=', id)
-    .where('prior_import_id', 'is not', null)
+    .where('previous_import_id', 'is not', null)
     .execute();
   await tx
     .deleteFrom('import_coverage')

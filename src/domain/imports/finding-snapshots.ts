@@ -20,7 +20,7 @@ export interface FindingSnapshot {
 }
 
 const insertSnapshots = prepareInsert(
-  'import_changes',
+  'import_finding_snapshots',
   { import_id: 'int', vulnerability_id: 'int', organization_id: 'int', changed_at: 'int', before: 'text' },
   'on conflict (import_id, vulnerability_id) do nothing',
 );
@@ -58,7 +58,7 @@ export async function nextSnapshots(
   ids: readonly number[],
 ): Promise<Map<number, StoredSnapshot>> {
   const rows = await tx
-    .selectFrom('import_changes')
+    .selectFrom('import_finding_snapshots')
     .select(['import_id', 'vulnerability_id', 'before'])
     .where('import_id', '>', importId)
     .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))

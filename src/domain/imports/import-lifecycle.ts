@@ -35,7 +35,7 @@ export async function isImportRunning(read: ReadConnection): Promise<boolean> {
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', IMPORT_JOB)
-    .where('holder', 'is not', null);
+    .where('locked_by', 'is not', null);
   return (await held.limit(1).execute()).length > 0;
 }
 
@@ -55,13 +55,13 @@ export const claimNextImport =
       .selectFrom('jobs')
       .select(({ fn }) => fn.countAll<number>().as('running'))
       .where('kind', '=', IMPORT_JOB)
-      .where('due_at', '>', now)
-      .where('holder', 'is not', null)
+      .where('run_at', '>', now)
+      .where('locked_by', 'is not', null)
       .executeTakeFirstOrThrow();
     if (running >= atOnce) return undefined;
     const isTaken = sql<SqlBool>`exists (
       select 1 from jobs as other join imports as theirs on theirs.id = ${importIdOf('other')}
-      where other.kind = ${IMPORT_JOB} and other.holder is not null and other.due_at > ${now}
+      where other.kind = ${IMPORT_JOB} and other.locked_by is not null and other.run_at > ${now}
         and theirs.organization_id = imports.organization_id
         and coalesce(theirs.assessment_id, 0) = coalesce(imports.assessment_id, 0))`;
     const lastServed = sql`(select max(earlier.started_at) from imports as earlier
@@ -71,7 +71,7 @@ export const claimNextImport =
       .innerJoin('imports', (join) => join.on('imports.id', '=', importIdOf('jobs')))
       .select('jobs.id')
       .where('jobs.kind', '=', IMPORT_JOB)
-      .where('jobs.due_at', '<=', now)
+      .where('jobs.run_at', '<=', now)
       .where(sql<SqlBool>`not ${isTaken}`)
       .orderBy(lastServed, (order) => order.asc().nullsFirst())
       .orderBy('jobs.id')
@@ -80,9 +80,9 @@ export const claimNextImport =
     if (next === undefined) return undefined;
     return tx
       .updateTable('jobs')
-      .set((eb) => ({ holder, due_at: until, attempts: eb('attempts', '+', 1) }))
+      .set((eb) => ({ locked_by: holder, run_at: until, attempts: eb('attempts', '+', 1) }))
       .where('id', '=', next.id)
-      .where('due_at', '<=', now)
+      .where('run_at', '<=', now)
       .returning(['id', 'kind', 'payload', 'attempts'])
       .executeTakeFirst();
   };
@@ -118,7 +118,7 @@ export async function startRun(
       'sha256',
       'blob_key',
       'options',
-      'rights',
+      'started_by_caller',
       'created_at',
       'cancel_requested',
     ])
@@ -132,7 +132,7 @@ export async function startRun(
           .select(['id', 'uid'])
           .where('id', '=', begun.assessment_id)
           .executeTakeFirstOrThrow();
-  const caller = deserializeCaller(begun.rights);
+  const caller = deserializeCaller(begun.started_by_caller);
   return {
     id,
     organizationId: begun.organization_id,
@@ -185,7 +185,7 @@ export async function finishRun(
   const { state, result, skips, preview, error, progress, reportAt } = end;
   const row = await tx
     .selectFrom('imports')
-    .select(['organization_id', 'blob_key', 'rights'])
+    .select(['organization_id', 'blob_key', 'started_by_caller'])
     .where('id', '=', id)
     .where('state', 'in', ['queued', 'running'])
     .modifyEnd(forNoKeyUpdate(tx))
@@ -212,7 +212,7 @@ export async function finishRun(
   await releaseContents(tx, unused);
   await recordEvent(
     tx,
-    { actor: deserializeCaller(row.rights), now },
+    { actor: deserializeCaller(row.started_by_caller), now },
     {
       action: 'import.end',
       object: ['import', id],

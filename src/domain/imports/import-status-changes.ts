@@ -18,7 +18,7 @@ export interface StatusChange {
 }
 
 const insertRows = prepareInsert(
-  'import_statuses',
+  'import_status_changes',
   {
     import_id: 'int',
     vulnerability_id: 'int',

@@ -103,12 +103,12 @@ async function goneCandidatesAfter(
   after: number,
 ): Promise<GoneCandidatePage> {
   const [first = ''] = keys;
-  const isDone = sql<SqlBool>`(gone_import_id = ${job.id} or exists (select 1 from import_statuses as status
+  const isDone = sql<SqlBool>`(gone_import_id = ${job.id} or exists (select 1 from import_status_changes as status
     where status.import_id = ${job.id} and status.vulnerability_id = scanner_findings.vulnerability_id
       and status.after = ${STATUS.fixed}))`;
   const rows = await db
     .selectFrom('scanner_findings')
-    .select(['vulnerability_id as id', 'identity', 'cover_ports', isDone.as('is_done')])
+    .select(['vulnerability_id as id', 'identity_hash as identity', 'cover_ports', isDone.as('is_done')])
     .where('assessment_id', '=', job.assessment.id)
     .where('source', '=', source)
     .where((eb) =>
@@ -138,7 +138,7 @@ async function goneCandidatesAfter(
 /** A finding that an earlier report marked as gone but left open, and that nobody has reopened since it was fixed. */
 const isStillOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
     where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.closed_at is null)
-  and not exists (select 1 from import_statuses as status
+  and not exists (select 1 from import_status_changes as status
     where status.vulnerability_id = scanner_findings.vulnerability_id and status.after = ${STATUS.fixed}
       and status.import_id >= scanner_findings.gone_import_id)`;
 

@@ -144,7 +144,7 @@ export async function startImport(
       sha256: content.sha256,
       blob_key: content.key,
       options: JSON.stringify(options),
-      rights: serializeCaller(caller),
+      started_by_caller: serializeCaller(caller),
       result: null,
       preview: null,
       error: null,

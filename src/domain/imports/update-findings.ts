@@ -188,7 +188,7 @@ export async function overwriteFields(
           : value;
     return sql`${sql.ref(column)} = ${typed}`;
   });
-  await sql`update vulnerabilities set ${sql.join(values)}, title_key = ${itemText(SCANNER_COLUMNS.length + 1)},
-      description_key = ${itemText(SCANNER_COLUMNS.length + 2)}, updated_at = ${now}, version = version + 1
+  await sql`update vulnerabilities set ${sql.join(values)}, search_title = ${itemText(SCANNER_COLUMNS.length + 1)},
+      search_description = ${itemText(SCANNER_COLUMNS.length + 2)}, updated_at = ${now}, version = version + 1
     from ${jsonRowsTable(tx, rows)} where vulnerabilities.id = ${itemInteger(0)}`.execute(tx);
 }

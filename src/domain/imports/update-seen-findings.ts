@@ -55,7 +55,7 @@ export async function updateSeenFindings(
   const before = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
   if (before.length === 0) return { reopened: ids, assetsCreated };
   const rows = await tx
-    .selectFrom('import_statuses')
+    .selectFrom('import_status_changes')
     .select('vulnerability_id')
     .where('import_id', '=', job.id)
     .where('after', '=', STATUS.pendingFix)
@@ -82,8 +82,8 @@ async function advanceLastSeen(
 ): Promise<void> {
   if (seen.length === 0) return;
   const rows = seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt, sighting.contentHash]);
-  await sql`update scanner_findings set last_seen_at = ${itemInteger(1)}, last_import_id = ${job.id}, content = ${itemText(2)},
-      prior_seen_at = last_seen_at, prior_import_id = last_import_id,
+  await sql`update scanner_findings set last_seen_at = ${itemInteger(1)}, last_import_id = ${job.id}, content_hash = ${itemText(2)},
+      previous_seen_at = last_seen_at, previous_import_id = last_import_id,
       gone_at = case when gone_at < ${itemInteger(1)} then null else gone_at end,
       gone_import_id = case when gone_at < ${itemInteger(1)} then null else gone_import_id end
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);

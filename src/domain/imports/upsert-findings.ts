@@ -32,8 +32,8 @@ const knownFindings = prepareQuery<{ assessment: number; identities: readonly st
       .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
       .select([
         'finding.vulnerability_id as id',
-        'finding.identity',
-        'finding.content',
+        'finding.identity_hash as identity',
+        'finding.content_hash as content',
         'finding.first_seen_at',
         'finding.last_seen_at',
         'finding.last_import_id',
@@ -46,7 +46,7 @@ const knownFindings = prepareQuery<{ assessment: number; identities: readonly st
         'vulnerabilities.closed_at',
       ])
       .where('finding.assessment_id', '=', p.assessment)
-      .where((eb) => inList(db, eb.ref('finding.identity'), p.identities)),
+      .where((eb) => inList(db, eb.ref('finding.identity_hash'), p.identities)),
 );
 
 /**
@@ -176,8 +176,8 @@ export async function findCarriedDecisions(
     .selectFrom('scanner_findings as finding')
     .innerJoin('vulnerabilities', 'vulnerabilities.id', 'finding.vulnerability_id')
     .innerJoin('assessments', 'assessments.id', 'finding.assessment_id')
-    .select(['finding.identity', 'vulnerabilities.status_id'])
-    .where((eb) => inList(tx, eb.ref('finding.identity'), identities))
+    .select(['finding.identity_hash as identity', 'vulnerabilities.status_id'])
+    .where((eb) => inList(tx, eb.ref('finding.identity_hash'), identities))
     .where('finding.organization_id', '=', organizationId)
     .where('finding.assessment_id', '<>', assessment.id)
     .where('vulnerabilities.status_id', 'in', CARRIED_STATUSES)

@@ -27,11 +27,11 @@ export interface CounterDelta {
 export type CounterValues = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 const COLUMNS = { kind: 'text', subject: 'int', bucket: 'text', amount: 'int' } as const;
-const insertDeltaRows = prepareInsert('tally_differences', COLUMNS);
+const insertDeltaRows = prepareInsert('counter_deltas', COLUMNS);
 const upsertCounters = prepareInsert(
-  'tallies',
+  'counters',
   COLUMNS,
-  'on conflict (kind, subject, bucket) do update set amount = tallies.amount + excluded.amount',
+  'on conflict (kind, subject, bucket) do update set amount = counters.amount + excluded.amount',
 );
 
 /** Records counter deltas in the transaction of the change. Inserts only, so writers never block each other. */
@@ -101,13 +101,13 @@ export async function readCounters(
   subjects: readonly number[],
 ): Promise<CounterValues> {
   if (subjects.length === 0) return new Map();
-  const of = (table: 'tallies' | 'tally_differences') =>
+  const of = (table: 'counters' | 'counter_deltas') =>
     sql`select subject, bucket, amount from ${sql.table(table)}
       where kind = ${kind} and ${inList(db, sql.ref<number>('subject'), subjects)}`;
   return groupBySubject(
     (
       await sql<SumRow>`select subject, bucket, cast(sum(amount) as bigint) as amount
-        from (${of('tallies')} union all ${of('tally_differences')}) as counts
+        from (${of('counters')} union all ${of('counter_deltas')}) as counts
         group by subject, bucket`.execute(db)
     ).rows,
   );
@@ -131,8 +131,8 @@ function groupBySubject(rows: readonly SumRow[]): CounterValues {
 
 /** Deletes the counters of a deleted subject. */
 export async function deleteCounters(tx: Transaction, kind: CounterKind, subject: number): Promise<void> {
-  await tx.deleteFrom('tally_differences').where('kind', '=', kind).where('subject', '=', subject).execute();
-  await tx.deleteFrom('tallies').where('kind', '=', kind).where('subject', '=', subject).execute();
+  await tx.deleteFrom('counter_deltas').where('kind', '=', kind).where('subject', '=', subject).execute();
+  await tx.deleteFrom('counters').where('kind', '=', kind).where('subject', '=', subject).execute();
 }
 
 /**
@@ -141,9 +141,9 @@ export async function deleteCounters(tx: Transaction, kind: CounterKind, subject
  * @returns the number of merged deltas
  */
 export async function compactCounters(tx: Transaction, limit: number): Promise<number> {
-  const oldest = tx.selectFrom('tally_differences').select('id').orderBy('id').limit(limit);
+  const oldest = tx.selectFrom('counter_deltas').select('id').orderBy('id').limit(limit);
   const taken = await tx
-    .deleteFrom('tally_differences')
+    .deleteFrom('counter_deltas')
     .where('id', 'in', oldest)
     .returning(['kind', 'subject', 'bucket', 'amount'])
     .execute();
@@ -151,7 +151,7 @@ export async function compactCounters(tx: Transaction, limit: number): Promise<n
   await upsertCounters(tx, rows);
   // Counters of deleted subjects end at zero.
   await tx
-    .deleteFrom('tallies')
+    .deleteFrom('counters')
     .where((eb) =>
       inList(
         tx,

@@ -1,4 +1,4 @@
-import { type ReadConnection, type Transaction, StorageError, WriteConflict } from '../../db/engine.ts';
+import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
 import { inList, forKeyShare } from '../../db/dialect-sql.ts';
 
 /** Content in the file store. */
@@ -13,6 +13,10 @@ export interface StoredContent {
 /** The content was removed because nothing had referred to it for too long. */
 export class ContentMissing extends StorageError {
   override name = 'ContentMissing';
+
+  constructor(key: string) {
+    super('unavailable', `The file ${key} has been deleted.`);
+  }
 }
 
 const [WAITING, KEPT, REMOVING] = [0, 1, 2];
@@ -26,7 +30,7 @@ export async function reserveContent(tx: Transaction, key: string, now: number):
  * Creates the file of an organization for some content. Content that the organization already has is stored once;
  * the new copy stays unreferenced and is removed.
  * @returns the id of the file
- * @throws ContentMissing while it is being removed; WriteConflict when others store and remove the same content
+ * @throws ContentMissing while it is being removed; StorageError `conflict` when others store and remove the same content
  */
 export async function createFile(
   tx: Transaction,
@@ -52,7 +56,7 @@ export async function createFile(
   if (created === undefined) {
     // A concurrent transaction created the file and may have deleted it.
     const other = await find();
-    if (other === undefined) throw new WriteConflict('The file was there, and is gone.');
+    if (other === undefined) throw new StorageError('conflict', 'The file was there, and is gone.');
     return other.id;
   }
   await retainContent(tx, key);
@@ -71,7 +75,7 @@ export async function retainContent(tx: Transaction, key: string): Promise<void>
     .where('state', '=', WAITING)
     .returning('key')
     .executeTakeFirst();
-  if (retained === undefined) throw new ContentMissing(`The content ${key} is gone.`);
+  if (retained === undefined) throw new ContentMissing(key);
 }
 
 /** Marks contents as unreferenced, so that the store removes them. */

@@ -37,21 +37,21 @@ interface StoredRow {
   headers: string;
   version: number | null;
   body: string;
-  compressed: number;
+  body_is_gzip: number;
 }
 
 const selectRow = prepareQuery<{ id: string; after: number }, StoredRow>((db, p) =>
   db
-    .selectFrom('kept_answers')
-    .select(['request_hash', 'status', 'headers', 'version', 'body', 'compressed'])
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'status', 'headers', 'version', 'body', 'body_is_gzip'])
     .where('id', '=', p.id)
-    .where('kept_at', '>', p.after),
+    .where('created_at', '>', p.after),
 );
 
 /** An expired row may still exist. */
 const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: number }>((tx, p) =>
   tx
-    .insertInto('kept_answers')
+    .insertInto('idempotency_keys')
     .values({
       id: p.id,
       user_id: p.user,
@@ -60,8 +60,8 @@ const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: 
       headers: p.headers,
       version: p.version,
       body: p.body,
-      compressed: p.compressed,
-      kept_at: p.now,
+      body_is_gzip: p.body_is_gzip,
+      created_at: p.now,
     })
     .onConflict((conflict) =>
       conflict.column('id').doUpdateSet((eb) => ({
@@ -70,8 +70,8 @@ const upsertRow = preparePipelined<StoredRow & { id: string; user: number; now: 
         headers: eb.ref('excluded.headers'),
         version: eb.ref('excluded.version'),
         body: eb.ref('excluded.body'),
-        compressed: eb.ref('excluded.compressed'),
-        kept_at: eb.ref('excluded.kept_at'),
+        body_is_gzip: eb.ref('excluded.body_is_gzip'),
+        created_at: eb.ref('excluded.created_at'),
       })),
     ),
 );
@@ -100,13 +100,13 @@ export async function findStoredResponse(
 ): Promise<StoredResponse | undefined> {
   const [row] = await selectRow(db, { id, after: now - RESPONSE_TTL });
   if (row === undefined) return undefined;
-  const { request_hash: requestHash, status, headers, version, body, compressed } = row;
+  const { request_hash: requestHash, status, headers, version, body, body_is_gzip: bodyIsGzip } = row;
   return {
     requestHash,
     status,
     headers: JSON.parse(headers) as Record<string, string>,
     version,
-    body: compressed === 1 ? await decompress(body) : body,
+    body: bodyIsGzip === 1 ? await decompress(body) : body,
   };
 }
 
@@ -127,7 +127,7 @@ export async function storeResponse(
     headers: JSON.stringify(headers),
     version,
     body: isLarge ? await compress(body) : body,
-    compressed: isLarge ? 1 : 0,
+    body_is_gzip: isLarge ? 1 : 0,
     now,
   });
 }

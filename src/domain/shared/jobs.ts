@@ -54,11 +54,11 @@ export async function addJob(
     .values({
       kind,
       key,
-      origin: limit?.quotaKey ?? null,
+      quota_key: limit?.quotaKey ?? null,
       payload: JSON.stringify(payload),
       attempts: 0,
-      due_at: now,
-      holder: null,
+      run_at: now,
+      locked_by: null,
       created_at: now,
     })
     .onConflict((conflict) => conflict.column('key').doNothing())
@@ -74,11 +74,11 @@ export async function ensureRecurringJob(tx: Transaction, kind: string, now: num
     .values({
       kind,
       key: kind,
-      origin: null,
+      quota_key: null,
       payload: 'null',
       attempts: 0,
-      due_at: now,
-      holder: null,
+      run_at: now,
+      locked_by: null,
       created_at: now,
     })
     .onConflict((conflict) => conflict.column('key').doNothing())
@@ -88,12 +88,12 @@ export async function ensureRecurringJob(tx: Transaction, kind: string, now: num
 /** Serializes transactions that count the jobs of a kind. */
 export async function lockJobKind(tx: Transaction, kind: string): Promise<void> {
   await tx
-    .insertInto('job_kinds')
+    .insertInto('job_queues')
     .values({ kind })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   await tx
-    .selectFrom('job_kinds')
+    .selectFrom('job_queues')
     .select('kind')
     .where('kind', '=', kind)
     .modifyEnd(forNoKeyUpdate(tx))
@@ -106,7 +106,7 @@ async function hasCapacity(tx: Transaction, kind: string, limit: JobLimit): Prom
     .selectFrom('jobs')
     .select(({ fn, eb }) => [
       fn.countAll<number>().as('inAll'),
-      fn.count<number>(eb.case().when('origin', '=', limit.quotaKey).then(1).end()).as('ofOrigin'),
+      fn.count<number>(eb.case().when('quota_key', '=', limit.quotaKey).then(1).end()).as('ofOrigin'),
     ])
     .where('kind', '=', kind)
     .executeTakeFirstOrThrow();
@@ -114,7 +114,7 @@ async function hasCapacity(tx: Transaction, kind: string, limit: JobLimit): Prom
 }
 
 const selectDueKinds = prepareQuery<{ now: number }, { kind: string }>((db, p) =>
-  db.selectFrom('jobs').select('kind').distinct().where('due_at', '<=', p.now),
+  db.selectFrom('jobs').select('kind').distinct().where('run_at', '<=', p.now),
 );
 
 /** @returns the kinds with jobs that are due */
@@ -138,18 +138,18 @@ export async function takeJob(
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', kind)
-    .where('due_at', '<=', now)
-    .orderBy('due_at')
+    .where('run_at', '<=', now)
+    .orderBy('run_at')
     .orderBy('id')
     .limit(1);
   return (
     tx
       .updateTable('jobs')
-      .set((eb) => ({ holder, due_at: until, attempts: eb('attempts', '+', 1) }))
+      .set((eb) => ({ locked_by: holder, run_at: until, attempts: eb('attempts', '+', 1) }))
       .where('id', '=', isDue)
       // Repeated on the row itself, because another instance may have taken the job while this one waited for the
       // lock.
-      .where('due_at', '<=', now)
+      .where('run_at', '<=', now)
       .returning(['id', 'kind', 'payload', 'attempts'])
       .executeTakeFirst()
   );
@@ -164,15 +164,15 @@ export async function extendLease(
 ): Promise<boolean> {
   const extended = await tx
     .updateTable('jobs')
-    .set({ due_at: until })
+    .set({ run_at: until })
     .where('id', '=', id)
-    .where('holder', '=', holder)
+    .where('locked_by', '=', holder)
     .executeTakeFirst();
   return extended.numUpdatedRows > 0n;
 }
 
 export async function finishJob(tx: Transaction, { id }: Pick<Job, 'id'>, holder: string): Promise<void> {
-  await tx.deleteFrom('jobs').where('id', '=', id).where('holder', '=', holder).execute();
+  await tx.deleteFrom('jobs').where('id', '=', id).where('locked_by', '=', holder).execute();
 }
 
 /**
@@ -187,9 +187,9 @@ export async function rescheduleJob(
 ): Promise<void> {
   await tx
     .updateTable('jobs')
-    .set({ holder: null, due_at: dueAt, attempts })
+    .set({ locked_by: null, run_at: dueAt, attempts })
     .where('id', '=', id)
-    .where('holder', '=', holder)
+    .where('locked_by', '=', holder)
     .execute();
 }
 

@@ -36,10 +36,12 @@ export async function recordAttempt(
 ): Promise<AttemptResult> {
   // Locks the row until the transaction ends.
   const row = await tx
-    .insertInto('attempts')
+    .insertInto('throttled_attempts')
     .values({ ...key, times: '[]', locked_until: 0, ends_at: now + window })
     .onConflict((conflict) =>
-      conflict.columns(['subject', 'address']).doUpdateSet((eb) => ({ ends_at: eb.ref('attempts.ends_at') })),
+      conflict
+        .columns(['subject', 'address'])
+        .doUpdateSet((eb) => ({ ends_at: eb.ref('throttled_attempts.ends_at') })),
     )
     .returning(['times', 'locked_until'])
     .executeTakeFirstOrThrow();
@@ -47,7 +49,7 @@ export async function recordAttempt(
     return { outcome: 'locked', retryAfter: Math.ceil((row.locked_until - now) / 1000) };
   const times = [...(JSON.parse(row.times) as number[]).filter((at) => at > now - window), now];
   await tx
-    .updateTable('attempts')
+    .updateTable('throttled_attempts')
     .set({
       times: JSON.stringify(times),
       locked_until: times.length >= max ? now + window : 0,
@@ -71,7 +73,7 @@ export async function boundedAttemptKey(
   now: number,
 ): Promise<AttemptKey> {
   const rows = await tx
-    .selectFrom('attempts')
+    .selectFrom('throttled_attempts')
     .select('subject')
     .where('address', '=', key.address)
     .where('ends_at', '>', now)
@@ -79,7 +81,7 @@ export async function boundedAttemptKey(
     .execute();
   if (rows.length < MAX_SUBJECTS) return key;
   const own = await tx
-    .selectFrom('attempts')
+    .selectFrom('throttled_attempts')
     .select('subject')
     .where('subject', '=', key.subject)
     .where('address', '=', key.address)
@@ -90,7 +92,7 @@ export async function boundedAttemptKey(
 /** Clears the attempts from this address. */
 export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<void> {
   await tx
-    .deleteFrom('attempts')
+    .deleteFrom('throttled_attempts')
     .where('subject', '=', key.subject)
     .where('address', '=', key.address)
     .execute();
@@ -98,5 +100,5 @@ export async function clearAttempts(tx: Transaction, key: AttemptKey): Promise<v
 
 /** Clears the attempts from all addresses. */
 export async function clearAllAttempts(tx: Transaction, subject: string): Promise<void> {
-  await tx.deleteFrom('attempts').where('subject', '=', subject).execute();
+  await tx.deleteFrom('throttled_attempts').where('subject', '=', subject).execute();
 }

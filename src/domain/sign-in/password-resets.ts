@@ -88,7 +88,7 @@ async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' 
 export async function findResettableUser(db: ReadConnection, email: string): Promise<number | undefined> {
   const user = await selectSignInStates(db)
     .select('users.id')
-    .where('users.email_key', '=', normalizeEmail(email))
+    .where('users.normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
   return user !== undefined && signInBlocker(user) === undefined ? user.id : undefined;
 }

@@ -42,7 +42,7 @@ export async function signInWithPassword(
 
   const account = await selectSignInStates(db.read)
     .select(['users.id', 'users.organization_id', 'users.password_hash'])
-    .where('email_key', '=', normalizeEmail(attempt.email))
+    .where('normalized_email', '=', normalizeEmail(attempt.email))
     .executeTakeFirst();
   const passwordHash = account === undefined ? null : usablePasswordHash(account);
   const right = await verifyPassword(passwordHash, attempt.password);

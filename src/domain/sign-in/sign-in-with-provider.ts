@@ -1,7 +1,7 @@
 import type { Attribution } from '../../auth/callers.ts';
 import { emailHost, normalizeEmail, isEmail } from '../../auth/email-addresses.ts';
 import { replaceHiddenCharacters } from '../../auth/plain-text.ts';
-import { type ReadConnection, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import type { DeniedAttempts } from '../audit/denied-attempts.ts';
@@ -49,7 +49,7 @@ const byIdentity = prepareQuery<{ organization: number; issuer: string; subject:
  * Finds the account of a user authenticated by their organization's provider: the linked account; else the
  * organization's account with the verified e-mail address, which is linked; else a new one. Then syncs their
  * groups. Accounts of other organizations and of staff are never touched.
- * @throws DomainError `forbidden` with a reason for the user; WriteConflict when the same user signs in
+ * @throws DomainError `forbidden` with a reason for the user; StorageError `conflict` when the same user signs in
  *   concurrently, so that the transaction is retried
  */
 export async function signInWithProvider(
@@ -130,7 +130,7 @@ async function findOrCreate(
   const found = await tx
     .selectFrom('users')
     .select(['id', 'organization_id', 'admin', 'accepted_at', 'banned_at'])
-    .where('email_key', '=', normalizeEmail(email))
+    .where('normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
   if (found === undefined) {
     if (await isBannedAddress(tx, organizationId, email)) throw accountUnavailable();
@@ -141,7 +141,8 @@ async function findOrCreate(
   }
   const linked = await subjectsOf(tx, found.id, issuer);
   // A concurrent sign-in of the same user linked it.
-  if (linked.includes(subject)) throw new WriteConflict('Someone else links this identity at the same time.');
+  if (linked.includes(subject))
+    throw new StorageError('conflict', 'Someone else links this identity at the same time.');
   // An address may be given to another person later; the account stays with the first.
   if (linked.length > 0) {
     throw denied({ code: 'sso-account-linked' });
@@ -163,7 +164,7 @@ async function createLinkedUser(
   }).catch((error: unknown) => {
     if (!(error instanceof DomainError)) throw error;
     // A concurrent sign-in created it.
-    if (error.kind === 'conflict') throw new WriteConflict(error.message, { cause: error });
+    if (error.kind === 'conflict') throw new StorageError('conflict', error.message, { cause: error });
     throw denied({ code: 'sso-email-invalid' });
   });
   return {
@@ -188,7 +189,8 @@ async function linkIdentity(
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();
-  if (linked === undefined) throw new WriteConflict('Someone else links this identity at the same time.');
+  if (linked === undefined)
+    throw new StorageError('conflict', 'Someone else links this identity at the same time.');
   await recordEvent(tx, act, {
     action: 'identity.link',
     object: ['user', userId],

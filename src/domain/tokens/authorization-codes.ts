@@ -35,7 +35,7 @@ export async function issueAuthorizationCode(
   const grantId = input.sessionId ?? randomUUID();
   const scopes = input.scopes.join(' ');
   await tx
-    .insertInto('oauth_codes')
+    .insertInto('authorization_codes')
     .values({
       code_hash: hashSecret(code),
       client_id: input.clientId,
@@ -84,12 +84,12 @@ interface CodeRow {
 }
 
 const byHash = prepareQuery<{ hash: string }, CodeRow>((db, p) =>
-  db.selectFrom('oauth_codes').selectAll().where('code_hash', '=', p.hash),
+  db.selectFrom('authorization_codes').selectAll().where('code_hash', '=', p.hash),
 );
 
 const markUsed = prepareWrite<{ hash: string; now: number }, { grant_id: string }>((tx, p) =>
   tx
-    .updateTable('oauth_codes')
+    .updateTable('authorization_codes')
     .set({ used_at: p.now })
     .where('code_hash', '=', p.hash)
     .where('used_at', 'is', null)

@@ -1,6 +1,6 @@
 import type { Attribution } from '../../auth/callers.ts';
 import type { Scope } from '../../auth/scopes.ts';
-import { type ReadConnection, type Transaction, WriteConflict } from '../../db/engine.ts';
+import { type ReadConnection, type Transaction, StorageError } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
 import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
@@ -86,7 +86,7 @@ export async function saveConsent(
   const inserted = await insertRow(tx, { ...key, now: act.now });
   if (inserted.length === 0) {
     if ((await lockRow(tx, key)).length === 0)
-      throw new WriteConflict('The consent was withdrawn at the same time.');
+      throw new StorageError('conflict', 'The consent was withdrawn at the same time.');
     return;
   }
   await recordEvent(tx, act, {
@@ -115,7 +115,7 @@ export async function revokeConsent(
     .execute();
   if (withdrawn.length === 0) throw notFound('application');
   const codes = await tx
-    .deleteFrom('oauth_codes')
+    .deleteFrom('authorization_codes')
     .where('user_id', '=', userId)
     .where('client_id', '=', clientId)
     .where('used_at', 'is', null)

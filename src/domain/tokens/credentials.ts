@@ -26,7 +26,7 @@ export interface Credential extends RightsRow {
 export const TOKEN_USER_COLUMNS = [
   'users.id as userId',
   'users.uid as uid',
-  'users.email_key as emailKey',
+  'users.normalized_email as emailKey',
   'users.banned_at as bannedAt',
   ...RIGHTS_COLUMNS,
 ] as const;
@@ -73,10 +73,7 @@ const bySecret = prepareQuery<{ hash: string }, Credential>((db, p) =>
 /** The only row of `credential_versions`. */
 const ROW = { id: 1 };
 const selectVersions = prepareQuery<typeof ROW, CredentialVersions>((db, p) =>
-  db
-    .selectFrom('credential_changes')
-    .select(['changes as credentials', 'key_changes as keys'])
-    .where('id', '=', p.id),
+  db.selectFrom('credential_versions').select(['credentials', 'signing_keys as keys']).where('id', '=', p.id),
 );
 
 /** Versions that change with every committed change of their kind. */
@@ -93,16 +90,16 @@ export interface CredentialVersions {
  */
 export async function bumpCredentialVersion(tx: Transaction): Promise<void> {
   await tx
-    .updateTable('credential_changes')
-    .set((eb) => ({ changes: eb('changes', '+', 1) }))
+    .updateTable('credential_versions')
+    .set((eb) => ({ credentials: eb('credentials', '+', 1) }))
     .execute();
 }
 
 /** Invalidates cached signing keys in all instances, and locks the keys until the transaction ends. */
 export async function bumpSigningKeyVersion(tx: Transaction): Promise<void> {
   await tx
-    .updateTable('credential_changes')
-    .set((eb) => ({ key_changes: eb('key_changes', '+', 1) }))
+    .updateTable('credential_versions')
+    .set((eb) => ({ signing_keys: eb('signing_keys', '+', 1) }))
     .execute();
 }
 
@@ -165,7 +162,7 @@ const tokenUserByUid = prepareQuery<{ uid: string }, TokenUser>((db, p) =>
   selectTokenUser(db).where('users.uid', '=', p.uid),
 );
 const tokenUserByEmail = prepareQuery<{ email: string }, TokenUser>((db, p) =>
-  selectTokenUser(db).where('users.email_key', '=', p.email),
+  selectTokenUser(db).where('users.normalized_email', '=', p.email),
 );
 
 /** @returns the account with this uid or e-mail address, banned or not */

@@ -28,6 +28,7 @@ export class MasterKeyMismatch extends StorageError {
 
   constructor(needed: string, found: string | undefined) {
     super(
+      'unavailable',
       `The keys in the database are sealed with the master key ${needed}, not ${found ?? 'with any here'}.`,
     );
     this.expected = needed;

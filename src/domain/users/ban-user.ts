@@ -227,7 +227,7 @@ async function banAddress(
 ): Promise<void> {
   await tx
     .insertInto('banned_addresses')
-    .values({ organization_id: organizationId, email_key: normalizeEmail(email), banned_at: act.now })
+    .values({ organization_id: organizationId, normalized_email: normalizeEmail(email), banned_at: act.now })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -242,7 +242,7 @@ export async function isBannedAddress(
     .selectFrom('banned_addresses')
     .select('banned_at')
     .where('organization_id', '=', organizationId)
-    .where('email_key', '=', normalizeEmail(email))
+    .where('normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
   return found !== undefined;
 }

@@ -89,7 +89,7 @@ export async function acceptInvitation(
     .updateTable('users')
     .set((eb) => ({
       name,
-      name_key: normalizeName(name),
+      search_name: normalizeName(name),
       password_hash: input.passwordHash,
       accepted_at: act.now,
       version: eb('version', '+', 1),

@@ -138,7 +138,7 @@ async function reactivate(tx: Transaction, act: Attribution, user: UserRow): Pro
       .where('user_id', '=', id)
       .where('revoked_at', 'is', null)
       .execute();
-  for (const table of ['sessions', 'password_resets', 'oauth_codes'] as const)
+  for (const table of ['sessions', 'password_resets', 'authorization_codes'] as const)
     await tx.deleteFrom(table).where('user_id', '=', id).execute();
   await bumpCredentialVersion(tx);
   await recordEvent(tx, act, {

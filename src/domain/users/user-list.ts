@@ -69,7 +69,7 @@ export const userList = defineList({
   id: 'users.id',
   organization: 'users.organization_id',
   filters: {
-    search: searchFilter('users.email_key', 'users.name_key'),
+    search: searchFilter('users.normalized_email', 'users.search_name'),
     banned: {
       kind: 'flag',
       default: false,
@@ -77,7 +77,7 @@ export const userList = defineList({
     },
     invited: { kind: 'flag', where: (_reading, invited) => isSet('users.accepted_at', !invited) },
   },
-  sorts: { email: { column: 'users.email_key', type: 'text' } },
+  sorts: { email: { column: 'users.normalized_email', type: 'text' } },
   hydrate: ({ db }, rows) => hydrateUsers(db, rows),
 });
 
@@ -147,7 +147,7 @@ export async function requireOwnUser(db: ReadConnection, caller: Caller): Promis
 export async function requireUserListAccess({ db, caller }: ListContext): Promise<void> {
   if (caller.admin) return;
   const role = await db
-    .selectFrom('group_members')
+    .selectFrom('assessment_group_members')
     .select('id')
     .where('user_id', '=', caller.userId)
     .where('role', '=', 'rbac_group_admin')

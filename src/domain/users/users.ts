@@ -59,9 +59,9 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
     .values({
       uid,
       email,
-      email_key: normalizeEmail(email),
+      normalized_email: normalizeEmail(email),
       name,
-      name_key: name === null ? null : normalizeName(name),
+      search_name: name === null ? null : normalizeName(name),
       organization_id: organizationId,
       admin: input.admin === true ? 1 : 0,
       staff: staff ? 1 : 0,
@@ -69,7 +69,7 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
       accepted_at: input.passwordHash === undefined ? null : act.now,
       created_at: act.now,
     })
-    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .onConflict((conflict) => conflict.column('normalized_email').doNothing())
     .returning('id')
     .executeTakeFirst();
   if (row === undefined) {
@@ -81,7 +81,7 @@ export async function createUser(tx: Transaction, act: Attribution, input: NewUs
     await tx
       .deleteFrom('banned_addresses')
       .where('organization_id', '=', organizationId)
-      .where('email_key', '=', normalizeEmail(email))
+      .where('normalized_email', '=', normalizeEmail(email))
       .execute();
   }
   if (staff) await replaceAssignment(tx, row.id, input.assignedTo ?? []);
@@ -144,7 +144,7 @@ export async function renameUser(
   if (user.name === clean) return;
   await tx
     .updateTable('users')
-    .set((eb) => ({ name: clean, name_key: normalizeName(clean), version: eb('version', '+', 1) }))
+    .set((eb) => ({ name: clean, search_name: normalizeName(clean), version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
   await recordEvent(tx, act, {
@@ -251,7 +251,7 @@ export async function listUsers(db: ReadConnection): Promise<ListedUser[]> {
 /** Ignores case. */
 export async function userByEmail(db: ReadConnection, email: string): Promise<ListedUser | undefined> {
   const row = await selectListedUsers(db)
-    .where('users.email_key', '=', normalizeEmail(email))
+    .where('users.normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
   return row && toListedUser(row);
 }

@@ -74,7 +74,7 @@ const ID_SOURCES = {
     idsIn(
       'vulnerability_taggings',
       sql<SqlBool>`held.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(db, sql.ref<string>('vulnerability_tags.name_key'), values.map(normalizeName))})`,
+        where ${inList(db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))})`,
     ),
   assetUid: ({ db }: ListContext, values: readonly string[]) =>
     idsIn(
@@ -113,10 +113,10 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const tagged = idsIn(
     'vulnerability_taggings',
     sql<SqlBool>`held.tag_id in (select vulnerability_tags.id from vulnerability_tags
-      where ${whose('vulnerability_tags.organization_id')} and ${holds('vulnerability_tags.name_key')})`,
+      where ${whose('vulnerability_tags.organization_id')} and ${holds('vulnerability_tags.normalized_name')})`,
   );
   const assessments = sql`select assessments.id from assessments where ${whose('assessments.organization_id')}
-    and (${holds('assessments.uid')} or ${holds('assessments.name_key')})`;
+    and (${holds('assessments.uid')} or ${holds('assessments.search_name')})`;
   return {
     ids: sql`${selectIdsContaining(db, key, organizations)}
       union all ${tagged.ids}

@@ -36,14 +36,14 @@ const COLUMNS = {
   validation_steps: 'text',
   http_requests: 'text',
   reference_urls: 'text',
-  title_key: 'text',
-  description_key: 'text',
+  search_title: 'text',
+  search_description: 'text',
 } as const;
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 
 /** The row of a vulnerability that is new, with what it is searched by. */
-export type VulnerabilityInsertRow = VulnerabilityRow & { title_key: string; description_key: string };
+export type VulnerabilityInsertRow = VulnerabilityRow & { search_title: string; search_description: string };
 
 /** @returns the row of one that a person reports; what others say of it otherwise is put in its place */
 export function buildVulnerabilityRow(
@@ -80,8 +80,8 @@ export function buildVulnerabilityRow(
     source: 'manual',
     first_seen_at: now,
     import_id: null,
-    title_key: normalizeForSearch(finding.title),
-    description_key: normalizeForSearch(finding.description),
+    search_title: normalizeForSearch(finding.title),
+    search_description: normalizeForSearch(finding.description),
   };
 }
 

@@ -61,7 +61,7 @@ export async function findOrCreateTags(
   if (names.size > 0) {
     for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...names.keys()] })) {
       tags.set(tag.id, tag);
-      names.delete(tag.name_key);
+      names.delete(tag.normalized_name);
     }
   }
   if (names.size > 0) {
@@ -83,9 +83,9 @@ async function createMissingTags(
       // In one order, so that two who create the same names wait for each other and do not lock each other out.
       [...names]
         .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([key, name]) => ({ organization_id: organizationId, name, name_key: key, editable: 1 })),
+        .map(([key, name]) => ({ organization_id: organizationId, name, normalized_name: key, editable: 1 })),
     )
-    .onConflict((conflict) => conflict.columns(['organization_id', 'name_key']).doNothing())
+    .onConflict((conflict) => conflict.columns(['organization_id', 'normalized_name']).doNothing())
     .returning(TAG_COLUMNS)
     .execute();
   for (const tag of created) {

@@ -9,7 +9,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     id ${id},
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
-    name_key ${text} not null default '',
+    search_name ${text} not null default '',
     description ${text} not null default '',
     created_at ${int} not null,
     version ${int} not null default 1,
@@ -18,7 +18,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
   `create index assessment_groups_by_name on assessment_groups (organization_id, name, id)`,
 
   // The uid is the user's, which the reference holds it to: a page by uid is cut by an index of this table alone.
-  `create table group_members (
+  `create table assessment_group_members (
     id ${id},
     organization_id ${int} not null,
     group_id ${int} not null,
@@ -32,15 +32,15 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     foreign key (organization_id, user_id, user_uid) references users (organization_id, id, uid) on delete cascade
   ) ${table}`,
   // One index per order that a page can have: ties are ascending by id whichever way the field runs.
-  `create index group_members_by_time on group_members (group_id, created_at, id)`,
-  `create index group_members_by_time_descending on group_members (group_id, created_at desc, id)`,
-  `create index group_members_by_role on group_members (group_id, role, id)`,
-  `create index group_members_by_role_and_time on group_members (group_id, role, created_at, id)`,
-  `create index group_members_by_role_and_time_descending on group_members (group_id, role, created_at desc, id)`,
-  `create index group_members_by_role_and_user on group_members (group_id, role, user_uid)`,
-  `create index group_members_by_user on group_members (user_id, group_id)`,
+  `create index assessment_group_members_by_time on assessment_group_members (group_id, created_at, id)`,
+  `create index assessment_group_members_by_time_descending on assessment_group_members (group_id, created_at desc, id)`,
+  `create index assessment_group_members_by_role on assessment_group_members (group_id, role, id)`,
+  `create index assessment_group_members_by_role_and_time on assessment_group_members (group_id, role, created_at, id)`,
+  `create index assessment_group_members_by_role_and_time_descending on assessment_group_members (group_id, role, created_at desc, id)`,
+  `create index assessment_group_members_by_role_and_user on assessment_group_members (group_id, role, user_uid)`,
+  `create index assessment_group_members_by_user on assessment_group_members (user_id, group_id)`,
 
-  `create table group_member_counts (
+  `create table assessment_group_member_counts (
     group_id ${int} not null references assessment_groups (id) on delete cascade,
     role ${text} not null,
     members ${int} not null check (members >= 0),
@@ -53,7 +53,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     organization_id ${int} not null references organizations (id),
     group_id ${int},
     name ${text} not null,
-    name_key ${text} not null default '',
+    search_name ${text} not null default '',
     description ${text} not null default '',
     type ${text} not null default 'web' check (type in ('web', 'host', 'api', 'mobile')),
     state ${text} not null default 'active' check (state in ('pending', 'active', 'paused', 'completed')),
@@ -82,9 +82,9 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     id ${id},
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
-    name_key ${text} not null,
+    normalized_name ${text} not null,
     version ${int} not null default 1,
-    unique (organization_id, name_key),
+    unique (organization_id, normalized_name),
     unique (organization_id, id)
   ) ${table}`,
 

@@ -3,7 +3,7 @@ import type { SchemaDialect } from '../migration.ts';
 /** Assets, their tags, listings and ports. */
 export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   // `location` is what an asset is known by: a host's address, a web application's URL, else the name. The keys are the
-  // forms in which name and location are searched; `address_key` is a host's IP address as 16 bytes in hexadecimal, so that
+  // forms in which name and location are searched; `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that
   // a block of addresses is a range. `open_vulnerabilities` is what lists are sorted by.
   `create table assets (
     id ${id},
@@ -12,9 +12,9 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
     type ${text} not null check (type in ('host', 'webapp', 'network', 'cloudaccount', 'mobileapp')),
     location ${text} not null,
     name ${text} not null,
-    location_key ${text} not null default '',
-    name_key ${text} not null default '',
-    address_key ${text},
+    search_location ${text} not null default '',
+    search_name ${text} not null default '',
+    address_hex ${text},
     description ${text} not null default '',
     criticality ${text} not null default 'undefined' check (criticality in ('high', 'medium', 'low', 'undefined')),
     criticality_rank ${int} not null generated always as (case criticality when 'high' then 3 when 'medium' then 2
@@ -35,16 +35,16 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
   `create index assets_of_organization_by_vulnerabilities
     on assets (organization_id, open_vulnerabilities desc, id)`,
   `create index assets_by_import on assets (import_id, id) where import_id is not null`,
-  `create index assets_by_address on assets (organization_id, address_key) where address_key is not null`,
+  `create index assets_by_address on assets (organization_id, address_hex) where address_hex is not null`,
 
   `create table asset_tags (
     id ${id},
     uid ${text} not null unique,
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
-    name_key ${text} not null,
+    normalized_name ${text} not null,
     version ${int} not null default 1,
-    unique (organization_id, name_key),
+    unique (organization_id, normalized_name),
     unique (organization_id, id)
   ) ${table}`,
 

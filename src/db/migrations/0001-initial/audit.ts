@@ -3,7 +3,7 @@ import type { SchemaDialect } from '../migration.ts';
 /** The audit log, and what is read from it in order. */
 export const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   // No foreign keys: the log outlives what it tells of.
-  `create table events (
+  `create table audit_events (
     id ${id},
     at ${int} not null,
     action ${text} not null,
@@ -19,19 +19,19 @@ export const auditTables = ({ id, int, text, table, clustered }: SchemaDialect):
     before ${text},
     after ${text},
     count ${int} not null default 1,
-    refusal ${text}
+    denied_key ${text}
   ) ${table}`,
   // A log is read by time, then id; the last three find what is asked for by one value, within one organization or in all.
-  `create index events_by_time on events (at, id)`,
-  `create index events_by_organization on events (organization_id, at, id)`,
-  `create index events_by_object on events (object_id, organization_id, at, id) where object_id is not null`,
-  `create index events_by_user on events (user_id, organization_id, at, id) where user_id is not null`,
-  `create index events_by_request on events (request_id, organization_id) where request_id is not null`,
+  `create index audit_events_by_time on audit_events (at, id)`,
+  `create index audit_events_by_organization on audit_events (organization_id, at, id)`,
+  `create index audit_events_by_object on audit_events (object_id, organization_id, at, id) where object_id is not null`,
+  `create index audit_events_by_user on audit_events (user_id, organization_id, at, id) where user_id is not null`,
+  `create index audit_events_by_request on audit_events (request_id, organization_id) where request_id is not null`,
   // Changes have none.
-  `create unique index events_by_refusal on events (refusal) where refusal is not null`,
+  `create unique index audit_events_by_denied_key on audit_events (denied_key) where denied_key is not null`,
 
   // How many rows refusals have in a minute. Whoever writes some holds its row.
-  `create table refusal_minutes (
+  `create table denied_attempt_minutes (
     minute ${int} primary key,
     events ${int} not null
   ) ${clustered}`,

@@ -21,7 +21,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     started_at ${int},
     finished_at ${int},
     options ${text} not null,
-    rights ${text} not null,
+    started_by_caller ${text} not null,
     progress ${text} not null default '{}',
     skips ${text} not null default '[]',
     result ${text},
@@ -42,25 +42,25 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     vulnerability_id ${int} not null primary key,
     organization_id ${int} not null,
     assessment_id ${int} not null,
-    identity ${text} not null,
+    identity_hash ${text} not null,
     source ${text} not null,
     cover_key ${text},
     cover_host ${text},
     cover_ports ${text} not null default '',
-    content ${text} not null,
+    content_hash ${text} not null,
     first_seen_at ${int} not null,
     last_seen_at ${int} not null,
     last_import_id ${int} not null,
-    prior_seen_at ${int},
-    prior_import_id ${int},
+    previous_seen_at ${int},
+    previous_import_id ${int},
     gone_at ${int},
     gone_import_id ${int},
-    unique (identity, assessment_id),
+    unique (identity_hash, assessment_id),
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,
 
   // Vulnerabilities from one id to another that an import made and no search finds yet.
-  `create table search_pending (
+  `create table search_index_queue (
     first_id ${int} not null primary key,
     last_id ${int} not null
   ) ${table}`,
@@ -71,7 +71,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
   `create index scanner_findings_gone on scanner_findings (organization_id, gone_import_id, vulnerability_id)
     where gone_import_id is not null`,
 
-  `create table import_statuses (
+  `create table import_status_changes (
     import_id ${int} not null,
     vulnerability_id ${int} not null,
     organization_id ${int} not null,
@@ -84,10 +84,10 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${clustered}`,
-  `create index import_statuses_by_vulnerability on import_statuses (vulnerability_id)`,
+  `create index import_status_changes_by_vulnerability on import_status_changes (vulnerability_id)`,
 
   // Of findings that changed alone; texts make it wide.
-  `create table import_changes (
+  `create table import_finding_snapshots (
     id ${id},
     import_id ${int} not null,
     vulnerability_id ${int} not null,
@@ -98,8 +98,8 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,
-  `create index import_changes_by_vulnerability on import_changes (vulnerability_id)`,
-  `create index import_changes_by_age on import_changes (changed_at)`,
+  `create index import_finding_snapshots_by_vulnerability on import_finding_snapshots (vulnerability_id)`,
+  `create index import_finding_snapshots_by_age on import_finding_snapshots (changed_at)`,
 
   `create table import_coverage (
     organization_id ${int} not null,
@@ -109,8 +109,8 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     ports ${text} not null default '',
     covered_at ${int} not null,
     import_id ${int} not null,
-    prior_covered_at ${int},
-    prior_import_id ${int},
+    previous_covered_at ${int},
+    previous_import_id ${int},
     primary key (assessment_id, source, cover_key, ports),
     foreign key (organization_id, import_id) references imports (organization_id, id) on delete cascade,
     foreign key (organization_id, assessment_id) references assessments (organization_id, id) on delete cascade

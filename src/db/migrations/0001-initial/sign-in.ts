@@ -19,7 +19,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
   `create index sessions_by_use on sessions (last_used_at)`,
 
   // Tries at a password, and requests for mail, by the time of each.
-  `create table attempts (
+  `create table throttled_attempts (
     subject ${text} not null,
     address ${text} not null,
     times ${text} not null,
@@ -27,8 +27,8 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     ends_at ${int} not null,
     primary key (subject, address)
   ) ${clustered}`,
-  `create index attempts_by_end on attempts (ends_at)`,
-  `create index attempts_by_address on attempts (address)`,
+  `create index throttled_attempts_by_end on throttled_attempts (ends_at)`,
+  `create index throttled_attempts_by_address on throttled_attempts (address)`,
 
   // Links that someone made by hand, and those that anybody had mailed: neither end the others.
   `create table password_resets (

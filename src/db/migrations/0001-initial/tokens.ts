@@ -24,12 +24,12 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
   ) ${table}`,
   `create index tokens_by_user on tokens (user_id, created_at)`,
 
-  `create table credential_changes (
+  `create table credential_versions (
     id ${int} primary key check (id = 1),
-    changes ${int} not null,
-    key_changes ${int} not null
+    credentials ${int} not null,
+    signing_keys ${int} not null
   ) ${table}`,
-  `insert into credential_changes (id, changes, key_changes) values (1, 0, 0)`,
+  `insert into credential_versions (id, credentials, signing_keys) values (1, 0, 0)`,
 
   // Sealed with the master key, which is not in here: a copy of the database is not enough to sign tokens.
   `create table deployment_keys (
@@ -76,7 +76,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
   ) ${clustered}`,
   `create index oauth_consents_by_client on oauth_consents (client_id)`,
 
-  `create table oauth_codes (
+  `create table authorization_codes (
     code_hash ${text} primary key,
     client_id ${text} not null references oauth_clients (id) on delete cascade,
     user_id ${int} not null references users (id) on delete cascade,
@@ -87,9 +87,9 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     expires_at ${int} not null,
     used_at ${int}
   ) ${clustered}`,
-  `create index oauth_codes_by_client on oauth_codes (client_id)`,
-  `create index oauth_codes_by_user on oauth_codes (user_id)`,
-  `create index oauth_codes_by_expiry on oauth_codes (expires_at)`,
+  `create index authorization_codes_by_client on authorization_codes (client_id)`,
+  `create index authorization_codes_by_user on authorization_codes (user_id)`,
+  `create index authorization_codes_by_expiry on authorization_codes (expires_at)`,
 
   `create table refresh_tokens (
     id ${text} primary key,

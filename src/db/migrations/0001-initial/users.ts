@@ -6,9 +6,9 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
     id ${id},
     uid ${text} not null unique,
     email ${text} not null,
-    email_key ${text} not null unique,
+    normalized_email ${text} not null unique,
     name ${text},
-    name_key ${text},
+    search_name ${text},
     organization_id ${int} references organizations (id),
     admin ${int} not null default 0 check (admin in (0, 1)),
     staff ${int} not null default 0 check (staff in (0, 1)),
@@ -25,7 +25,7 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
   `create unique index users_by_organization on users (organization_id, id)`,
   // What the members of assessment groups refer to.
   `create unique index users_by_organization_and_uid on users (organization_id, id, uid)`,
-  `create index users_by_address on users (organization_id, email_key)`,
+  `create index users_by_address on users (organization_id, normalized_email)`,
   `create index users_who_administer on users (organization_id, id) where admin = 1`,
 
   // Staff without a row reach every organization, so the last one must not go with its organization.
@@ -38,8 +38,8 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
   // Who was invited and never signed in is deleted by a ban; this is what stays of it.
   `create table banned_addresses (
     organization_id ${int} not null references organizations (id) on delete cascade,
-    email_key ${text} not null,
+    normalized_email ${text} not null,
     banned_at ${int} not null,
-    primary key (organization_id, email_key)
+    primary key (organization_id, normalized_email)
   ) ${clustered}`,
 ];

@@ -3,7 +3,7 @@ import type { SchemaDialect } from '../migration.ts';
 /** Vulnerabilities, their tags and their timeline. */
 export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: SchemaDialect): string[] => [
   // What is narrowed and sorted by comes first, what is long last. `reported_at` is in seconds since 1970, as it is told.
-  // Lists in it are JSON. What is read by many is counted in `tallies`.
+  // Lists in it are JSON. What is read by many is counted in `counters`.
   `create table vulnerabilities (
     id ${id},
     organization_id ${int} not null,
@@ -41,8 +41,8 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     validation_steps ${text} not null default '[]',
     http_requests ${text} not null default '[]',
     reference_urls ${text} not null default '[]',
-    title_key ${text} not null default '',
-    description_key ${text} not null default '',
+    search_title ${text} not null default '',
+    search_description ${text} not null default '',
     unique (organization_id, id),
     foreign key (organization_id, assessment_id) references assessments (organization_id, id)
   ) ${table}`,
@@ -63,10 +63,10 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
     id ${id},
     organization_id ${int} not null references organizations (id),
     name ${text} not null,
-    name_key ${text} not null,
+    normalized_name ${text} not null,
     editable ${int} not null default 1 check (editable in (0, 1)),
     version ${int} not null default 1,
-    unique (organization_id, name_key),
+    unique (organization_id, normalized_name),
     unique (organization_id, id)
   ) ${table}`,
 

@@ -63,21 +63,21 @@ export async function undoSightings(
   const some = sql<SqlBool>`assessment_id = ${assessmentId} and vulnerability_id > ${after} and vulnerability_id <= ${to}`;
   await tx
     .updateTable('scanner_findings')
-    .set({ prior_seen_at: null, prior_import_id: null })
+    .set({ previous_seen_at: null, previous_import_id: null })
     .where(some)
-    .where('prior_import_id', '=', id)
+    .where('previous_import_id', '=', id)
     .execute();
   await tx
     .updateTable('scanner_findings')
     .set((eb) => ({
-      last_seen_at: eb.fn.coalesce('prior_seen_at', 'last_seen_at'),
-      last_import_id: eb.fn.coalesce('prior_import_id', 'last_import_id'),
-      prior_seen_at: null,
-      prior_import_id: null,
+      last_seen_at: eb.fn.coalesce('previous_seen_at', 'last_seen_at'),
+      last_import_id: eb.fn.coalesce('previous_import_id', 'last_import_id'),
+      previous_seen_at: null,
+      previous_import_id: null,
     }))
     .where(some)
     .where('last_import_id', '=', id)
-    .where('prior_import_id', 'is not', null)
+    .where('previous_import_id', 'is not', null)
     .execute();
   const back = await tx
     .updateTable('scanner_findings')

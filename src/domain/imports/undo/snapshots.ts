@@ -32,20 +32,24 @@ export async function undoSnapshots(
   limit: number,
 ): Promise<UndoStep> {
   const rows = await tx
-    .selectFrom('import_changes')
-    .innerJoin('scanner_findings as seen', 'seen.vulnerability_id', 'import_changes.vulnerability_id')
+    .selectFrom('import_finding_snapshots')
+    .innerJoin(
+      'scanner_findings as seen',
+      'seen.vulnerability_id',
+      'import_finding_snapshots.vulnerability_id',
+    )
     .select([
       'seen.vulnerability_id as id',
       'before',
-      'content',
+      'content_hash as content',
       'first_seen_at',
       'last_import_id',
       'gone_at',
       'gone_import_id',
     ])
     .where('import_id', '=', id)
-    .where('import_changes.vulnerability_id', '>', after)
-    .orderBy('import_changes.vulnerability_id')
+    .where('import_finding_snapshots.vulnerability_id', '>', after)
+    .orderBy('import_finding_snapshots.vulnerability_id')
     .limit(limit)
     .execute();
   const ids = rows.map((row) => row.id);
@@ -124,7 +128,7 @@ export async function undoSnapshots(
   await replaceSnapshots(tx, handedOn);
   await insertDeltas(tx, sums.rows());
   await tx
-    .deleteFrom('import_changes')
+    .deleteFrom('import_finding_snapshots')
     .where('import_id', '=', id)
     .where((eb) => inList(tx, eb.ref('vulnerability_id'), ids))
     .execute();
@@ -175,7 +179,7 @@ async function restoreSightings(
   rows: readonly (string | number | null)[][],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await sql`update scanner_findings set content = ${itemText(1)}, first_seen_at = ${itemInteger(2)}, gone_at = ${itemInteger(3)},
+  await sql`update scanner_findings set content_hash = ${itemText(1)}, first_seen_at = ${itemInteger(2)}, gone_at = ${itemInteger(3)},
       gone_import_id = case when exists (select 1 from imports where imports.id = ${itemInteger(4)} and undone is not null)
         then ${id} else ${itemInteger(4)} end
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
@@ -184,7 +188,7 @@ async function restoreSightings(
 /** @param rows import, finding, snapshot */
 async function replaceSnapshots(tx: Transaction, rows: readonly (string | number)[][]): Promise<void> {
   if (rows.length === 0) return;
-  await sql`update import_changes set before = ${itemText(2)}
+  await sql`update import_finding_snapshots set before = ${itemText(2)}
     from ${jsonRowsTable(tx, rows)} where import_id = ${itemInteger(0)} and vulnerability_id = ${itemInteger(1)}`.execute(
     tx,
   );

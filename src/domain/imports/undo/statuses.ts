@@ -19,7 +19,7 @@ export async function undoStatuses(
 ): Promise<UndoStep> {
   const { id, organizationId } = undone;
   const rows = await tx
-    .selectFrom('import_statuses as status')
+    .selectFrom('import_status_changes as status')
     .innerJoin('vulnerabilities as finding', 'finding.id', 'status.vulnerability_id')
     .innerJoin('scanner_findings as seen', 'seen.vulnerability_id', 'status.vulnerability_id')
     .select([
@@ -75,7 +75,7 @@ export async function undoStatuses(
     );
     await insertDeltas(tx, sums.rows());
     await tx
-      .deleteFrom('import_statuses')
+      .deleteFrom('import_status_changes')
       .where('import_id', '=', id)
       .where((eb) =>
         inList(

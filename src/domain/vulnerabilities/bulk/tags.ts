@@ -109,7 +109,7 @@ async function tagIdsByName(
     .selectFrom('vulnerability_tags')
     .select('id')
     .where('organization_id', '=', organization)
-    .where(({ ref }) => inList(tx, ref('name_key'), [...new Set(names.map(normalizeName))]))
+    .where(({ ref }) => inList(tx, ref('normalized_name'), [...new Set(names.map(normalizeName))]))
     .execute();
   return rows.map(({ id }) => id);
 }
