@@ -354,7 +354,7 @@ describe('How many wait', () => {
     await insertImport(server, { organizationId: organization.id, state: 'running' });
     const before = await imports();
     const { status, body } = await start();
-    expect([status, body.detail]).toEqual([409, expect.stringContaining('20 imports')]);
+    expect([status, body.detail]).toEqual([409, expect.stringContaining('20 queued imports')]);
     expect(await imports()).toEqual(before);
     expect(await waitingContents()).toEqual([]);
     // Others do not wait for them.
