@@ -1,23 +1,10 @@
 import { SaxesParser } from 'saxes';
 import { REPORT_FORMATS } from './formats/index.ts';
 import { StreamingTextDecoder } from './parsing/encodings.ts';
-import { type ByteSource, ReportError, type ReportFormat, type ReportSample } from './report.ts';
+import type { ByteSource, ReportFormat, ReportSample } from './report.ts';
 
 const MAX_SAMPLE = 1024 * 1024;
 const MAX_DEPTH = 200;
-
-/**
- * Recognises a report by what stands in its first MiB.
- * @param source unpacked
- * @returns the one format that it is; `undefined` when no format knows it, or more than one
- * @throws ReportError when there is not a byte, or it cannot be unpacked
- */
-export async function detectFormat(source: ByteSource): Promise<ReportFormat | undefined> {
-  const sample = await readSample(source);
-  if (sample.text.trim() === '') throw new ReportError('The report is empty.');
-  const [format, ...others] = matchingFormats(sample);
-  return others.length === 0 ? format : undefined;
-}
 
 /** @returns every format that matches the sample */
 export function matchingFormats(sample: ReportSample): ReportFormat[] {

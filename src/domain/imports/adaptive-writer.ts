@@ -36,10 +36,10 @@ export class AdaptiveWriter {
   readonly #db: Database;
   readonly #signal: AbortSignal;
   readonly #dryRun: boolean;
-  readonly #most: number;
+  readonly #maxBatch: number;
   #size: number;
   #written = 0;
-  #look = FIRST_ANALYZE;
+  #nextAnalyze = FIRST_ANALYZE;
   /** Ends when the next transaction may begin. */
   #pause: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +51,7 @@ export class AdaptiveWriter {
     this.#signal = signal;
     this.#dryRun = options.dryRun;
     this.#size = options.size;
-    this.#most = options.most;
+    this.#maxBatch = options.most;
   }
 
   /** Rows for the next transaction. */
@@ -64,34 +64,36 @@ export class AdaptiveWriter {
    * @param things number of rows in it
    * @throws the reason of the signal once it is aborted
    */
-  async write<T>(things: number, unit: (tx: Transaction) => Promise<T>): Promise<T> {
+  async write<T>(rowCount: number, work: (tx: Transaction) => Promise<T>): Promise<T> {
     await this.#pause;
     this.#signal.throwIfAborted();
     let taken = 0;
     const timed = async (tx: Transaction): Promise<T> => {
       const started = performance.now();
-      const value = await unit(tx);
+      const value = await work(tx);
       taken = performance.now() - started;
       return value;
     };
-    const value = await (this.#dryRun ? this.#rolledBack(timed) : this.#db.write(timed));
-    if (things >= this.#size / 2 && taken > 0) {
-      const fitting = (things * TARGET_MILLISECONDS[this.#db.engine]) / taken;
-      this.#size = Math.round(Math.min(Math.max(fitting, this.#size / 2, 10), this.#size * 2, this.#most));
+    const value = await (this.#dryRun ? this.#writeAndRollBack(timed) : this.#db.write(timed));
+    if (rowCount >= this.#size / 2 && taken > 0) {
+      const fittingSize = (rowCount * TARGET_MILLISECONDS[this.#db.engine]) / taken;
+      this.#size = Math.round(
+        Math.min(Math.max(fittingSize, this.#size / 2, 10), this.#size * 2, this.#maxBatch),
+      );
     }
-    this.#written += things;
-    if (this.#written >= this.#look && !this.#dryRun) {
-      this.#look = this.#written * 2;
+    this.#written += rowCount;
+    if (this.#written >= this.#nextAnalyze && !this.#dryRun) {
+      this.#nextAnalyze = this.#written * 2;
       await this.#db.write((tx) => analyzeGrownTables(tx, GROWING_TABLES));
     }
     this.#pause = delay(PAUSE_BETWEEN);
     return value;
   }
 
-  async #rolledBack<T>(unit: (tx: Transaction) => Promise<T>): Promise<T> {
+  async #writeAndRollBack<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     try {
       return await this.#db.write(async (tx) => {
-        throw new DryRunRollback(await unit(tx));
+        throw new DryRunRollback(await work(tx));
       });
     } catch (error) {
       if (error instanceof DryRunRollback) return error.value as T;

@@ -35,21 +35,21 @@ export async function applyReportedHosts(
   hosts: readonly ScannedHost[],
   now: number,
 ): Promise<AppliedHosts> {
-  const act = { actor: job.caller, now };
+  const by = { actor: job.caller, now };
   const origin: ScanSource = {
     importId: job.id,
     ...(isLimitedToListedAssets(job) && job.assessment !== null
       ? { limitedToAssessment: job.assessment.id }
       : {}),
   };
-  const done = await upsertScannedHosts(tx, act, job.organizationId, coverage, hosts, origin);
-  if (job.assessment !== null && done.createdHosts.length > 0)
-    await addNewAssetsToListing(tx, act, job.assessment.uid, done.createdHosts);
+  const applied = await upsertScannedHosts(tx, by, job.organizationId, coverage, hosts, origin);
+  if (job.assessment !== null && applied.createdHosts.length > 0)
+    await addNewAssetsToListing(tx, by, job.assessment.uid, applied.createdHosts);
   return {
-    created: done.createdHosts.map(({ address }) => address),
-    updated: done.updated,
-    portsOpened: done.openedPorts,
-    portsClosed: done.closedPorts,
-    denied: done.skipped,
+    created: applied.createdHosts.map(({ address }) => address),
+    updated: applied.updated,
+    portsOpened: applied.openedPorts,
+    portsClosed: applied.closedPorts,
+    denied: applied.skipped,
   };
 }

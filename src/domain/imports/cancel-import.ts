@@ -16,14 +16,14 @@ import { type ImportView, readImport } from './import-list.ts';
  */
 export async function cancelImport(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
 ): Promise<{ cancelled: ImportView; unused: string[] }> {
-  const { state, organizationId } = await lockImport(tx, act.actor, id);
+  const { state, organizationId } = await lockImport(tx, by.actor, id);
   if (state !== 'queued' && state !== 'running')
     throw new DomainError('conflict', { code: 'import-ended', params: { state } });
   const object = ['import', id] as const;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'import.cancel',
     object,
     organizationId,
@@ -32,7 +32,7 @@ export async function cancelImport(
   });
   if (state === 'running') {
     await tx.updateTable('imports').set({ cancel_requested: 1 }).where('id', '=', id).execute();
-    return { cancelled: await readImport(tx, act.actor, id), unused: [] };
+    return { cancelled: await readImport(tx, by.actor, id), unused: [] };
   }
   await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
   const { blob_key: key } = await tx
@@ -43,13 +43,13 @@ export async function cancelImport(
   const unused = key === null ? [] : [key];
   await tx
     .updateTable('imports')
-    .set({ state: 'cancelled', cancel_requested: 1, blob_key: null, finished_at: act.now })
+    .set({ state: 'cancelled', cancel_requested: 1, blob_key: null, finished_at: by.now })
     .where('id', '=', id)
     .execute();
   await releaseContents(tx, unused);
   const after = { state: 'cancelled' };
-  await recordEvent(tx, act, { action: 'import.end', object, organizationId, before: null, after });
-  return { cancelled: await readImport(tx, act.actor, id), unused };
+  await recordEvent(tx, by, { action: 'import.end', object, organizationId, before: null, after });
+  return { cancelled: await readImport(tx, by.actor, id), unused };
 }
 
 /**
@@ -57,17 +57,13 @@ export async function cancelImport(
  * @throws DomainError `not-found` if the caller cannot see it, `forbidden` if the caller neither started it nor is an
  *   admin, `conflict` if it has not ended, or is undone or being undone
  */
-export async function requestUndo(
-  tx: Transaction,
-  act: Attribution<Caller>,
-  id: number,
-): Promise<ImportView> {
-  const view = await lockImport(tx, act.actor, id);
+export async function requestUndo(tx: Transaction, by: Attribution<Caller>, id: number): Promise<ImportView> {
+  const view = await lockImport(tx, by.actor, id);
   if (view.state === 'queued' || view.state === 'running')
     throw new DomainError('conflict', { code: 'import-running' });
   if (view.undone !== null) throw new DomainError('conflict', { code: 'import-undone' });
-  const payload = { import: id, undoneBy: serializeCaller(act.actor) };
-  const isFirst = await addJob(tx, IMPORT_JOB, payload, act.now, undefined, importJobKey(id));
+  const payload = { import: id, undoneBy: serializeCaller(by.actor) };
+  const isFirst = await addJob(tx, IMPORT_JOB, payload, by.now, undefined, importJobKey(id));
   if (!isFirst) throw new DomainError('conflict', { code: 'import-undo-running' });
   return view;
 }

@@ -25,13 +25,13 @@ export function serializeCaller(caller: Caller): string {
 }
 
 export function deserializeCaller(text: string): Caller {
-  const kept = JSON.parse(text) as Caller & { scopes: Scope[] };
-  return { ...kept, scopes: new Set(kept.scopes) };
+  const stored = JSON.parse(text) as Caller & { scopes: Scope[] };
+  return { ...stored, scopes: new Set(stored.scopes) };
 }
 
 /** @returns whether any instance runs an import */
 export async function isImportRunning(read: ReadConnection): Promise<boolean> {
-  const held = read
+  const runningJobs = read
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', IMPORT_JOB)
@@ -105,7 +105,7 @@ export async function startRun(
   id: number,
   now: number,
 ): Promise<RunnableImport | undefined> {
-  const begun = await tx
+  const started = await tx
     .updateTable('imports')
     .set((eb) => ({ state: 'running' as const, started_at: eb.fn.coalesce('started_at', eb.val(now)) }))
     .where('id', '=', id)
@@ -123,29 +123,29 @@ export async function startRun(
       'cancel_requested',
     ])
     .executeTakeFirst();
-  if (begun === undefined || begun.blob_key === null) return undefined;
+  if (started === undefined || started.blob_key === null) return undefined;
   const assessment =
-    begun.assessment_id === null
+    started.assessment_id === null
       ? null
       : await tx
           .selectFrom('assessments')
           .select(['id', 'uid'])
-          .where('id', '=', begun.assessment_id)
+          .where('id', '=', started.assessment_id)
           .executeTakeFirstOrThrow();
   const caller = deserializeCaller(begun.started_by_caller);
   return {
     id,
-    organizationId: begun.organization_id,
+    organizationId: started.organization_id,
     assessment,
     caller,
     canWriteAssets: ASSET_WRITE_SCOPES.some((scope) => caller.scopes.has(scope)),
-    options: JSON.parse(begun.options) as ImportOptions,
-    sha256: begun.sha256,
-    createdAt: begun.created_at,
-    format: begun.format,
-    size: begun.size,
-    contentKey: begun.blob_key,
-    isCancelled: begun.cancel_requested === 1,
+    options: JSON.parse(started.options) as ImportOptions,
+    sha256: started.sha256,
+    createdAt: started.created_at,
+    format: started.format,
+    size: started.size,
+    contentKey: started.blob_key,
+    isCancelled: started.cancel_requested === 1,
   };
 }
 
@@ -231,10 +231,10 @@ export async function finishUndo(
   id: number,
   counts: Omit<ImportUndone, 'at'>,
 ): Promise<void> {
-  const undone: ImportUndone = { at: now, ...counts };
+  const undoResult: ImportUndone = { at: now, ...counts };
   const row = await tx
     .updateTable('imports')
-    .set({ undone: JSON.stringify(undone) })
+    .set({ undone: JSON.stringify(undoResult) })
     .where('id', '=', id)
     .where('undone', 'is', null)
     .returning('organization_id')

@@ -195,8 +195,8 @@ export async function markGone(
     .orderBy('id')
     .modifyEnd(forNoKeyUpdate(tx, 'vulnerabilities'))
     .execute();
-  const left = open.filter((row) => row.gone_import_id !== job.id);
-  if (left.length > 0) await takeOverGone(tx, job, left, reportAt, now);
+  const leftOpen = open.filter((row) => row.gone_import_id !== job.id);
+  if (leftOpen.length > 0) await takeOverGone(tx, job, leftOpen, reportAt, now);
   const sums = new DeltaAccumulator();
   await changeFindingStatuses(tx, job, open, { status: STATUS.fixed, closedAt: reportAt }, sums, now);
   await insertDeltas(tx, sums.rows());

@@ -32,13 +32,13 @@ export async function countAlreadyApplied(
   db: ReadConnection,
   job: ImportJob,
 ): Promise<Partial<ImportResult>> {
-  const [made] = await db
+  const [created] = await db
     .selectFrom('assets')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('import_id', '=', job.id)
     .execute();
   const applied = {
-    assets_created: made?.count ?? 0,
+    assets_created: created?.count ?? 0,
     assets_updated: 0,
     ports_opened: 0,
     ports_closed: 0,

@@ -50,22 +50,22 @@ export async function findOrCreateAssets(
   const find = async (): Promise<void> => {
     const locations = [...new Set([...missing.values()].map(({ asset }) => asset.location))];
     const rows = await findAssetsByLocation(tx, { organization: job.organizationId, locations });
-    const reached = await linkableAssets(tx, job, rows);
+    const linkable = await linkableAssets(tx, job, rows);
     for (const row of rows) {
       const key = assetKey(row as AssetLocation);
-      if (missing.delete(key) && reached.has(row.id)) ids.set(key, row.id);
+      if (missing.delete(key) && linkable.has(row.id)) ids.set(key, row.id);
     }
   };
   await find();
   if (missing.size === 0 || !job.canWriteAssets) return { ids, created: [] };
 
-  const act = { actor: job.caller, now };
-  const wished = [...missing.values()];
+  const by = { actor: job.caller, now };
+  const toCreate = [...missing.values()];
   const uids = newAssetUids(missing.size, now);
-  const made = await insertAssets(
+  const createdAssets = await insertAssets(
     tx,
-    act,
-    wished.map(({ asset, seenAt }, index) => ({
+    by,
+    toCreate.map(({ asset, seenAt }, index) => ({
       uid: uids[index] as string,
       organizationId: job.organizationId,
       importId: job.id,
@@ -79,18 +79,20 @@ export async function findOrCreateAssets(
       },
     })),
   );
-  if (job.assessment !== null && made.size > 0)
+  if (job.assessment !== null && createdAssets.size > 0)
     await addNewAssetsToListing(
       tx,
-      act,
+      by,
       job.assessment.uid,
-      [...made].map(([uid, id]) => ({ id, uid })),
+      [...createdAssets].map(([uid, id]) => ({ id, uid })),
     );
   // A concurrent import may have created some of them first.
   await find();
   return {
     ids,
-    created: wished.flatMap(({ asset }, index) => (made.has(uids[index] as string) ? [asset] : [])),
+    created: toCreate.flatMap(({ asset }, index) =>
+      createdAssets.has(uids[index] as string) ? [asset] : [],
+    ),
   };
 }
 

@@ -98,8 +98,8 @@ async function resolveTarget<D extends ReadConnection>(
   });
   const { organizationId } = assessment;
   if (organization !== undefined) {
-    const named = await resolveTargetOrganization(db, caller, { uid: organization });
-    if (named.id !== organizationId)
+    const requested = await resolveTargetOrganization(db, caller, { uid: organization });
+    if (requested.id !== organizationId)
       throw invalidInput({
         property: 'organization',
         code: 'not-organization-of-assessment',
@@ -116,10 +116,10 @@ async function resolveTarget<D extends ReadConnection>(
  */
 export async function startImport(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   { format, filename, content, options, ...place }: NewImport,
 ): Promise<ImportView> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const { organizationId, assessment } = await resolveTarget(caller, place, tx, lockAssessment);
   validateFormatTarget(caller, place, format);
   // Serializes transactions that count queued imports.
@@ -160,7 +160,7 @@ export async function startImport(
   await addJob(tx, IMPORT_JOB, { import: id }, now, undefined, importJobKey(id));
   const view = await readImport(tx, caller, id);
   const { filename: name, size, sha256, assessment: uid } = view;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'import.start',
     object: ['import', id],
     organizationId,

@@ -36,15 +36,17 @@ export async function updateSeenFindings(
   for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
   await lowerFirstSeen(tx, earlier);
   await advanceLastSeen(tx, job, later);
-  const back = later.filter(({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity));
-  for (const { finding } of back)
+  const noLongerGone = later.filter(
+    ({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity),
+  );
+  for (const { finding } of noLongerGone)
     snapshots.add(finding.id, { gone: [finding.gone_at as number, finding.gone_import_id] });
   const changed = later.filter(({ sighting, finding }) => sighting.contentHash !== finding.content);
   const reopened = later.filter(
     ({ sighting, finding }) =>
       finding.status_id === STATUS.fixed && sighting.seenAt > (finding.closed_at ?? Infinity),
   );
-  await applyScannerChanges(tx, job, changed, back, snapshots, sums, now);
+  await applyScannerChanges(tx, job, changed, noLongerGone, snapshots, sums, now);
   const ids = await reopenFixed(tx, job, reopened, sums, now);
   const unlinked = later.filter(
     ({ sighting, finding }) => finding.is_linked === 0 && sighting.asset !== null,
@@ -52,14 +54,14 @@ export async function updateSeenFindings(
   const assetsCreated = await relinkAssets(tx, job, unlinked, snapshots, sums, now);
   await snapshots.save(tx, job, now);
   // Findings that an interrupted run of this import has updated.
-  const before = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
-  if (before.length === 0) return { reopened: ids, assetsCreated };
+  const alreadySeen = seen.flatMap(({ finding }) => (finding.last_import_id === job.id ? [finding.id] : []));
+  if (alreadySeen.length === 0) return { reopened: ids, assetsCreated };
   const rows = await tx
     .selectFrom('import_status_changes')
     .select('vulnerability_id')
     .where('import_id', '=', job.id)
     .where('after', '=', STATUS.pendingFix)
-    .where((eb) => inList(tx, eb.ref('vulnerability_id'), before))
+    .where((eb) => inList(tx, eb.ref('vulnerability_id'), alreadySeen))
     .execute();
   return {
     reopened: new Set([...ids, ...rows.map(({ vulnerability_id: id }) => id)]),
@@ -99,9 +101,9 @@ async function reopenFixed(
 ): Promise<Set<number>> {
   if (seen.length === 0) return new Set();
   const seenAt = new Map(seen.map(({ sighting, finding }) => [finding.id, sighting.seenAt]));
-  const held = await lockFindings(tx, { ids: [...seenAt.keys()] });
+  const locked = await lockFindings(tx, { ids: [...seenAt.keys()] });
   // A person may have decided in the meantime; their decision stays.
-  const rows = held.filter(
+  const rows = locked.filter(
     ({ id, status_id, closed_at }) =>
       status_id === STATUS.fixed && (seenAt.get(id) ?? 0) > (closed_at ?? Infinity),
   );
@@ -127,13 +129,13 @@ export async function relinkAssets(
     tx,
     unlinked.map(({ finding }) => finding.id),
   );
-  const wanted = unlinked.flatMap(({ finding, sighting: { asset, seenAt } }) =>
+  const relinkable = unlinked.flatMap(({ finding, sighting: { asset, seenAt } }) =>
     asset === null || edited.get(finding.id)?.has('asset_uids') === true
       ? []
       : [{ id: finding.id, asset, seenAt }],
   );
-  const { ids, created } = await findOrCreateAssets(tx, job, wanted, now);
-  const links = wanted.flatMap(({ id, asset, seenAt }) => {
+  const { ids, created } = await findOrCreateAssets(tx, job, relinkable, now);
+  const links = relinkable.flatMap(({ id, asset, seenAt }) => {
     const found = ids.get(assetKey(asset));
     return found === undefined ? [] : [{ id, asset: found, seenAt }];
   });
@@ -142,8 +144,8 @@ export async function relinkAssets(
     for (const link of links) seenAt.set(link.asset, Math.max(seenAt.get(link.asset) ?? 0, link.seenAt));
     await updateLastSeen(tx, [...seenAt]);
   }
-  const held = await lockFindings(tx, { ids: links.map(({ id }) => id) });
-  const rows = new Map(held.map((row) => [row.id, row]));
+  const locked = await lockFindings(tx, { ids: links.map(({ id }) => id) });
+  const rows = new Map(locked.map((row) => [row.id, row]));
   await insertVulnerabilityAssets(
     tx,
     links.map(({ id, asset }) => [job.organizationId, id, asset]),

@@ -66,28 +66,28 @@ export async function upsertFindings(
   for (const row of await knownFindings(tx, { assessment: job.assessment.id, identities }))
     known.set(row.identity, row);
 
-  const least = job.options.minimumSeverity === null ? 0 : severityRank(job.options.minimumSeverity);
-  const made = sightings.filter(
-    ({ identity, severity }) => !known.has(identity) && severityRank(severity) >= least,
+  const minimumRank = job.options.minimumSeverity === null ? 0 : severityRank(job.options.minimumSeverity);
+  const newSightings = sightings.filter(
+    ({ identity, severity }) => !known.has(identity) && severityRank(severity) >= minimumRank,
   );
   const sums = new DeltaAccumulator();
-  const assetsCreated = await createFindings(tx, job, made, sums, now);
+  const assetsCreated = await createFindings(tx, job, newSightings, sums, now);
   const seen = sightings.flatMap((sighting) => {
     const finding = known.get(sighting.identity);
     return finding === undefined ? [] : [{ sighting, finding }];
   });
-  const { reopened, ...again } = await updateSeenFindings(tx, job, seen, sums, now);
+  const { reopened, ...updated } = await updateSeenFindings(tx, job, seen, sums, now);
   // Last, because concurrent transactions write to the same counters.
   await insertDeltas(tx, sums.rows());
 
-  const isMade = new Set(made.map(({ identity }) => identity));
+  const isNew = new Set(newSightings.map(({ identity }) => identity));
   const outcomes = sightings.map(({ identity }): SightingOutcome => {
     const finding = known.get(identity);
-    if (finding === undefined) return isMade.has(identity) ? 'new' : 'below';
+    if (finding === undefined) return isNew.has(identity) ? 'new' : 'below';
     if (finding.import_id === job.id) return 'new';
     return reopened.has(finding.id) ? 'reopened' : 'again';
   });
-  return { outcomes, assetsCreated: [...assetsCreated, ...again.assetsCreated] };
+  return { outcomes, assetsCreated: [...assetsCreated, ...updated.assetsCreated] };
 }
 
 /** @returns the created assets */
@@ -100,8 +100,10 @@ async function createFindings(
 ): Promise<AssetLocation[]> {
   if (sightings.length === 0) return [];
   const { options, caller, organizationId } = job;
-  const placed = sightings.flatMap(({ asset, seenAt }) => (asset === null ? [] : [{ asset, seenAt }]));
-  const assets = await findOrCreateAssets(tx, job, placed, now);
+  const assetSightings = sightings.flatMap(({ asset, seenAt }) =>
+    asset === null ? [] : [{ asset, seenAt }],
+  );
+  const assets = await findOrCreateAssets(tx, job, assetSightings, now);
   const assetOf = ({ asset }: Sighting) => (asset === null ? undefined : assets.ids.get(assetKey(asset)));
   const seenAt = new Map<number, number>();
   for (const sighting of sightings) {
@@ -116,10 +118,10 @@ async function createFindings(
   const decisions = options.carry
     ? await findCarriedDecisions(tx, job, sightings)
     : new Map<string, number>();
-  const covered = await findNewerCoverage(tx, job, job.id, sightings.map(toCoverable));
+  const newerCoverage = await findNewerCoverage(tx, job, job.id, sightings.map(toCoverable));
 
   const findings = sightings.map((sighting): NewFinding => {
-    const gone = covered.get(sighting.identity) ?? null;
+    const gone = newerCoverage.get(sighting.identity) ?? null;
     const decision = decisions.get(sighting.identity);
     const base = { sighting, asset: assetOf(sighting), gone };
     if (decision !== undefined) return { ...base, statusId: decision };

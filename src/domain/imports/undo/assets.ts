@@ -15,7 +15,7 @@ export async function undoAssets(
   after: number,
   limit: number,
 ): Promise<UndoStep> {
-  const made = await tx
+  const created = await tx
     .selectFrom('assets')
     .selectAll()
     .where('import_id', '=', id)
@@ -24,8 +24,8 @@ export async function undoAssets(
     .limit(limit)
     .modifyEnd(forNoKeyUpdate(tx))
     .execute();
-  const ids = made.map((row) => row.id);
-  const { rows: alone } = await sql<{ id: number }>`select assets.id from assets
+  const ids = created.map((row) => row.id);
+  const { rows: unreferenced } = await sql<{ id: number }>`select assets.id from assets
     where ${inList(tx, sql.ref<number>('assets.id'), ids)}
       and assets.version = 1 and coalesce(assets.last_seen, 0) <= ${createdAt}
       and not exists (select 1 from vulnerability_assets as link where link.asset_id = assets.id)
@@ -34,20 +34,20 @@ export async function undoAssets(
         and not (listed.assessment_id = ${assessmentId ?? 0} and listed.scope_rules = '[]'))
       and not exists (select 1 from port_events as event where event.asset_id = assets.id
         and (event.import_id is null or event.import_id <> ${id}))`.execute(tx);
-  const isAlone = new Set(alone.map((row) => row.id));
-  const gone = made.filter((row) => isAlone.has(row.id));
-  for (const row of gone) {
+  const isUnreferenced = new Set(unreferenced.map((row) => row.id));
+  const deleted = created.filter((row) => isUnreferenced.has(row.id));
+  for (const row of deleted) {
     await deleteCounters(tx, 'asset', row.id);
     await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
   }
-  if (gone.length > 0)
+  if (deleted.length > 0)
     await tx
       .deleteFrom('assets')
-      .where((eb) => inList(tx, eb.ref('id'), [...isAlone]))
+      .where((eb) => inList(tx, eb.ref('id'), [...isUnreferenced]))
       .execute();
   await recordEvents(
     tx,
-    gone.map(({ uid, type, location, name }) => ({
+    deleted.map(({ uid, type, location, name }) => ({
       by,
       change: {
         action: 'asset.delete',
@@ -58,5 +58,5 @@ export async function undoAssets(
       },
     })),
   );
-  return undoStep(made, limit, ids.at(-1), gone.length);
+  return undoStep(created, limit, ids.at(-1), deleted.length);
 }

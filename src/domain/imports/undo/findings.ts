@@ -76,12 +76,15 @@ export async function undoFindings(
     )
     .execute();
   const isUntouched = new Set(untouched.map((row) => row.vulnerability_id));
-  const gone = rows.filter((row) => isUntouched.has(row.id));
-  if (gone.length > 0) {
-    const goneIds = gone.map((row) => row.id);
-    const [assets, tags] = [await linkedIds(tx, 'assets', goneIds), await linkedIds(tx, 'tags', goneIds)];
+  const deletable = rows.filter((row) => isUntouched.has(row.id));
+  if (deletable.length > 0) {
+    const deletableIds = deletable.map((row) => row.id);
+    const [assets, tags] = [
+      await linkedIds(tx, 'assets', deletableIds),
+      await linkedIds(tx, 'tags', deletableIds),
+    ];
     const sums = new DeltaAccumulator();
-    for (const row of gone)
+    for (const row of deletable)
       sums.add(
         counterDeltas(
           {
@@ -97,11 +100,11 @@ export async function undoFindings(
       );
     await tx
       .deleteFrom('vulnerabilities')
-      .where((eb) => inList(tx, eb.ref('id'), goneIds))
+      .where((eb) => inList(tx, eb.ref('id'), deletableIds))
       .execute();
     await insertDeltas(tx, sums.rows());
   }
-  return undoStep(rows, limit, ids.at(-1), gone.length);
+  return undoStep(rows, limit, ids.at(-1), deletable.length);
 }
 
 /** @returns the highest vulnerability id of a scanner finding */

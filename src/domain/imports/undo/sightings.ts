@@ -55,11 +55,11 @@ export async function coverageByOthers(
  */
 export async function undoSightings(
   tx: Transaction,
-  undone: ImportToUndo,
+  target: ImportToUndo,
   after: number,
   to: number,
 ): Promise<void> {
-  const { id, assessmentId } = undone;
+  const { id, assessmentId } = target;
   const some = sql<SqlBool>`assessment_id = ${assessmentId} and vulnerability_id > ${after} and vulnerability_id <= ${to}`;
   await tx
     .updateTable('scanner_findings')
@@ -79,16 +79,16 @@ export async function undoSightings(
     .where('last_import_id', '=', id)
     .where('previous_import_id', 'is not', null)
     .execute();
-  const back = await tx
+  const noLongerGone = await tx
     .updateTable('scanner_findings')
     .set({ gone_at: null, gone_import_id: null })
     .where(some)
     .where('gone_import_id', '=', id)
     .returning(['vulnerability_id as id', 'source', 'cover_key', 'cover_host', 'cover_ports', 'last_seen_at'])
     .execute();
-  const covering = await coverageByOthers(tx, undone, back);
-  if (covering.size === 0) return;
-  const rows = [...covering].map(([finding, { coveredAt, importId }]) => [finding, coveredAt, importId]);
+  const coverage = await coverageByOthers(tx, target, noLongerGone);
+  if (coverage.size === 0) return;
+  const rows = [...coverage].map(([finding, { coveredAt, importId }]) => [finding, coveredAt, importId]);
   await sql`update scanner_findings set gone_at = ${itemInteger(1)}, gone_import_id = ${itemInteger(2)}
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }

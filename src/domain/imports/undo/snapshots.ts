@@ -53,24 +53,24 @@ export async function undoSnapshots(
     .limit(limit)
     .execute();
   const ids = rows.map((row) => row.id);
-  const held = new Map((await lockFindings(tx, { ids })).map((row) => [row.id, row]));
+  const locked = new Map((await lockFindings(tx, { ids })).map((row) => [row.id, row]));
   const [edited, next] = [await fieldsEditedByPeople(tx, ids), await nextSnapshots(tx, id, ids)];
   const updates: (string | number | null)[][] = [];
   const entries: TimelineEntry[] = [];
   const sightings: (string | number | null)[][] = [];
-  const handedOn: (string | number)[][] = [];
+  const mergedSnapshots: (string | number)[][] = [];
   const sums = new DeltaAccumulator();
   let kept = 0;
   for (const { id: finding, before: text, ...seen } of rows) {
-    const row = held.get(finding);
+    const row = locked.get(finding);
     if (row === undefined) continue;
     const before = JSON.parse(text) as FindingSnapshot;
-    const own = edited.get(finding);
+    const editedByPeople = edited.get(finding);
     const later = next.get(finding);
-    const wanted = Object.keys(before.columns ?? {}) as ScannerColumn[];
-    const free = wanted.filter((column) => own?.has(FIELD_OF_COLUMN[column]) !== true);
-    if (free.length < wanted.length) kept += 1;
-    const back = free.filter(
+    const overwritten = Object.keys(before.columns ?? {}) as ScannerColumn[];
+    const restorable = overwritten.filter((column) => editedByPeople?.has(FIELD_OF_COLUMN[column]) !== true);
+    if (restorable.length < overwritten.length) kept += 1;
+    const back = restorable.filter(
       (column) => later?.before.columns?.[column] === undefined && before.columns?.[column] !== row[column],
     );
     const values: ScannerColumns = {
@@ -116,16 +116,16 @@ export async function undoSnapshots(
       ...gone,
     ]);
     if (later !== undefined)
-      handedOn.push([
+      mergedSnapshots.push([
         later.importId,
         finding,
-        JSON.stringify(mergeIntoNextSnapshot(before, later.before, free)),
+        JSON.stringify(mergeIntoNextSnapshot(before, later.before, restorable)),
       ]);
   }
   await overwriteFields(tx, updates, now);
   await recordTimelineEntries(tx, { actor, now }, entries);
   await restoreSightings(tx, id, sightings);
-  await replaceSnapshots(tx, handedOn);
+  await replaceSnapshots(tx, mergedSnapshots);
   await insertDeltas(tx, sums.rows());
   await tx
     .deleteFrom('import_finding_snapshots')
@@ -142,10 +142,10 @@ const isInTimeline = (column: ScannerColumn): boolean => column !== 'http_reques
 function mergeIntoNextSnapshot(
   before: FindingSnapshot,
   later: FindingSnapshot,
-  free: readonly ScannerColumn[],
+  restorable: readonly ScannerColumn[],
 ): FindingSnapshot {
   const columns = { ...later.columns };
-  for (const column of free)
+  for (const column of restorable)
     if (columns[column] !== undefined) Object.assign(columns, { [column]: before.columns?.[column] });
   return {
     ...later,

@@ -12,12 +12,12 @@ import { coverageByOthers, type SeenFinding } from './sightings.ts';
 /** Restores the statuses that the import set, unless a person or another import has changed or confirmed them since. */
 export async function undoStatuses(
   tx: Transaction,
-  undone: ImportToUndo,
+  target: ImportToUndo,
   { actor, now }: Attribution,
   after: number,
   limit: number,
 ): Promise<UndoStep> {
-  const { id, organizationId } = undone;
+  const { id, organizationId } = target;
   const rows = await tx
     .selectFrom('import_status_changes as status')
     .innerJoin('vulnerabilities as finding', 'finding.id', 'status.vulnerability_id')
@@ -48,20 +48,20 @@ export async function undoStatuses(
     .limit(limit)
     .modifyEnd(forNoKeyUpdate(tx, 'finding'))
     .execute();
-  const fixedByOthers = await fixedByLaterReports(tx, undone, rows);
-  const back = rows.filter(
+  const fixedByOthers = await fixedByLaterReports(tx, target, rows);
+  const restorable = rows.filter(
     (row) =>
       row.status_id === row.after &&
       row.status_set_at === row.set_at &&
       (row.after === STATUS.fixed ? !fixedByOthers.has(row.id) : row.last_import_id === id),
   );
-  if (back.length > 0) {
+  if (restorable.length > 0) {
     const sums = new DeltaAccumulator();
     sums.add(
       await changeStatuses(
         tx,
         { actor, now },
-        back.map((row) => ({
+        restorable.map((row) => ({
           id: row.id,
           organizationId,
           assessmentId: row.assessment_id,
@@ -81,22 +81,22 @@ export async function undoStatuses(
         inList(
           tx,
           eb.ref('vulnerability_id'),
-          back.map((row) => row.id),
+          restorable.map((row) => row.id),
         ),
       )
       .execute();
   }
-  return undoStep(rows, limit, rows.at(-1)?.id, back.length);
+  return undoStep(rows, limit, rows.at(-1)?.id, restorable.length);
 }
 
 /** @returns the ids of findings that a later report with `whenGone: 'fix'` does not contain either */
 async function fixedByLaterReports(
   tx: Transaction,
-  undone: ImportToUndo,
+  target: ImportToUndo,
   rows: readonly SeenFinding[],
 ): Promise<ReadonlySet<number>> {
-  const covering = await coverageByOthers(tx, undone, rows);
-  if (covering.size === 0) return new Set();
+  const coverage = await coverageByOthers(tx, target, rows);
+  if (coverage.size === 0) return new Set();
   const imports = await tx
     .selectFrom('imports')
     .select(['id', 'options'])
@@ -104,7 +104,7 @@ async function fixedByLaterReports(
       inList(
         tx,
         eb.ref('id'),
-        [...covering.values()].map(({ importId }) => importId),
+        [...coverage.values()].map(({ importId }) => importId),
       ),
     )
     .execute();
@@ -113,5 +113,5 @@ async function fixedByLaterReports(
       (JSON.parse(options) as Partial<ImportOptions>).whenGone === 'fix' ? [id] : [],
     ),
   );
-  return new Set([...covering].flatMap(([id, { importId }]) => (fixing.has(importId) ? [id] : [])));
+  return new Set([...coverage].flatMap(([id, { importId }]) => (fixing.has(importId) ? [id] : [])));
 }

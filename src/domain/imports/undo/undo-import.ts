@@ -23,18 +23,18 @@ export async function undoImport(
   id: number,
 ): Promise<Omit<ImportUndone, 'at'>> {
   const counts = { findings: 0, assets: 0, statuses: 0, kept: 0 };
-  const undone = await findImportToUndo(db.read, id);
-  if (undone === undefined) return counts;
-  const units = new AdaptiveWriter(db, signal, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
-  const act = () => ({ actor: caller, now: clock() });
-  const every = async (
+  const target = await findImportToUndo(db.read, id);
+  if (target === undefined) return counts;
+  const writer = new AdaptiveWriter(db, signal, { dryRun: false, size: FIRST_BATCH, most: MAX_BATCH });
+  const by = () => ({ actor: caller, now: clock() });
+  const repeat = async (
     of: 'findings' | 'assets' | 'statuses' | undefined,
     step: (tx: Transaction, after: number, limit: number) => Promise<UndoStep>,
   ): Promise<void> => {
     for (let after: number | null = 0; after !== null;) {
       const from: number = after;
-      const limit = units.batchSize;
-      const { last, done, kept }: UndoStep = await units.write(limit, (tx) => step(tx, from, limit));
+      const limit = writer.batchSize;
+      const { last, done, kept }: UndoStep = await writer.write(limit, (tx) => step(tx, from, limit));
       if (of !== undefined) counts[of] += done;
       counts.kept += kept;
       after = last;
@@ -42,13 +42,13 @@ export async function undoImport(
   };
   // Coverage first, because other reports may cover the same. Statuses and texts before sightings, because the last
   // sighting decides whether they are restored. Assets last, once nothing links to them.
-  await units.write(1, (tx) => undoCoverage(tx, undone));
-  await every('statuses', (tx, after, limit) => undoStatuses(tx, undone, act(), after, limit));
-  await every('findings', (tx, after, limit) => undoFindings(tx, undone, after, limit));
-  await every(undefined, (tx, after, limit) => undoSnapshots(tx, undone, act(), after, limit));
-  const last = undone.assessmentId === null ? 0 : await lastFindingId(db.read);
+  await writer.write(1, (tx) => undoCoverage(tx, target));
+  await repeat('statuses', (tx, after, limit) => undoStatuses(tx, target, by(), after, limit));
+  await repeat('findings', (tx, after, limit) => undoFindings(tx, target, after, limit));
+  await repeat(undefined, (tx, after, limit) => undoSnapshots(tx, target, by(), after, limit));
+  const last = target.assessmentId === null ? 0 : await lastFindingId(db.read);
   for (let after = 0; after < last; after += IDS_PER_BATCH)
-    await units.write(1, (tx) => undoSightings(tx, undone, after, after + IDS_PER_BATCH));
-  await every('assets', (tx, after, limit) => undoAssets(tx, undone, act(), after, limit));
+    await writer.write(1, (tx) => undoSightings(tx, target, after, after + IDS_PER_BATCH));
+  await repeat('assets', (tx, after, limit) => undoAssets(tx, target, by(), after, limit));
   return counts;
 }
