@@ -15,13 +15,13 @@ import { lockAdminCount, REMOVAL_ERRORS, notInOrganizationError } from './remove
 export const ADDITION_STATUSES = ['added', 'noop', 'error'] as const;
 export const ADDITION_ERRORS = [...REMOVAL_ERRORS, 'role_invalid', 'role_not_assignable'] as const;
 
-/** Somebody who is to be a member, with a role of any text. */
+/** `role` is any string. */
 export interface NewMember {
   userUid: string;
   role: string;
 }
 
-/** What became of one of them: the membership where there is one, or why there is none. */
+/** The membership, or an error. */
 export interface AdditionResult {
   userUid: string;
   status: (typeof ADDITION_STATUSES)[number];
@@ -47,25 +47,24 @@ interface WantedMember {
 }
 
 /**
- * Makes users members of an assessment group, or gives members another role (operation 47). Each has a result of their
- * own; the last `rbac_group_admin` keeps the role.
- * @returns the results in the order of `members`
- * @throws Failure `invalid` for a user who is there twice, `missing` for the group, `forbidden` when the caller's role does
- *   not suffice
+ * Adds users to an assessment group, or changes the roles of members (operation 47). Each user has a result; the
+ * last `rbac_group_admin` keeps the role.
+ * @returns results in the order of `members`
+ * @throws DomainError `invalid` for a repeated user, `missing` for the group, `forbidden`
  */
 export async function addGroupMembers(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   groupId: number,
   members: readonly NewMember[],
 ): Promise<AdditionResult[]> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   rejectDuplicates(members);
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
     throw new DomainError('forbidden', { code: 'group-members-add' });
   }
-  // In this order: what the members are is read once nobody else can take an admin away.
+  // In this order: members are read once no other transaction can remove an admin.
   const [admins] = await lockAdminCount(tx, { group: groupId });
   const targets = await findTargets(tx, groupId, members);
   const giveable = assignableRoles(caller, group);
@@ -89,7 +88,7 @@ export async function addGroupMembers(
   const replaced = wanted.filter(({ target }) => target.membership !== null);
   await insertMembers(
     tx,
-    act,
+    by,
     { groupId, organizationId: group.organizationId },
     wanted.filter(({ target }) => target.membership === null),
   );
@@ -104,7 +103,7 @@ export async function addGroupMembers(
     groupId,
     wanted.map((one) => one.role),
   );
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-group.add-members',
     object: ['assessment-group', groupId],
     organizationId: group.organizationId,
@@ -119,14 +118,14 @@ export async function addGroupMembers(
 
 function rejectDuplicates(members: readonly NewMember[]): void {
   const seen = new Set<string>();
-  const faults = members.flatMap(({ userUid }, index): FieldError[] => {
+  const errors = members.flatMap(({ userUid }, index): FieldError[] => {
     if (!seen.has(userUid)) {
       seen.add(userUid);
       return [];
     }
     return [{ property: `members.${index}.userUid`, code: 'duplicate', value: userUid }];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }
 
 async function findTargets(
@@ -154,7 +153,7 @@ async function findTargets(
   return new Map(rows.map((row) => [row.uid, row]));
 }
 
-/** Admins and staff give every role, group admins all but `infra_admin`, and those with that one no admin's at all. */
+/** Admins and staff can assign every role, group admins all but `infra_admin`, and `infra_admin`s neither of both. */
 function assignableRoles(caller: Caller, group: GroupForCaller): readonly GroupRole[] {
   if (isAdminOf(caller, group.organizationId)) return GROUP_ROLES;
   return GROUP_ROLES.filter(
@@ -169,7 +168,7 @@ const LAST_ADMIN_ERROR: AdditionError = {
   errorDetail: 'The last rbac_group_admin of a group keeps the role.',
 };
 
-/** Why the user does not get the role, as far as other members have nothing to do with it. */
+/** Why the user cannot get the role, other members aside. */
 function findAdditionError(
   caller: Caller,
   group: GroupForCaller,
@@ -192,12 +191,12 @@ function findAdditionError(
 }
 
 /**
- * Writes new members, and tells their results the ids of the memberships.
- * @throws StorageError `conflict` when one became a member meanwhile: the unit of work is then run again
+ * Inserts members and sets the ids of their results.
+ * @throws StorageError `conflict` when a user became a member concurrently: the transaction is then retried
  */
 async function insertMembers(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { groupId, organizationId }: { groupId: number; organizationId: number },
   members: readonly WantedMember[],
 ): Promise<void> {
@@ -205,7 +204,7 @@ async function insertMembers(
   const rows = await tx
     .insertInto('assessment_group_members')
     .values(
-      // In one order, so that two who add the same users wait for each other and do not lock each other out.
+      // In a fixed order, so that concurrent transactions cannot deadlock.
       [...members]
         .sort((one, other) => one.target.id - other.target.id)
         .map(({ target, role }) => ({
@@ -214,7 +213,7 @@ async function insertMembers(
           user_id: target.id,
           user_uid: target.uid,
           role,
-          created_at: act.now,
+          created_at: by.now,
         })),
     )
     .onConflict((conflict) => conflict.columns(['group_id', 'user_uid']).doNothing())
@@ -226,8 +225,8 @@ async function insertMembers(
 }
 
 /**
- * Gives members other roles, those with the same ones before and after at once, and tells their results the ids.
- * @throws StorageError `conflict` when one has another role than was read, or is none any more
+ * Changes roles, one statement per pair of roles, and sets the ids of the results.
+ * @throws StorageError `conflict` when a role changed concurrently
  */
 async function changeRoles(tx: Transaction, members: readonly WantedMember[]): Promise<void> {
   const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();

@@ -15,12 +15,12 @@ const insertAccess = prepareInsert(
 );
 
 /**
- * Gives a client user access to an assessment of their organization; giving it twice changes nothing.
- * @throws Failure `missing` for either
+ * Grants a client user access to an assessment of their organization. Does nothing when they have it.
+ * @throws DomainError `missing` for either
  */
 export async function grantAssessmentAccess(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   assessmentUid: string,
   userId: number,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function grantAssessmentAccess(
     .executeTakeFirst();
   if (granted === undefined) return;
   await bumpUserVersion(tx, userId);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment.grant',
     object: ['assessment', assessmentUid],
     organizationId: found.organization_id,
@@ -49,10 +49,10 @@ export async function grantAssessmentAccess(
   });
 }
 
-/** Takes access to an assessment away again; taking away what is not there changes nothing. */
+/** Revokes access to an assessment. Does nothing when the user has none. */
 export async function revokeAssessmentAccess(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   assessment: { id: number; uid: string; organizationId: number },
   userId: number,
 ): Promise<void> {
@@ -64,7 +64,7 @@ export async function revokeAssessmentAccess(
     .executeTakeFirst();
   if (revoked === undefined) return;
   await bumpUserVersion(tx, userId);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment.revoke',
     object: ['assessment', assessment.uid],
     organizationId: assessment.organizationId,
@@ -73,10 +73,7 @@ export async function revokeAssessmentAccess(
   });
 }
 
-/**
- * @returns by user, the uids of the assessments that they were given access to by name, sorted; an admin reaches others
- *   as well
- */
+/** @returns by user, the uids of the assessments that they were granted, sorted; admins can see others too */
 export async function grantedAssessments(
   db: ReadConnection,
   userIds: readonly number[],
@@ -98,14 +95,13 @@ export async function grantedAssessments(
 }
 
 /**
- * Gives a user access to these assessments, and to no others. Who reaches the user as an admin reaches every one of them.
- * @param user `organizationId` is `null` for platform staff, who are given none
- * @param uids the faults are told of `assessments`
- * @throws Failure `invalid` for one that is not of the user's organization; nothing is changed then
+ * Replaces the assessments that a user was granted.
+ * @param user staff (`organizationId` `null`) are granted none
+ * @throws DomainError `invalid` for uids of other organizations, as `assessments.0` and so on
  */
 export async function replaceGrantedAssessments(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   user: { id: number; organizationId: number | null },
   uids: readonly string[],
 ): Promise<void> {
@@ -154,14 +150,11 @@ export async function replaceGrantedAssessments(
   ];
   await recordEvents(
     tx,
-    changes.map((change) => ({ by: act, change })),
+    changes.map((change) => ({ by, change })),
   );
 }
 
-/**
- * @returns the assessments of the organization that have these uids
- * @throws Failure `invalid` for those that are not there
- */
+/** @throws DomainError `invalid` for uids that no assessment of the organization has */
 export async function requireAssessments(
   db: ReadConnection,
   organizationId: number | null,
@@ -176,7 +169,7 @@ export async function requireAssessments(
     .orderBy('uid')
     .execute();
   const known = new Set(rows.map(({ uid }) => uid));
-  const faults = uids.flatMap((uid, index): FieldError[] =>
+  const errors = uids.flatMap((uid, index): FieldError[] =>
     known.has(uid)
       ? []
       : [
@@ -187,7 +180,7 @@ export async function requireAssessments(
           },
         ],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   return rows;
 }
 
@@ -211,8 +204,8 @@ const selectPairsWithAccess = prepareQuery<{ pairs: string }, { assessment: numb
 );
 
 /**
- * @param pairs ids of an assessment and of a user; may have doubles
- * @returns whether the user has access to the assessment, for each of them
+ * @param pairs of ids; can repeat
+ * @returns whether a user has access to an assessment, for these pairs
  */
 export async function accessByPair(
   db: ReadConnection,

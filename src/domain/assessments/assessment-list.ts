@@ -11,7 +11,6 @@ import { type AssessmentTagRef, loadAssessmentTags } from './tag-assessment.ts';
 import { ASSESSMENT_STATES, ASSESSMENT_UID } from './assessments.ts';
 import { isClosed } from '../shared/statuses-and-severities.ts';
 
-/** An assessment as those see it who have access to it. */
 export interface AssessmentView {
   id: number;
   version: number;
@@ -24,7 +23,6 @@ export interface AssessmentView {
   organizationUid: string;
   tags: readonly AssessmentTagRef[];
   vulnerabilityCount: number;
-  /** Those that are not closed. */
   openVulnerabilityCount: number;
   assetCount: number;
   /** Days, as `2026-11-22`. */
@@ -58,7 +56,7 @@ const visibleAssessments = (db: ReadConnection, caller: Caller) =>
 
 type AssessmentRow = Awaited<ReturnType<ReturnType<typeof visibleAssessments>['executeTakeFirstOrThrow']>>;
 
-/** The assessments that the caller has access to (operation 36). */
+/** The assessments that the caller can see (operation 36). */
 export const assessmentList = defineList({
   name: 'assessments',
   rows: ({ db, caller }) => visibleAssessments(db, caller),
@@ -88,7 +86,7 @@ export const assessmentList = defineList({
 
 /**
  * @param key the uid, of any form, or the id
- * @throws Failure `missing` for an assessment that the caller has no access to
+ * @throws DomainError `missing`
  */
 export async function readAssessment(
   db: ReadConnection,

@@ -9,7 +9,7 @@ const EDITOR_ROLES: readonly GroupRole[] = ['assessment_operator', 'rbac_group_a
 
 interface GroupOfCaller {
   organization_id: number;
-  /** `null` for who is no member. */
+  /** `null` unless the caller is a member. */
   role: string | null;
 }
 
@@ -26,8 +26,8 @@ const selectGroupOfCaller = prepareQuery<{ group: number; caller: number }, Grou
 );
 
 /**
- * @throws Failure `invalid` for a group that the caller does not reach or that is of another organization, `forbidden`
- *   for who may not create assessments in it
+ * @throws DomainError `invalid` for a group that is invisible or of another organization, `forbidden` unless the
+ *   caller can create assessments in it
  */
 export async function requireCanCreate(
   db: ReadConnection,
@@ -49,7 +49,7 @@ export async function requireCanCreate(
     throw new DomainError('forbidden', { code: 'assessment-group-assign', params: { roles: CREATOR_ROLES } });
 }
 
-/** @throws Failure `forbidden` for who is no admin and has no role in the group that lets them change its assessments */
+/** @throws DomainError `forbidden` unless the caller's role in the group lets them change its assessments */
 export async function requireCanEdit(
   db: ReadConnection,
   caller: Caller,

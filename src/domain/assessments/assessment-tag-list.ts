@@ -9,14 +9,14 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 
-/** A tag, and how many assessments that the caller reaches have it. */
+/** `count`: the assessments with the tag that the caller can see. */
 export interface CountedAssessmentTag {
   id: number;
   name: string;
   count: number;
 }
 
-/** The assessment tags of the caller's organization, or of those that staff reach (operation 34). */
+/** The assessment tags of the caller's organizations (operation 34). */
 export const assessmentTagList = defineList({
   name: 'assessment-tags',
   rows: ({ db, caller }) =>
@@ -43,7 +43,7 @@ export const assessmentTagList = defineList({
   },
 });
 
-/** @returns by tag, how many assessments that the caller reaches have it */
+/** @returns by tag, the number of visible assessments */
 async function countTagged(
   { db, caller }: ListContext,
   tags: readonly number[],

@@ -16,7 +16,6 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 
-/** An assessment tag. */
 export interface AssessmentTag {
   id: number;
   name: string;
@@ -25,7 +24,7 @@ export interface AssessmentTag {
 
 export interface NewAssessmentTag {
   name: string;
-  /** The uid of the assessment that gets the tag. */
+  /** The uid of an assessment. */
   assessment: string;
 }
 
@@ -51,7 +50,7 @@ const selectVisibleAssessment = memoizeByVisibility((reach) =>
   ),
 );
 
-/** Finds a tag, and keeps others from changing it until this unit of work ends, so that the audit log is exact. */
+/** Locks a tag, so that the audit log is exact. */
 const lockTag = memoizeByVisibility((reach) =>
   prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
     tx
@@ -91,7 +90,7 @@ const deleteTag = preparePipelined<{ id: number }>((tx, p) =>
   tx.deleteFrom('assessment_tags').where('id', '=', p.id),
 );
 
-/** What shows the tag has changed. */
+/** The response of an assessment includes its tags. */
 const bumpAssessmentVersion = preparePipelined<{ assessment: number; now: number }>((tx, p) =>
   tx
     .updateTable('assessments')
@@ -99,7 +98,7 @@ const bumpAssessmentVersion = preparePipelined<{ assessment: number; now: number
     .where('id', '=', p.assessment),
 );
 
-/** Renames unless another tag of the organization has the name. */
+/** Returns no row when another tag of the organization has the name. */
 const renameTag = prepareWrite<
   { id: number; organization: number; name: string; key: string },
   { id: number }
@@ -129,10 +128,10 @@ const renameTag = prepareWrite<
  */
 export async function createAssessmentTag(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   input: NewAssessmentTag,
 ): Promise<AssessmentTag> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const name = requireName('name', input.name);
   const [assessment] = ASSESSMENT_UID.test(input.assessment)
     ? await selectVisibleAssessment(visibilityOf(caller))(tx, {
@@ -153,8 +152,8 @@ export async function createAssessmentTag(
     assessment: assessment.id,
     tag: tag.id,
   });
-  await bumpAssessmentVersion(tx, { assessment: assessment.id, now: act.now });
-  await recordEvent(tx, act, {
+  await bumpAssessmentVersion(tx, { assessment: assessment.id, now: by.now });
+  await recordEvent(tx, by, {
     action: 'assessment-tag.create',
     object: ['assessment-tag', tag.id],
     organizationId: assessment.organization_id,
@@ -165,18 +164,17 @@ export async function createAssessmentTag(
 }
 
 /**
- * Renames an assessment tag.
- * @throws Failure `invalid` for a bad name, `missing` for a tag that is not of the caller's organization, `forbidden`
- *   for who is no admin of it, `changed` for another version than is expected, `conflict` for a name that another tag has
+ * @throws DomainError `invalid` for a bad name, `missing`, `forbidden` unless the caller is an admin, `changed` for
+ *   a version mismatch, `conflict` for a name that another tag has
  */
 export async function renameAssessmentTag(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   newName: string,
   expected?: ExpectedVersion,
 ): Promise<AssessmentTag> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const name = requireName('name', newName);
   const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
@@ -190,7 +188,7 @@ export async function renameAssessmentTag(
     key: normalizeName(name),
   });
   if (renamed.length === 0) throw nameTakenError(name);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-tag.rename',
     object: ['assessment-tag', id],
     organizationId: tag.organization_id,
@@ -201,17 +199,16 @@ export async function renameAssessmentTag(
 }
 
 /**
- * Deletes an assessment tag, and with it takes it off every assessment, whose versions stay (docs/companions.md, section 1).
- * @throws Failure `missing` for a tag that is not of the caller's organization, `forbidden` for who is no admin of it,
- *   `changed` for another version than is expected
+ * Deletes a tag and removes it from every assessment, whose versions stay (docs/companions.md, section 1).
+ * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch
  */
 export async function deleteAssessmentTag(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const [tag] = await lockTag(visibilityOf(caller))(tx, { ...visibilityParameters(caller), id });
   if (tag === undefined) throw notFound('assessment tag');
   if (!isAdminOf(caller, tag.organization_id))
@@ -219,7 +216,7 @@ export async function deleteAssessmentTag(
   requireVersion(expected, tag.version);
   const [tagged] = await countTaggedAssessments(tx, { id });
   await deleteTag(tx, { id });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-tag.delete',
     object: ['assessment-tag', id],
     organizationId: tag.organization_id,

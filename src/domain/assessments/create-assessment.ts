@@ -17,34 +17,33 @@ import {
 import { grantAssessmentAccess } from './assessment-access.ts';
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 
-/** An assessment that somebody creates. */
 export interface AssessmentInput extends AssessmentFields, Pick<TagSelection, 'tagNames'> {
   name: string;
   /** Absent: ten random characters. */
   uid?: string | undefined;
-  /** The uid of the organization, which staff have to name. */
+  /** A uid; required for staff. */
   organization?: string | undefined;
 }
 
 /**
- * Creates an assessment (operation 38); its creator has access to it.
- * @throws Failure `invalid` for what is wrong or unknown, `forbidden` for who is neither an admin nor has the role in
- *   the group that is named, `conflict` for a uid in use
+ * Creates an assessment and grants its creator access (operation 38).
+ * @throws DomainError `invalid`, `forbidden` unless the caller is an admin or has the role in the group, `conflict`
+ *   for a uid in use
  */
 export async function createAssessment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   input: AssessmentInput,
 ): Promise<AssessmentView> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   validateAssessmentForm(input);
   const { organization: organizationUid, groupId = null, tagNames, ...members } = input;
   const isAdmin = caller.admin || caller.staff;
   if (!isAdmin && groupId === null) throw new DomainError('forbidden', { code: 'assessment-create' });
   const organization = await resolveTargetOrganization(tx, caller, { uid: organizationUid });
   if (groupId !== null) await requireCanCreate(tx, caller, organization.id, groupId);
-  const tags = (await resolveAssessmentTags(tx, act, organization.id, { tagNames }, isAdmin)) ?? [];
-  const { id, uid } = await insertAssessment(tx, act, {
+  const tags = (await resolveAssessmentTags(tx, by, organization.id, { tagNames }, isAdmin)) ?? [];
+  const { id, uid } = await insertAssessment(tx, by, {
     ...members,
     groupId,
     organizationId: organization.id,
@@ -52,7 +51,7 @@ export async function createAssessment(
   });
   await replaceAssessmentTags(tx, { id, organizationId: organization.id }, [], tags);
   if (caller.userId !== null && caller.organizationId !== null)
-    await grantAssessmentAccess(tx, act, uid, caller.userId);
+    await grantAssessmentAccess(tx, by, uid, caller.userId);
   return readAssessment(tx, caller, { id });
 }
 
@@ -65,7 +64,7 @@ function newUid(): string {
 /** @param input validated but for the uid; `tags` are ids */
 async function insertAssessment(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: Omit<AssessmentInput, 'organization' | 'tagNames'> & {
     organizationId: number;
     tags: readonly number[];
@@ -97,8 +96,8 @@ async function insertAssessment(
       organization_id: organizationId,
       ...values,
       search_name: normalizeForSearch(name),
-      created_at: act.now,
-      updated_at: act.now,
+      created_at: by.now,
+      updated_at: by.now,
     })
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
@@ -108,7 +107,7 @@ async function insertAssessment(
       { property: 'uid', code: 'taken', value: uid },
     ]);
   }
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment.create',
     object: ['assessment', uid],
     organizationId,
@@ -118,15 +117,18 @@ async function insertAssessment(
   return { id: row.id, uid };
 }
 
-/** @throws Failure `invalid` for what no assessment can be called, have as a tag or last, before the database is asked */
+/**
+ * Validates what needs no query.
+ * @throws DomainError `invalid`
+ */
 export function validateAssessmentForm(
   input: AssessmentFields & TagSelection & { name?: string | undefined },
 ): void {
   const { name } = input;
-  const faults = [
+  const errors = [
     ...(name === undefined ? [] : [validateName('name', name) ?? []].flat()),
     ...validateTagNames(input),
     ...validateDates(input),
   ];
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }

@@ -5,7 +5,6 @@ import { notFound } from '../shared/errors.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 import { ASSESSMENT_UID } from './assessments.ts';
 
-/** An assessment that a caller has access to, as far as rules about what is in it need to know. */
 export interface VisibleAssessment {
   id: number;
   uid: string;
@@ -22,7 +21,7 @@ const selectVisible = (db: ReadConnection, caller: Caller, uid: string) =>
 
 /**
  * @param uid of any form
- * @throws Failure `missing` for an assessment that the caller has no access to
+ * @throws DomainError `missing`
  */
 export async function requireAssessment(
   db: ReadConnection,
@@ -34,7 +33,7 @@ export async function requireAssessment(
   return assessment;
 }
 
-/** The same, and keeps others from changing it until this unit of work ends. */
+/** @throws DomainError `missing` */
 export async function lockAssessment(
   tx: Transaction,
   caller: Caller,

@@ -7,7 +7,6 @@ import { searchFilter } from '../lists/filters.ts';
 import { defineList } from '../lists/define-list.ts';
 import { inOwnOrganization, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
 
-/** An assessment group as its members see it. */
 export interface AssessmentGroup {
   id: number;
   version: number;
@@ -36,7 +35,7 @@ const visibleGroups = (db: ReadConnection, caller: Caller) =>
     ])
     .where(isGroupVisible(caller));
 
-/** Admins and staff reach the groups of their organizations, everyone else those that they are a member of. */
+/** Admins and staff can see every group of their organizations, others the groups that they are members of. */
 function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
   const organization = sql.ref('assessment_groups.organization_id');
   const within = inOwnOrganization(visibilityOf(caller), organization, visibilityParameters(caller));
@@ -48,7 +47,7 @@ function isGroupVisible(caller: Caller): RawBuilder<SqlBool> {
 
 type GroupRow = Awaited<ReturnType<ReturnType<typeof visibleGroups>['executeTakeFirstOrThrow']>>;
 
-/** The groups that the caller sees (operation 42). */
+/** The groups that the caller can see (operation 42). */
 export const groupList = defineList({
   name: 'assessment-groups',
   rows: ({ db, caller }) => visibleGroups(db, caller),
@@ -59,7 +58,7 @@ export const groupList = defineList({
   hydrate: ({ db }, rows) => hydrateGroups(db, rows),
 });
 
-/** @throws Failure `missing` for a group that the caller does not see */
+/** @throws DomainError `missing` */
 export async function readGroup(db: ReadConnection, caller: Caller, id: number): Promise<AssessmentGroup> {
   const row = await visibleGroups(db, caller).where('assessment_groups.id', '=', id).executeTakeFirst();
   const [group] = row === undefined ? [] : await hydrateGroups(db, [row]);

@@ -31,7 +31,10 @@ const decrementCount = preparePipelined<{ group: number; role: string; removed: 
     .where('role', '=', p.role),
 );
 
-/** Counts members of these roles, in the unit of work that adds them and after it has. */
+/**
+ * Call it in the transaction that adds members, after the insert.
+ * @param roles one per added member
+ */
 export async function incrementMemberCounts(
   tx: Transaction,
   groupId: number,
@@ -40,7 +43,7 @@ export async function incrementMemberCounts(
   for (const [role, added] of countByRole(roles)) await incrementCount(tx, { group: groupId, role, added });
 }
 
-/** @returns how often each role is there, in one order everywhere, so that two units of work do not wait for each other's rows */
+/** Sorted, so that concurrent transactions cannot deadlock. */
 function countByRole(roles: readonly string[]): [role: string, amount: number][] {
   const amounts = new Map<string, number>();
   for (const role of [...roles].sort()) amounts.set(role, (amounts.get(role) ?? 0) + 1);
@@ -48,9 +51,9 @@ function countByRole(roles: readonly string[]): [role: string, amount: number][]
 }
 
 /**
- * Keeps the number of members by role, so that a page of a large group need not count it. To be called in every unit
- * of work that removes members, after it has.
- * @param roles the role of each member that was removed from the group
+ * Members are counted by role, so that a page of a large group needs no count. Call it in the transaction that
+ * removes members, after the delete.
+ * @param roles one per removed member
  */
 export async function decrementMemberCounts(
   tx: Transaction,
@@ -62,8 +65,8 @@ export async function decrementMemberCounts(
 }
 
 /**
- * Takes a user out of every group, for a user who is about to be deleted.
- * @returns the groups and the roles that the user had there
+ * Removes a user who is about to be deleted from every group.
+ * @returns their groups and roles
  */
 export async function removeFromAllGroups(
   tx: Transaction,

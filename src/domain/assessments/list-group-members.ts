@@ -10,7 +10,6 @@ export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
 export interface MemberQuery extends PageRequest {
   sort: (typeof MEMBER_SORT_FIELDS)[number];
   descending: boolean;
-  /** Only members with this role. */
   role?: GroupRole | undefined;
 }
 
@@ -26,9 +25,9 @@ export interface GroupMember {
 
 export interface GroupMemberPage {
   members: GroupMember[];
-  /** How many members all pages have. */
+  /** Of all pages. */
   total: number;
-  /** Whether the caller may add and remove members of the group. */
+  /** Whether the caller can add and remove members. */
   canManage: boolean;
 }
 
@@ -42,7 +41,7 @@ interface GroupParameters {
 
 export interface GroupForCaller {
   organizationId: number;
-  /** `null` for who is not a member. */
+  /** `null` unless the caller is a member. */
   callerRole: string | null;
 }
 
@@ -62,7 +61,7 @@ const selectGroup = (db: ReadConnection, p: GroupParameters) =>
 
 const groupQuery = prepareQuery<GroupParameters, GroupForCaller>(selectGroup);
 
-/** The group, once for each role that it has counted members of. */
+/** One row per role with members. */
 const countedGroupQuery = prepareQuery<
   GroupParameters,
   GroupForCaller & { role: string | null; members: number | null }
@@ -79,10 +78,7 @@ const countedGroupQuery = prepareQuery<
     ]),
 );
 
-/**
- * @returns the group with what the caller is in it
- * @throws Failure `missing` for a group of another organization, as for none
- */
+/** @throws DomainError `missing` */
 export async function findGroupForCaller(
   db: ReadConnection,
   caller: Caller,
@@ -97,14 +93,14 @@ function requireVisibleGroup<G extends GroupForCaller>(caller: Caller, group: G 
   return group;
 }
 
-/** @returns whether the caller may add and remove members of the group (docs/decided.md, section 9) */
+/** @returns whether the caller can add and remove members (docs/decided.md, section 9) */
 export function canManageMembers(caller: Caller, group: GroupForCaller): boolean {
   return isAdminOf(caller, group.organizationId) || MANAGER_ROLES.includes(group.callerRole);
 }
 
 /**
- * One page of the members of an assessment group (operation 12). Ties are broken by membership id, ascending.
- * @throws Failure `missing` for the group, `forbidden` for a caller who is no member, no admin and not staff
+ * Reads a page of the members of a group (operation 12). Ties are broken by membership id, ascending.
+ * @throws DomainError `missing` for the group, `forbidden` unless the caller is a member, an admin or staff
  */
 export async function listGroupMembers(
   db: ReadConnection,
@@ -121,7 +117,7 @@ export async function listGroupMembers(
     .map((row): RoleRun => ({ role: row.role ?? '', rows: row.members ?? 0 }))
     .filter((run) => role === undefined || run.role === role);
   const total = counts.reduce((sum, run) => sum + run.rows, 0);
-  // Sorted by role, the list is the runs of the roles one after another, each by membership id.
+  // Sorted by role, the list is one run of members per role, each sorted by membership id.
   const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
   const order = sort === 'role' ? 'id' : sort;
   const parts: Promise<GroupMember[]>[] = [];
@@ -150,7 +146,7 @@ export async function listGroupMembers(
   return { members, total, canManage: canManageMembers(caller, group) };
 }
 
-/** Members that stand together in the order of a list. */
+/** Adjacent members of a list. */
 interface RoleRun {
   role: string | undefined;
   rows: number;
@@ -161,7 +157,7 @@ function sortRuns(runs: RoleRun[], descending: boolean): RoleRun[] {
   return runs.sort((a, b) => ((a.role ?? '') < (b.role ?? '') ? -direction : direction));
 }
 
-/** An id that neither engine can store is one that no row has. */
+/** No row has an id that the engines cannot store. */
 function storableId(id: number): number {
   if (!Number.isSafeInteger(id)) throw notFound('assessment group');
   return id;
@@ -177,7 +173,7 @@ interface PageParameters {
 interface PageShape {
   order: 'createdAt' | 'userUid' | 'id';
   byRole: boolean;
-  /** The direction that is read, which is the other one when `backward`. */
+  /** The direction of reading: the opposite of the sort when `backward`. */
   descending: boolean;
   backward: boolean;
 }
@@ -195,7 +191,7 @@ function pageQuery(shape: PageShape): ReturnType<typeof preparePage> {
   return query;
 }
 
-/** The page is cut by an index; only its own users are then looked up. */
+/** An index selects the page; only its users are then joined. */
 function preparePage({ order, byRole, descending, backward }: PageShape) {
   const column = COLUMNS[order];
   const direction = descending ? 'desc' : 'asc';

@@ -11,7 +11,7 @@ import { decrementMemberCounts } from './groups.ts';
 export const REMOVAL_STATUSES = ['removed', 'noop', 'error'] as const;
 export const REMOVAL_ERRORS = ['user_not_found', 'user_not_in_org', 'forbidden', 'internal_error'] as const;
 
-/** What became of one user of a removal (docs/decided.md, section 9). */
+/** docs/decided.md, section 9. */
 export interface RemovalResult {
   userUid: string;
   status: (typeof REMOVAL_STATUSES)[number];
@@ -32,10 +32,7 @@ interface Removed {
 const removeAdmins = prepareWrite<Removal, Removed>((tx, p) => deleteMembers(tx, p, '='));
 const removeOthers = prepareWrite<Removal, Removed>((tx, p) => deleteMembers(tx, p, '<>'));
 
-/**
- * Members are looked up by user. The outer join holds SQLite to that: without it, it would walk through all members
- * of the group.
- */
+/** Looks members up by user. The outer join forces SQLite to do so: otherwise it scans all members of the group. */
 function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   const ids = tx
     .selectFrom('users')
@@ -50,7 +47,7 @@ function deleteMembers(tx: Transaction, p: Removal, admins: '=' | '<>') {
   return tx.deleteFrom('assessment_group_members').where('id', 'in', ids).returning(['user_uid', 'role']);
 }
 
-/** Counts the group's admins. Whoever else adds or removes one waits from here to the end of this unit of work. */
+/** Locks the count of the group's admins until the transaction ends. */
 export const lockAdminCount = prepareWrite<{ group: number }, { members: number }>((tx, p) =>
   tx
     .selectFrom('assessment_group_member_counts')
@@ -79,19 +76,18 @@ const targetsQuery = prepareQuery<Removal, Target>((db, p) =>
 );
 
 /**
- * Removes users from an assessment group (operation 13). Each user has a result of their own; the last
- * `rbac_group_admin` stays.
- * @param userUids without repetition
- * @returns the results in the order of `userUids`
- * @throws Failure `missing` for the group, `forbidden` when the caller's role does not suffice
+ * Removes users from an assessment group (operation 13). Each user has a result; the last `rbac_group_admin` stays.
+ * @param userUids each once
+ * @returns results in the order of `userUids`
+ * @throws DomainError `missing` for the group, `forbidden`
  */
 export async function removeGroupMembers(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   groupId: number,
   userUids: readonly string[],
 ): Promise<RemovalResult[]> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const group = await findGroupForCaller(tx, caller, groupId);
   if (!canManageMembers(caller, group)) {
     throw new DomainError('forbidden', { code: 'group-members-remove' });
@@ -102,7 +98,7 @@ export async function removeGroupMembers(
   const left = userUids.filter((uid) => !gone.has(uid));
   const targets = new Map<string, Target>();
   if (left.length > 0) {
-    // In this order: what the others are is read once nobody else can change it.
+    // In this order: the others are read once no other transaction can change them.
     const [[admins], found] = await Promise.all([
       lockAdminCount(tx, { group: groupId }),
       targetsQuery(tx, { group: groupId, uids: left }),
@@ -119,7 +115,7 @@ export async function removeGroupMembers(
 
   if (gone.size > 0) {
     await decrementMemberCounts(tx, groupId, [...gone.values()]);
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'assessment-group.remove-members',
       object: ['assessment-group', groupId],
       organizationId: group.organizationId,
@@ -136,7 +132,7 @@ export async function removeGroupMembers(
   );
 }
 
-/** Why a user was not removed. Who is of another organization is known to the staff who reach that one. */
+/** Only staff who can see the other organization learn that a user belongs to one. */
 function notRemovedResult(
   caller: Caller,
   organizationId: number,
@@ -153,7 +149,7 @@ function notRemovedResult(
   return { status: 'error', ...notInOrganizationError(caller, target) };
 }
 
-/** Why a user who is not of the group's organization, or nobody, has nothing to do with the group. */
+/** For a user of another organization, or none. */
 export function notInOrganizationError(
   caller: Caller,
   target: { organizationId: number | null } | undefined,

@@ -6,17 +6,16 @@ import { type AttributedChange, recordEvents } from '../audit/record-event.ts';
 import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 
-/** A tag as an assessment shows it. */
 export interface AssessmentTagRef {
   id: number;
   name: string;
 }
 
-/** The tags to be: both lists together. Without either they stay. */
+/** The union of both replaces the tags. Without either they stay. */
 export interface TagSelection {
-  /** Ids; faults are told of `tagIds`. */
+  /** Ids. */
   tagIds?: readonly number[] | undefined;
-  /** Names, compared without regard to case and outer space; faults are told of `tagNames`. */
+  /** Names, compared case-insensitively and trimmed. */
   tagNames?: readonly string[] | undefined;
 }
 
@@ -26,7 +25,7 @@ const insertTaggings = prepareInsert('assessment_taggings', {
   tag_id: 'int',
 });
 
-/** @returns by assessment, its tags by id */
+/** @returns tags by assessment, ordered by id */
 export async function loadAssessmentTags(
   db: ReadConnection,
   assessmentIds: readonly number[],
@@ -48,19 +47,18 @@ export async function loadAssessmentTags(
   return tags;
 }
 
-/** @returns what is wrong with the names, before the database is asked */
 export function validateTagNames({ tagNames = [] }: TagSelection): FieldError[] {
   return tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
 }
 
 /**
- * @param mayCreate whether names that no tag has become tags
- * @returns the tags of the organization that were chosen, by id; `undefined` where none were
- * @throws Failure `invalid` for an id that no tag of the organization has and, where none may be created, for such a name
+ * @param mayCreate whether unknown names become tags
+ * @returns the selected tags, ordered by id; `undefined` without a selection
+ * @throws DomainError `invalid` for an unknown id, and for an unknown name unless `mayCreate`
  */
 export async function resolveAssessmentTags(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   { tagIds, tagNames }: TagSelection,
   mayCreate: boolean,
@@ -70,19 +68,19 @@ export async function resolveAssessmentTags(
   const found = await findTags(tx, organizationId, ids, names.map(normalizeName));
   const byId = new Map(found.map((tag) => [tag.id, tag]));
   const byKey = new Map(found.map((tag) => [tag.normalized_name, tag]));
-  const faults = [
+  const errors = [
     ...ids.flatMap((id, index) => (byId.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id, 'id')])),
     ...names.flatMap((name, index) =>
       mayCreate || byKey.has(normalizeName(name)) ? [] : [unknownTagError(`tagNames.${index}`, name, 'name')],
     ),
   ];
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   const missing = new Map<string, string>();
   for (const name of names) {
     const key = normalizeName(name);
     if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
   }
-  const created = missing.size === 0 ? [] : await createTags(tx, act, organizationId, missing);
+  const created = missing.size === 0 ? [] : await createTags(tx, by, organizationId, missing);
   const chosen = new Map([...found, ...created].map(({ id, name }) => [id, { id, name }]));
   return [...chosen.values()].sort((one, other) => one.id - other.id);
 }
@@ -105,17 +103,17 @@ async function findTags(
     .execute();
 }
 
-/** @param names by key; others may create some of them at the same time */
+/** @param names by key; concurrent transactions can create some of them */
 async function createTags(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   names: ReadonlyMap<string, string>,
 ): Promise<AssessmentTagRef[]> {
   const created = await tx
     .insertInto('assessment_tags')
     .values(
-      // In one order, so that two who create the same names wait for each other and do not lock each other out.
+      // In a fixed order, so that concurrent transactions cannot deadlock.
       [...names]
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([key, name]) => ({ organization_id: organizationId, name, normalized_name: key })),
@@ -126,7 +124,7 @@ async function createTags(
   await recordEvents(
     tx,
     created.map(({ id, name }): AttributedChange => ({
-      by: act,
+      by,
       change: {
         action: 'assessment-tag.create',
         object: ['assessment-tag', id],
@@ -139,7 +137,7 @@ async function createTags(
   return created.length === names.size ? created : findTags(tx, organizationId, [], [...names.keys()]);
 }
 
-/** Makes these the tags of an assessment that this unit of work holds. */
+/** Replaces the tags of a locked assessment. */
 export async function replaceAssessmentTags(
   tx: Transaction,
   { id, organizationId }: { id: number; organizationId: number },

@@ -15,7 +15,7 @@ import {
 
 const MILLISECONDS_PER_HUNDREDTH = 36_000;
 
-/** The testing hours of an assessment; times in milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface TestingHours {
   /** Hours, two decimals. */
   total: number;
@@ -25,7 +25,7 @@ export interface TestingHours {
 
 interface Totals {
   created_at: number;
-  /** `null` without a session. */
+  /** `null` without sessions. */
   first: number | null;
   last: number | null;
   running: number;
@@ -33,9 +33,8 @@ interface Totals {
 }
 
 /**
- * What the sessions of an assessment come to. A running one lasts until now. Testers work side by side and each of
- * their hours counts; one tester's sessions that overlap are one stretch of time, so of each session only what comes
- * after the end of all that tester's earlier ones counts.
+ * Adds up the sessions of an assessment; a running one lasts until now. The hours of different testers add up.
+ * Overlapping sessions of one tester count once: of each session, only the part after the end of all earlier ones.
  */
 const selectTotals = memoizeByVisibility((reach) =>
   prepareQuery<VisibilityParameters & { uid: string; now: number }, Totals>((db, p) =>
@@ -75,9 +74,9 @@ const selectTotals = memoizeByVisibility((reach) =>
 );
 
 /**
- * Adds up the hours that testers logged on an assessment.
+ * Reads the testing hours of an assessment.
  * @param uid of any form
- * @throws Failure `missing` for an assessment that the caller has no access to
+ * @throws DomainError `missing`
  */
 export async function readTestingHours(
   db: ReadConnection,

@@ -12,11 +12,11 @@ import {
 } from '../shared/visibility.ts';
 import { isSessionRunning, MAX_SESSION_DURATION } from './testing-sessions.ts';
 
-/** A testing session as those see it who have access to its assessment; times in milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface TestingSessionView {
   id: number;
   version: number;
-  /** The uid. */
+  /** A uid. */
   assessment: string;
   tester: { id: number; uid: string; name: string | null; email: string };
   startedAt: number;
@@ -46,7 +46,7 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
         'testing_sessions.ended_at',
         'testing_sessions.note',
       ])
-      // Said of the sessions themselves as well, so that an index has those of an organization in their order.
+      // Repeated on the sessions, so that an index yields those of an organization in order.
       .where(({ ref }) => inOwnOrganization(reach, ref('testing_sessions.organization_id'), parameters))
       .where(assessmentIsVisible(reach, parameters))
   );
@@ -54,7 +54,7 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
 
 type SessionRow = Awaited<ReturnType<ReturnType<typeof visibleSessions>['executeTakeFirstOrThrow']>>;
 
-/** The sessions of the assessments that the caller has access to (operations 41 and 48). */
+/** The sessions of visible assessments (operations 41 and 48). */
 export const testingSessionList = defineList({
   name: 'testing-sessions',
   rows: ({ db, caller }) => visibleSessions(db, caller),
@@ -77,7 +77,7 @@ export const testingSessionList = defineList({
   hydrate: ({ now }, rows) => rows.map((row) => toView(row, now)),
 });
 
-/** @throws Failure `missing` for a session of an assessment that the caller has no access to */
+/** @throws DomainError `missing` */
 export async function readTestingSession(
   db: ReadConnection,
   caller: Caller,
@@ -91,7 +91,7 @@ export async function readTestingSession(
 
 function toView(row: SessionRow, now: number): TestingSessionView {
   const latest = row.started_at + MAX_SESSION_DURATION;
-  // One whose time is up has ended, even before a job has said so.
+  // An overdue session has ended, even before the job records it.
   const endedAt = row.ended_at ?? (latest <= now ? latest : null);
   const milliseconds = Math.max(0, (endedAt ?? now) - row.started_at);
   return {

@@ -4,13 +4,13 @@ import type { Transaction } from '../../db/engine.ts';
 import { type AttributedChange, recordEvent, recordEvents } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 
-/** How long a session runs at most, in milliseconds: one that nobody stops ends by itself. */
+/** Milliseconds. A job ends sessions that run longer. */
 export const MAX_SESSION_DURATION = 24 * 3_600_000;
 
 /**
- * @param alias of `testing_sessions` in the query
- * @param now milliseconds since 1970, or its placeholder
- * @returns when a session ended, or until when it has run so far
+ * @param alias of `testing_sessions`
+ * @param now milliseconds since 1970
+ * @returns the end of a session; now, or its maximum, while it runs
  */
 export function sessionEnd(alias: string, now: number): RawBuilder<number> {
   const [start, end] = [sql.ref(`${alias}.started_at`), sql.ref(`${alias}.ended_at`)];
@@ -18,45 +18,44 @@ export function sessionEnd(alias: string, now: number): RawBuilder<number> {
     then ${start} + ${sql.lit(MAX_SESSION_DURATION)} else cast(${now} as bigint) end)`;
 }
 
-/** @returns the condition that a session runs; one whose time is up does not, even before a job has ended it */
+/** An overdue session does not run, even before the job ends it. */
 export function isSessionRunning(alias: string, now: number): RawBuilder<SqlBool> {
   const [start, end] = [sql.ref(`${alias}.started_at`), sql.ref(`${alias}.ended_at`)];
   return sql<SqlBool>`(${end} is null and ${start} + ${sql.lit(MAX_SESSION_DURATION)} > ${now})`;
 }
 
 /**
- * Ends the sessions that run on an assessment.
- * @param assessment that this unit of work holds, so that none is started meanwhile
+ * Ends the running sessions of an assessment.
+ * @param assessment locked, so that no session starts meanwhile
  */
 export async function endTestingSessions(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   assessment: { id: number },
 ): Promise<void> {
   const running = sql<SqlBool>`ended_at is null and assessment_id = ${assessment.id}`;
-  await endSessions(tx, act, running);
+  await endSessions(tx, by, running);
 }
 
-/** Of these, one session is ended at most. */
 interface TesterOnAssessment {
   testerId: number;
   assessmentId: number;
 }
 
 /**
- * Ends sessions whose time is up, when that was.
- * @param which of them: those of a tester on an assessment, or as many as this
- * @returns how many there were
+ * Ends overdue sessions at their maximum duration.
+ * @param which those of a tester on an assessment, or up to a number
+ * @returns how many it ended
  */
 export function endOverdueTestingSessions(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   which: TesterOnAssessment | number,
 ): Promise<number> {
-  const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${act.now - MAX_SESSION_DURATION}`;
+  const isOverdue = sql<SqlBool>`ended_at is null and started_at <= ${by.now - MAX_SESSION_DURATION}`;
   return endSessions(
     tx,
-    act,
+    by,
     typeof which === 'number'
       ? sql<SqlBool>`id in (select id from testing_sessions where ${isOverdue} order by started_at, id limit ${which})`
       : sql<SqlBool>`${isOverdue} and tester_id = ${which.testerId} and assessment_id = ${which.assessmentId}`,
@@ -65,15 +64,15 @@ export function endOverdueTestingSessions(
 
 async function endSessions(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   condition: RawBuilder<SqlBool>,
 ): Promise<number> {
   const ended = await tx
     .updateTable('testing_sessions')
     .set((eb) => ({
-      ended_at: sql<number>`case when started_at > ${act.now} then started_at
-        when started_at + ${sql.lit(MAX_SESSION_DURATION)} < ${act.now} then started_at + ${sql.lit(MAX_SESSION_DURATION)}
-        else cast(${act.now} as bigint) end`,
+      ended_at: sql<number>`case when started_at > ${by.now} then started_at
+        when started_at + ${sql.lit(MAX_SESSION_DURATION)} < ${by.now} then started_at + ${sql.lit(MAX_SESSION_DURATION)}
+        else cast(${by.now} as bigint) end`,
       version: eb('version', '+', 1),
     }))
     .where(condition)
@@ -83,7 +82,7 @@ async function endSessions(
   await recordEvents(
     tx,
     ended.map(({ id, organization_id: organizationId, ended_at }): AttributedChange => ({
-      by: act,
+      by,
       change: {
         action: 'testing-session.update',
         object: ['testing-session', id],
@@ -96,7 +95,7 @@ async function endSessions(
   return ended.length;
 }
 
-/** A session to be made; times in milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface NewTestingSession {
   assessment: { id: number; uid: string; organizationId: number };
   tester: { id: number; uid: string };
@@ -106,10 +105,10 @@ export interface NewTestingSession {
   note: string;
 }
 
-/** @returns `undefined` for one that would run beside another of the tester on the assessment */
+/** @returns `undefined` when another session of the tester runs on the assessment */
 export async function insertTestingSession(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { assessment, tester, startedAt, endedAt, note }: NewTestingSession,
   action: 'testing-session.start' | 'testing-session.log',
 ): Promise<{ id: number } | undefined> {
@@ -122,7 +121,7 @@ export async function insertTestingSession(
       started_at: startedAt,
       ended_at: endedAt,
       note,
-      created_at: act.now,
+      created_at: by.now,
     })
     .onConflict((conflict) =>
       conflict.columns(['tester_id', 'assessment_id']).where('ended_at', 'is', null).doNothing(),
@@ -130,7 +129,7 @@ export async function insertTestingSession(
     .returning('id')
     .executeTakeFirst();
   if (session === undefined) return undefined;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action,
     object: ['testing-session', session.id],
     organizationId: assessment.organizationId,
@@ -146,7 +145,6 @@ export async function insertTestingSession(
   return session;
 }
 
-/** @returns why a session cannot run */
 export function sessionRunningError(): DomainError {
   return new DomainError('conflict', { code: 'session-running' });
 }

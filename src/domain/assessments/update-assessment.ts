@@ -26,12 +26,11 @@ import {
 import { ASSESSMENT_UID, type AssessmentFields, validateDates } from './assessments.ts';
 import { endTestingSessions } from './testing-sessions.ts';
 
-/** What changes of an assessment; what is absent stays. */
+/** Absent fields stay. */
 export interface AssessmentUpdate extends AssessmentFields, TagSelection {
   name?: string | undefined;
 }
 
-/** Finds an assessment, and keeps others from changing it until this unit of work ends. */
 const lockRow = memoizeByVisibility((reach) =>
   prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
     tx
@@ -68,19 +67,18 @@ interface AssessmentRow {
 }
 
 /**
- * Changes an assessment (operation 39); what does not differ is neither written nor recorded. Sessions that run end when
- * it is no longer active.
- * @throws Failure `missing` for who has no access, `forbidden` for who may not change it or put it into the group,
- *   `changed` for another version than is expected, `invalid` for what is wrong or unknown
+ * Updates an assessment (operation 39). Writes and records only what differs. Ends running sessions when it is no
+ * longer active.
+ * @throws DomainError `missing`, `forbidden`, `changed` for a version mismatch, `invalid`
  */
 export async function updateAssessment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   uid: string,
   change: AssessmentUpdate,
   expected?: ExpectedVersion,
 ): Promise<AssessmentView> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   validateAssessmentForm(change);
   const row = await lockVisibleRow(tx, caller, uid);
   const organizationId = row.organization_id;
@@ -88,13 +86,13 @@ export async function updateAssessment(
   if (!isAdmin) await requireCanEdit(tx, caller, row.group_id);
   requireVersion(expected, row.version);
   const { startsOn = row.starts_on, endsOn = row.ends_on, groupId = row.group_id } = change;
-  const faults = validateDates({ startsOn, endsOn });
-  if (faults.length > 0)
-    throw invalidInput(change.endsOn === undefined ? faults.map(asStartsOnError) : faults);
+  const errors = validateDates({ startsOn, endsOn });
+  if (errors.length > 0)
+    throw invalidInput(change.endsOn === undefined ? errors.map(asStartsOnError) : errors);
   if (groupId !== null && groupId !== row.group_id)
     await requireCanCreate(tx, caller, organizationId, groupId);
   const before = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
-  const after = (await resolveAssessmentTags(tx, act, organizationId, change, isAdmin)) ?? before;
+  const after = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? before;
 
   const wanted = {
     name: change.name === undefined ? row.name : requireName('name', change.name),
@@ -120,13 +118,13 @@ export async function updateAssessment(
     .where('id', '=', row.id)
     .execute();
   await replaceAssessmentTags(tx, { id: row.id, organizationId }, before, after);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment.update',
     object: ['assessment', uid],
     organizationId,
     ...differing,
   });
-  if (row.state === 'active' && wanted.state !== 'active') await endTestingSessions(tx, act, row);
+  if (row.state === 'active' && wanted.state !== 'active') await endTestingSessions(tx, by, row);
   return readAssessment(tx, caller, { id: row.id });
 }
 
@@ -146,7 +144,7 @@ async function lockVisibleRow(tx: Transaction, caller: Caller, uid: string): Pro
 
 type Fields = Readonly<Record<string, string | number | readonly number[] | null>>;
 
-/** @returns the members that differ, on both sides; `undefined` when none do */
+/** @returns the fields that differ, before and after; `undefined` when none does */
 function diffFields<W extends Fields>(
   row: { readonly [N in keyof W]: Fields[string] },
   wanted: W,
@@ -160,14 +158,13 @@ function diffFields<W extends Fields>(
 }
 
 /**
- * Deletes an assessment in which nothing was found and no time was spent (operation 84).
- * @throws Failure `missing` for who has no access, `forbidden` for who is no admin, `changed` for another version than is
- *   expected, `conflict` while it has vulnerabilities, testing sessions or imports
- *   that are not undone
+ * Deletes an assessment without vulnerabilities, testing sessions and imports (operation 84).
+ * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch,
+ *   `conflict` while it has any that is not undone
  */
 export async function deleteAssessment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   uid: string,
   expected?: ExpectedVersion,
 ): Promise<void> {
@@ -176,8 +173,8 @@ export async function deleteAssessment(
     organization_id: organizationId,
     version,
     ...members
-  } = await lockVisibleRow(tx, act.actor, uid);
-  if (!isAdminOf(act.actor, organizationId))
+  } = await lockVisibleRow(tx, by.actor, uid);
+  if (!isAdminOf(by.actor, organizationId))
     throw new DomainError('forbidden', { code: 'assessment-delete-admins-only' });
   requireVersion(expected, version);
   for (const [table, things] of [
@@ -203,7 +200,7 @@ export async function deleteAssessment(
   if (imported !== undefined) throw new DomainError('conflict', { code: 'assessment-has-imports' });
   const tags = (await loadAssessmentTags(tx, [id])).get(id) ?? [];
   await tx.deleteFrom('assessments').where('id', '=', id).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment.delete',
     object: ['assessment', uid],
     organizationId,

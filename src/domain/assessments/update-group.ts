@@ -10,16 +10,16 @@ import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { type AssessmentGroup, readGroup } from './group-list.ts';
 
 /**
- * Creates an assessment group, empty (operation 44).
- * @param input `organization` is its uid, which staff have to name
- * @throws Failure `invalid` for a bad name and for what is no organization of the caller's, `forbidden` for who is no admin
+ * Creates an empty assessment group (operation 44).
+ * @param input `organization` is a uid; required for staff
+ * @throws DomainError `invalid`, `forbidden` unless the caller is an admin
  */
 export async function createGroup(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   input: { name: string; description?: string | undefined; organization?: string | undefined },
 ): Promise<AssessmentGroup> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const { description = '' } = input;
   const name = requireName('name', input.name);
   if (!caller.admin && !caller.staff) throw adminsOnlyError();
@@ -31,11 +31,11 @@ export async function createGroup(
       name,
       search_name: normalizeForSearch(name),
       description,
-      created_at: act.now,
+      created_at: by.now,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-group.create',
     object: ['assessment-group', id],
     organizationId: organization.id,
@@ -46,19 +46,19 @@ export async function createGroup(
 }
 
 /**
- * Changes what an assessment group is called (operation 45).
- * @throws Failure `invalid` for a bad name, `missing` for a group that the caller does not see, `forbidden` for who is no
- *   admin, `changed` for another version than is expected
+ * Updates an assessment group (operation 45).
+ * @throws DomainError `invalid` for a bad name, `missing`, `forbidden` unless the caller is an admin, `changed` for
+ *   a version mismatch
  */
 export async function updateGroup(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   change: { name?: string | undefined; description?: string | undefined },
   expected?: ExpectedVersion,
 ): Promise<AssessmentGroup> {
   const name = change.name === undefined ? undefined : requireName('name', change.name);
-  const group = await lockGroup(tx, act.actor, id, expected);
+  const group = await lockGroup(tx, by.actor, id, expected);
   const before = { name: group.name, description: group.description };
   const after = { name: name ?? group.name, description: change.description ?? group.description };
   const names = (['name', 'description'] as const).filter((member) => before[member] !== after[member]);
@@ -69,7 +69,7 @@ export async function updateGroup(
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((member) => [member, of[member]]));
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-group.update',
     object: ['assessment-group', id],
     organizationId: group.organizationId,
@@ -80,17 +80,16 @@ export async function updateGroup(
 }
 
 /**
- * Deletes an assessment group with its memberships (operation 46); its assessments stay, without a group.
- * @throws Failure `missing` for a group that the caller does not see, `forbidden` for who is no admin, `changed` for
- *   another version than is expected
+ * Deletes an assessment group with its memberships (operation 46). Its assessments stay, without a group.
+ * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch
  */
 export async function deleteGroup(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { name, description, organizationId, memberCount } = await lockGroup(tx, act.actor, id, expected);
+  const { name, description, organizationId, memberCount } = await lockGroup(tx, by.actor, id, expected);
   const left = await tx
     .updateTable('assessments')
     .set({ group_id: null })
@@ -98,7 +97,7 @@ export async function deleteGroup(
     .returning('uid')
     .execute();
   await tx.deleteFrom('assessment_groups').where('id', '=', id).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'assessment-group.delete',
     object: ['assessment-group', id],
     organizationId,
@@ -107,7 +106,6 @@ export async function deleteGroup(
   });
 }
 
-/** Finds a group that is to be changed, and keeps others from changing it until this unit of work ends. */
 async function lockGroup(
   tx: Transaction,
   caller: Caller,

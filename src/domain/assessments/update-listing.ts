@@ -22,17 +22,17 @@ import {
 export const MAX_SCOPE_RULES = 100;
 export const MAX_SCOPE_RULE_LENGTH = 2_048;
 
-/** What operation 11 changes. */
+/** The input of operation 11. */
 export interface ListingUpdate {
-  /** Assets to associate; with `scopeRules`, also to replace the rules of those that are associated already. */
+  /** Assets to add; `scopeRules` also replaces the rules of assets that are listed already. */
   add?: readonly { assetUid: string; scopeRules?: readonly { rule: string }[] }[];
-  /** Uids of assets to take off. */
+  /** Uids of assets. */
   remove?: readonly string[];
 }
 
-/** By the uid of an asset: its scope rules to be, as `listing_assets` keeps them; `undefined` keeps those that it has. */
+/** The new scope rules as stored; `undefined` keeps them. */
 type Rules = string | undefined;
-/** By the uid of an asset: its rules, or `null` to take it off the listing. */
+/** By asset uid: its rules, or `null` to remove it from the listing. */
 export type ListingPlan = ReadonlyMap<string, Rules | null>;
 
 interface Listing {
@@ -50,9 +50,9 @@ interface AssetPlacement extends Asset {
   rules: Rules | null;
 }
 
-/** Assets changed at a time: their old rules must fit in memory. */
+/** Assets per statement: their old rules must fit in memory. */
 const MAX_ASSETS_AT_ONCE = 500;
-/** Of more assets than this the audit log has their number and a digest. */
+/** Assets. For more, the audit log has their number and a digest. */
 export const MAX_AUDITED_ASSETS = 300;
 
 const NO_RULES = '[]';
@@ -63,9 +63,6 @@ const upsertListingAssets = prepareInsert(
   'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
 );
 
-/**
- * Finds a listing and keeps other changes of its assets out until this one is done.
- */
 const lockVisibleListing = memoizeByVisibility((reach) =>
   prepareWrite<VisibilityParameters & { uid: string }, Listing>((tx, p) =>
     selectForUpdate(tx, p.uid).where(assessmentIsVisible(reach, p)),
@@ -114,9 +111,8 @@ const deleteAssets = preparePipelined<AssetsOfListing>((tx, p) =>
 );
 
 /**
- * What operation 11 is to make of each asset, worked out before the unit of work. Of an asset that is in `add` more than
- * once, the last `scopeRules` count: an unknown one may be there twice as well, so it is no error.
- * @throws Failure `invalid` for an asset in both lists
+ * Plans operation 11 before its transaction. For an asset that `add` repeats, the last `scopeRules` count.
+ * @throws DomainError `invalid` for an asset in both lists
  */
 export function planListingUpdate({ add = [], remove = [] }: ListingUpdate): ListingPlan {
   rejectOverlap(add, remove);
@@ -131,27 +127,27 @@ export function planListingUpdate({ add = [], remove = [] }: ListingUpdate): Lis
 const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON.stringify(rules);
 
 /**
- * Operation 11: associates assets with a listing and takes others off it; all or nothing. Assets that are unknown, out
- * of the caller's reach or of another organization than the listing are ignored.
- * @throws Failure `missing` for the listing
+ * Adds assets to a listing and removes others, all or nothing (operation 11). Ignores assets that are unknown,
+ * invisible or of another organization.
+ * @throws DomainError `missing` for the listing
  */
 export async function updateListingAssets(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   listingUid: string,
   plan: ListingPlan,
 ): Promise<void> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const parameters = visibilityParameters(caller);
-  // A uid of another form is no row's, and PostgreSQL cannot look up every text.
+  // No row has a uid of another form, and PostgreSQL rejects some strings.
   const [listing] = ASSESSMENT_UID.test(listingUid)
     ? await lockVisibleListing(reach)(tx, { ...parameters, uid: listingUid })
     : [];
   if (listing === undefined) throw notFound('listing');
   if (plan.size === 0) return;
   const wishes: AssetPlacement[] = [];
-  // In the order of their index, which is then read in one go.
+  // Sorted as their index.
   for (const uids of chunked([...plan.keys()].sort())) {
     const organization = listing.organization_id;
     const assets = await selectVisibleAssets(reach)(tx, { ...parameters, organization, uids });
@@ -159,13 +155,13 @@ export async function updateListingAssets(
       ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
     );
   }
-  await applyPlacements(tx, act, listing, wishes);
+  await applyPlacements(tx, by, listing, wishes);
 }
 
-/** Associates assets that were just made with a listing of their organization that the caller was found to reach. */
+/** Adds new assets to a listing of their organization that the caller can see. */
 export async function addNewAssetsToListing(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   listingUid: string,
   assets: readonly { id: number; uid: string }[],
 ): Promise<void> {
@@ -174,16 +170,16 @@ export async function addNewAssetsToListing(
   const wishes = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
   await applyPlacements(
     tx,
-    act,
+    by,
     listing,
     wishes.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
   );
 }
 
-/** Makes the wishes, which are sorted by uid, true in the listing that this unit of work holds. */
+/** Applies placements, sorted by uid, to a locked listing. */
 async function applyPlacements(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   listing: Listing,
   wishes: readonly AssetPlacement[],
 ): Promise<void> {
@@ -194,7 +190,7 @@ async function applyPlacements(
     after.add(changes.map(({ uid, to }) => [uid, to]));
   }
   if (after.count === 0) return;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'listing.update',
     object: ['assessment', listing.uid],
     organizationId: listing.organization_id,
@@ -203,7 +199,7 @@ async function applyPlacements(
   });
 }
 
-/** The rules of an asset before and after; `null` where it was not, or is no longer, in the listing. */
+/** `null`: not in the listing. */
 interface AssetChange extends Asset {
   from: string | null;
   to: string | null;
@@ -232,7 +228,7 @@ async function applyChunk(
   return changes;
 }
 
-/** What the audit log has of one side of a change: the rules of each asset, or of many assets their number and a digest. */
+/** One side of the audit event: the rules of each asset; for many assets, their number and a digest. */
 class AuditedAssets {
   count = 0;
   readonly #few: Record<string, unknown> = {};
@@ -254,10 +250,10 @@ class AuditedAssets {
 
 function rejectOverlap(add: readonly { assetUid: string }[], remove: readonly string[]): void {
   const removed = new Set(remove);
-  const faults = add.flatMap(({ assetUid }, index): FieldError[] =>
+  const errors = add.flatMap(({ assetUid }, index): FieldError[] =>
     removed.has(assetUid)
       ? [{ property: `add.${index}.assetUid`, code: 'also-in', params: { other: 'remove' }, value: assetUid }]
       : [],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }

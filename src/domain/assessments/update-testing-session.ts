@@ -14,10 +14,10 @@ import {
   sessionRunningError,
 } from './testing-sessions.ts';
 
-/** How far ahead of ours, in milliseconds, a clock may be: such a time counts as now. */
+/** Milliseconds. A time up to so far in the future counts as now. */
 const CLOCK_SKEW = 60_000;
 
-/** A session that somebody starts, without times, or logs, with both; milliseconds since 1970. */
+/** Without times, starts a session; with both, logs one. Milliseconds since 1970. */
 export interface TestingSessionInput {
   startedAt?: number | undefined;
   endedAt?: number | undefined;
@@ -27,18 +27,17 @@ export interface TestingSessionInput {
 }
 
 /**
- * Starts a session, or logs one that is over (operation 49).
- * @throws Failure `invalid` for times that cannot be and a tester without access, `missing` for an assessment that the
- *   caller has no access to, `forbidden` for who names another tester and is no admin, `conflict` where one cannot be
- *   started now
+ * Starts a session, or logs a completed one (operation 49).
+ * @throws DomainError `invalid` for invalid times and a tester without access, `missing` for the assessment,
+ *   `forbidden` for another tester unless the caller is an admin, `conflict` when a session cannot start now
  */
 export async function createTestingSession(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   assessmentUid: string,
   input: TestingSessionInput,
 ): Promise<TestingSessionView> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const { note = '' } = input;
   const isStart = input.startedAt === undefined && input.endedAt === undefined;
   const times = isStart ? { startedAt: now, endedAt: null } : loggedTimes(input, now);
@@ -48,11 +47,11 @@ export async function createTestingSession(
   const tester = await resolveTester(tx, caller, assessment, input.testerId);
   if (isStart) {
     requireActive(assessment);
-    await endOverdueTestingSessions(tx, act, { testerId: tester.id, assessmentId: assessment.id });
+    await endOverdueTestingSessions(tx, by, { testerId: tester.id, assessmentId: assessment.id });
   }
   const session = await insertTestingSession(
     tx,
-    act,
+    by,
     { assessment, tester, ...times, note },
     isStart ? 'testing-session.start' : 'testing-session.log',
   );
@@ -70,45 +69,47 @@ function loggedTimes({ startedAt, endedAt }: TestingSessionInput, now: number) {
   return times;
 }
 
-/** @returns the time, or now for one that is a little ahead */
 function clampToNow(time: number, now: number): number {
   return time > now && time <= now + CLOCK_SKEW ? now : time;
 }
 
-/** Times may be given to the second, and a start has milliseconds: an end in its second is not before it, but at it. */
+/** Clients can send whole seconds: an end within the second of the start counts as the start. */
 function alignEndToStart<Times extends { startedAt: number; endedAt: number | null }>(times: Times): Times {
   const { startedAt, endedAt } = times;
   const isSame = endedAt !== null && endedAt < startedAt && endedAt === startedAt - (startedAt % 1_000);
   return isSame ? { ...times, endedAt: startedAt } : times;
 }
 
-/** @throws Failure `invalid` for a session in the future, one that ends before it starts, and one that is too long */
+/**
+ * @throws DomainError `invalid` for a session in the future, one that ends before it starts, and one that is too
+ *   long
+ */
 function validateTimes(
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },
   now: number,
 ): void {
   const told = (time: number) => new Date(time).toISOString();
-  const faults: FieldError[] = [];
-  if (startedAt > now) faults.push({ property: 'startedAt', code: 'in-the-future', value: told(startedAt) });
+  const errors: FieldError[] = [];
+  if (startedAt > now) errors.push({ property: 'startedAt', code: 'in-the-future', value: told(startedAt) });
   if (endedAt !== null && endedAt > now)
-    faults.push({ property: 'endedAt', code: 'in-the-future', value: told(endedAt) });
-  if (faults.length === 0) {
+    errors.push({ property: 'endedAt', code: 'in-the-future', value: told(endedAt) });
+  if (errors.length === 0) {
     const until = endedAt ?? now;
     const [property, value] = endedAt === null ? ['startedAt', startedAt] : ['endedAt', endedAt];
     if (until < startedAt)
-      faults.push({
+      errors.push({
         property,
         code: 'before',
         params: { other: 'startedAt' },
         value: told(value),
       });
     if (until - startedAt > MAX_SESSION_DURATION)
-      faults.push({ property, code: 'session-too-long', value: told(value) });
+      errors.push({ property, code: 'session-too-long', value: told(value) });
   }
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }
 
-/** @returns whose session it is, who has access to the assessment */
+/** @throws DomainError `invalid` unless the tester has access to the assessment */
 async function resolveTester(
   db: ReadConnection,
   caller: Caller,
@@ -139,7 +140,7 @@ function requireActive({ state }: { state: string }): void {
     throw new DomainError('conflict', { code: 'assessment-not-active', params: { state } });
 }
 
-/** What changes of a session; what is absent stays, and `null` has it run again. */
+/** Absent fields stay; `endedAt: null` resumes the session. */
 export interface TestingSessionUpdate {
   startedAt?: number | undefined;
   endedAt?: number | null | undefined;
@@ -148,19 +149,18 @@ export interface TestingSessionUpdate {
 
 /**
  * Stops or corrects a session (operation 50).
- * @throws Failure `missing` for one of an assessment that the caller has no access to, `forbidden` for who is neither its
- *   tester nor an admin, `changed` for another version than is expected, `invalid` for times that cannot be, `conflict`
- *   where it cannot run again
+ * @throws DomainError `missing`, `forbidden` unless the caller is the tester or an admin, `changed` for a version
+ *   mismatch, `invalid` for invalid times, `conflict` when it cannot resume
  */
 export async function updateTestingSession(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   change: TestingSessionUpdate,
   expected?: ExpectedVersion,
 ): Promise<TestingSessionView> {
-  const { actor: caller, now } = act;
-  const { row, view } = await lockSession(tx, act, id, expected);
+  const { actor: caller, now } = by;
+  const { row, view } = await lockSession(tx, by, id, expected);
   const before = { started_at: view.startedAt, ended_at: view.endedAt, note: view.note };
   const standing = change.endedAt === null ? null : view.endedAt;
   const times = alignEndToStart({
@@ -168,7 +168,7 @@ export async function updateTestingSession(
     endedAt: typeof change.endedAt === 'number' ? clampToNow(change.endedAt, now) : standing,
   });
   validateTimes(times, now);
-  if (times.endedAt === null && view.endedAt !== null) await requireNoRunningSession(tx, act, row);
+  if (times.endedAt === null && view.endedAt !== null) await requireNoRunningSession(tx, by, row);
   const after = {
     started_at: times.startedAt,
     ended_at: times.endedAt,
@@ -182,7 +182,7 @@ export async function updateTestingSession(
     .where('id', '=', id)
     .execute();
   const side = (of: typeof after) => Object.fromEntries(names.map((name) => [name, of[name]]));
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'testing-session.update',
     object: ['testing-session', id],
     organizationId: row.organization_id,
@@ -192,16 +192,16 @@ export async function updateTestingSession(
   return readTestingSession(tx, caller, id, now);
 }
 
-/** Deletes a session (operation 51), for its tester and admins; throws as `correctSession` does. */
+/** Deletes a session (operation 51). Throws as `updateTestingSession`. */
 export async function deleteTestingSession(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { row, view } = await lockSession(tx, act, id, expected);
+  const { row, view } = await lockSession(tx, by, id, expected);
   await tx.deleteFrom('testing_sessions').where('id', '=', id).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'testing-session.delete',
     object: ['testing-session', id],
     organizationId: row.organization_id,
@@ -216,7 +216,7 @@ export async function deleteTestingSession(
   });
 }
 
-/** Finds a session that is to be changed, and keeps others from changing it until this unit of work ends. */
+/** Locks a session that the caller can change. */
 async function lockSession(
   tx: Transaction,
   { actor: caller, now }: Attribution<Caller>,
@@ -237,10 +237,10 @@ async function lockSession(
   return { row, view };
 }
 
-/** @throws Failure `conflict` where a session cannot run again */
+/** @throws DomainError `conflict` while another session of the tester runs */
 async function requireNoRunningSession(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { assessment_id: assessmentId, tester_id: testerId }: { assessment_id: number; tester_id: number },
 ): Promise<void> {
   const assessment = await tx
@@ -250,7 +250,7 @@ async function requireNoRunningSession(
     .modifyEnd(forNoKeyUpdate(tx))
     .executeTakeFirstOrThrow();
   requireActive(assessment);
-  await endOverdueTestingSessions(tx, act, { testerId, assessmentId });
+  await endOverdueTestingSessions(tx, by, { testerId, assessmentId });
   const running = await tx
     .selectFrom('testing_sessions')
     .select('id')

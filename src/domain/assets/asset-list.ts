@@ -61,7 +61,7 @@ function inAnyRange(ranges: readonly (readonly [first: string, last: string])[])
   return sql<SqlBool>`(assets.address_hex is not null and (${sql.join(each, sql` or `)}))`;
 }
 
-/** The assets that a reader reaches (operation 75). */
+/** The assets that the reader can see (operation 75). */
 export const assetList = defineList({
   name: 'assets',
   rows: ({ db, caller }) => visibleAssets(db, { caller }).select(ASSET_COLUMNS),

@@ -5,12 +5,12 @@ import type { ASSET_TYPES } from './asset-enums.ts';
 
 export const MAX_LOCATION_LENGTH = 2_048;
 
-/** What a location is in the one form that it has, or what is wrong with it. */
+/** A normalized location, or what is wrong with it. */
 export type NormalizedLocation = { location: string } | { wrong: FieldProblem };
 
 /**
- * Brings what names an asset into one form, by which it is known within its organization and type (docs/companions.md,
- * section 6): the address of a host, the URL of a web application; anything else is known by its name.
+ * Normalizes the location that identifies an asset within its organization and type (docs/companions.md, section 6):
+ * the address of a host, the URL of a web application, the name of any other.
  */
 export function normalizeLocation(type: (typeof ASSET_TYPES)[number], text: string): NormalizedLocation {
   const trimmed = text.trim();
@@ -21,16 +21,16 @@ export function normalizeLocation(type: (typeof ASSET_TYPES)[number], text: stri
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const INVALID_HOST_CHARACTERS = /[\s/\\?#@:%[\]]/;
-/** What ends so is an address (WHATWG URL, section 3.5), or none. */
+/** A host whose last label is a number is an IPv4 address, or invalid (WHATWG URL, section 3.5). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 
 function normalizeHost(text: string): NormalizedLocation {
   if (isIPv4(text)) return { location: text };
-  // RFC 5952. A zone names a network card of the machine that wrote it.
+  // RFC 5952. A zone names an interface of the machine that wrote it.
   if (isIPv6(text) && !text.includes('%'))
     return { location: new SocketAddress({ address: text, family: 'ipv6' }).address };
   const bare = text.replace(/\.$/, '');
-  // It reads a host out of more than one, and takes numbers for an address.
+  // `domainToASCII` accepts more than host names, and parses numbers as addresses.
   const name =
     INVALID_HOST_CHARACTERS.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
   return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
@@ -49,7 +49,7 @@ function normalizeUrl(text: string): NormalizedLocation {
     : { location: url.href };
 }
 
-/** @returns the 16 bytes of an IP address in hexadecimal, an IPv4 address as IPv6 has it; `null` for what is none */
+/** @returns the 16 bytes of an IP address in hexadecimal, IPv4 as IPv4-mapped IPv6; `null` for anything else */
 export function addressKey(location: string): string | null {
   if (isIPv4(location))
     return (
@@ -78,7 +78,7 @@ const hex = (value: number, digits: number) => value.toString(16).padStart(digit
 
 /**
  * @param block an address or a CIDR block
- * @returns the keys of its first and its last address; `undefined` for what is no block
+ * @returns the keys of its first and last address; `undefined` for an invalid block
  */
 export function addressKeyRange(block: string): readonly [first: string, last: string] | undefined {
   const [address = '', prefix, ...rest] = block.split('/');

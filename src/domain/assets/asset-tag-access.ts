@@ -14,24 +14,23 @@ import {
   type VisibilityParameters,
 } from '../shared/visibility.ts';
 
-/** Of organizations, of their groups and of tags. */
+/** The uids of organizations, groups of organizations, and tags. */
 export const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
-/** More faults than this tell nobody more. */
+/** Errors of one response. */
 const MAX_FIELD_ERRORS = 1_000;
 
-/** An act on tags, with the scopes that the operation accepts. */
+/** `accepted`: the scopes that the operation accepts. */
 export interface TagAttribution extends Attribution<Caller> {
   accepted: readonly Scope[];
 }
 
-/** An asset that tags may be attached to. */
 export interface TaggableAsset {
   id: number;
   uid: string;
   organization_id: number;
 }
 
-/** An organization or a group of organizations, under which tags are. */
+/** The organization, or group of organizations, that owns tags. */
 export interface TagOwner {
   id: number;
   kind: 'organization' | 'group';
@@ -49,7 +48,6 @@ const selectOwner = memoizeByVisibility((reach) =>
 
 const TAGGABLE_ASSET_COLUMNS = ['assets.id', 'assets.uid', 'assets.organization_id'] as const;
 
-/** The assets of an owner that the caller reaches. */
 const visibleAssets = (db: ReadConnection, reach: Visibility, p: VisibilityParameters & { owner: number }) =>
   db
     .selectFrom('assets')
@@ -83,19 +81,19 @@ const countQuery = memoizeByVisibility((reach) =>
   ),
 );
 
-/** @returns the owner of tags with this uid, when the caller reaches it */
+/** @returns the owner with this uid, if the caller can see it */
 export async function findTagOwner(
   db: ReadConnection,
   caller: Caller,
   reach: Visibility,
   uid: string,
 ): Promise<TagOwner | undefined> {
-  // A uid of another form is no row's, and PostgreSQL cannot look up every text.
+  // No row has a uid of another form, and PostgreSQL rejects some strings.
   if (!ORGANIZATION_UID.test(uid)) return undefined;
   return (await selectOwner(reach)(db, { ...visibilityParameters(caller), uid }))[0];
 }
 
-/** @returns those assets, by uid, that the caller reaches within the owner */
+/** @returns the visible assets of the owner, by uid */
 export async function findTaggableAssets(
   db: ReadConnection,
   caller: Caller,
@@ -104,7 +102,7 @@ export async function findTaggableAssets(
   uids: readonly string[],
 ): Promise<Map<string, TaggableAsset>> {
   if (uids.length === 0) return new Map();
-  // In the order of their index, which is then read in one go: of 20,000 that takes half the time.
+  // Sorted as their index: reading 20,000 takes half the time.
   const unique = [...new Set(uids)].sort();
   const found = new Map<string, TaggableAsset>();
   for (const some of chunked(unique)) {
@@ -118,7 +116,10 @@ export async function findTaggableAssets(
   return found;
 }
 
-/** @param ids of assets, ascending. @returns whether the caller reaches all of these within the owner */
+/**
+ * @param ids ascending
+ * @returns whether the caller can see all of these assets of the owner
+ */
 export async function areTaggable(
   db: ReadConnection,
   caller: Caller,
@@ -139,20 +140,19 @@ export async function areTaggable(
 }
 
 /**
- * @param lists of entities, and the property that one of them stands at
- * @throws Failure `invalid` when one of them is none of the assets
+ * @param lists of uids, each with the property of an index
+ * @throws DomainError `invalid` for every uid that is not among the assets
  */
 export function requireTaggableAssets(
   assets: ReadonlyMap<string, TaggableAsset>,
   lists: readonly { uids: readonly string[]; property(index: number): string }[],
 ): void {
-  const faults = lists.flatMap(({ uids, property }) =>
+  const errors = lists.flatMap(({ uids, property }) =>
     uids.flatMap((uid, index) => (assets.has(uid) ? [] : [unknownUidError(property(index), 'asset', uid)])),
   );
-  if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FIELD_ERRORS));
+  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
 }
 
-/** @returns the fault of a uid that no tag or asset within reach has */
 export function unknownUidError(property: string, thing: string, value: string): FieldError {
   return {
     property,

@@ -16,14 +16,14 @@ import {
 } from '../shared/visibility.ts';
 import { findTagOwner, ORGANIZATION_UID } from './asset-tag-access.ts';
 
-/** A tag on assets, with what the caller reaches of them. */
+/** A tag with its visible assets. */
 export interface AssetTagView {
   uid: string;
   name: string;
   orgUid: string;
   version: number;
   entityCount: number;
-  /** The uids of the first of these assets; absent unless asked for. */
+  /** The uids of the first assets; only on request. */
   entities?: string[];
 }
 
@@ -35,12 +35,12 @@ interface AssetTagRow {
   version: number;
 }
 
-/** The most entities of a tag that are told. */
+/** Assets listed with a tag. */
 export const MAX_ENTITIES = 1_000;
 
 const tagVisibility = (caller: Caller) => visibilityByScopes(caller, TAG_SCOPES);
 
-/** The tags of one owner, an organization or a group of them (operation 70). */
+/** The tags of one organization or group of organizations (operation 70). */
 export const assetTagList = defineList({
   name: 'asset-tags',
   rows: ({ db, caller }) => {
@@ -78,7 +78,7 @@ export const assetTagList = defineList({
     name: { column: 'asset_tags.name', type: 'text' },
     entityCount: { column: 'asset_tags.entity_count', type: 'integer' },
   },
-  // With entities, a tag may be a thousand rows.
+  // A tag can list a thousand assets.
   batchSize: 20,
   hydrate: ({ db, caller }, rows, { includeEntities = false }) => readTags(db, caller, rows, includeEntities),
 });
@@ -94,8 +94,8 @@ function onAssets(): Filter<'texts'> {
 }
 
 /**
- * @returns the owner of the tags that a path names, as the list narrows by it
- * @throws Failure `missing` when the caller does not reach it
+ * @returns the owner in a path, as a filter of the list
+ * @throws DomainError `missing`
  */
 export async function requireTagOwner(
   { db, caller }: ListContext,
@@ -107,8 +107,8 @@ export async function requireTagOwner(
 }
 
 /**
- * One tag (operation 71).
- * @throws Failure `missing` for the organization and for the tag
+ * Reads one tag (operation 71).
+ * @throws DomainError `missing` for the organization and for the tag
  */
 export async function readAssetTag(
   reading: ListContext,
@@ -165,10 +165,10 @@ async function readEntities(db: ReadConnection, caller: Caller, tag: number): Pr
   return entities.map(({ uid }) => uid);
 }
 
-/** The taggings whose assets are within reach, as what stands after `from` and ends in a condition. */
+/** The taggings of visible assets: the SQL after `from`, up to and including a condition. */
 function visibleTaggings(reach: Visibility, p: VisibilityParameters): Expression<unknown> {
   const [rule] = reach.rules;
-  // The asset's organization stands in the tagging: where nothing else matters, no asset is looked at.
+  // A tagging holds the organization of its asset: assets are joined only when something else matters.
   if (reach.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
     const within =
       rule.level === 'global' ? sql`1 = 1` : inOwnOrganization(reach, sql.ref('tagging.organization_id'), p);

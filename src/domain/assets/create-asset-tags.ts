@@ -20,7 +20,7 @@ import {
 
 export interface NewAssetTag {
   name: string;
-  /** The uids of the assets that get it. */
+  /** Uids of assets. */
   assets?: readonly string[];
 }
 
@@ -28,11 +28,11 @@ export interface AssetTag {
   uid: string;
   name: string;
   orgUid: string;
-  /** The uids of the assets that have it. */
+  /** Uids of assets. */
   assets: string[];
 }
 
-/** Of new tags, which nothing is attached to yet: a group a tag, and an organization whose assets it gets. */
+/** One group per new tag and organization of its assets. */
 const insertTaggings = prepareGroupedInsert(
   'asset_taggings',
   { tag_id: 'int', organization_id: 'int', owner_id: 'int', group_id: 'int' },
@@ -41,30 +41,29 @@ const insertTaggings = prepareGroupedInsert(
 
 const newTagUid = () => randomBytes(6).toString('hex');
 
-/** What becomes of a request for new tags, worked out. */
+/** The tags and taggings that a request creates. */
 export interface AssetTagPlan {
   owner: TagOwner;
   tags: readonly PlannedTag[];
-  /** Of all assets that get one of the tags, ascending. */
+  /** Of all assets that get a tag, ascending. */
   assetIds: readonly number[];
 }
 
 interface PlannedTag {
   uid: string;
   name: string;
-  /** The uids of its assets, each once. */
+  /** Uids, each once. */
   assets: string[];
-  /** The ids of these by their organization, of which a group of organizations has several. */
+  /** Their ids by organization: a group of organizations has several. */
   ids: ReadonlyMap<number, number[]>;
-  /** What the audit log has of it. */
+  /** The `after` of its audit event. */
   audited: object;
 }
 
 /**
- * Works out what new tags are and what they are attached to. Done before the unit of work that makes them, it does not
- * keep others from writing.
- * @param tagUids of the tags, in their order; each of its own where one is absent
- * @throws Failure `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
+ * Plans new tags. Runs before the transaction that creates them, so that it does not block writers.
+ * @param tagUids of the tags, in order; generated when absent
+ * @throws DomainError `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
  */
 export async function planAssetTags(
   db: ReadConnection,
@@ -101,7 +100,7 @@ export async function planAssetTags(
   };
 }
 
-/** @returns whether the caller reaches all that was planned with, still */
+/** @returns whether everything in the plan is still visible */
 async function isStillVisible(
   tx: Transaction,
   { actor: caller, accepted }: TagAttribution,
@@ -114,22 +113,22 @@ async function isStillVisible(
 }
 
 /**
- * Creates tags under an organization or a group of organizations, and attaches them; all or nothing.
- * @param plan what `planAssetTags` makes of the same; one that no longer holds is made again
- * @returns the tags in the order given
- * @throws Failure what `planAssetTags` throws, `conflict` for a name that exists
+ * Creates tags of an organization or a group of organizations and attaches them, all or nothing.
+ * @param plan from `planAssetTags` for the same input; planned again when it is outdated
+ * @returns the tags in the order of the input
+ * @throws DomainError as `planAssetTags`, `conflict` for a name that exists
  */
 export async function createAssetTags(
   tx: Transaction,
-  act: TagAttribution,
+  by: TagAttribution,
   orgUid: string,
   newTags: readonly NewAssetTag[],
   plan?: AssetTagPlan,
 ): Promise<AssetTag[]> {
   const { owner, tags } =
-    plan !== undefined && (await isStillVisible(tx, act, orgUid, plan))
+    plan !== undefined && (await isStillVisible(tx, by, orgUid, plan))
       ? plan
-      : await planAssetTags(tx, act, orgUid, newTags);
+      : await planAssetTags(tx, by, orgUid, newTags);
   const created = await insertTags(
     tx,
     tags.map(({ uid, name }) => ({
@@ -165,7 +164,7 @@ export async function createAssetTags(
   await recordEvents(
     tx,
     tags.map(({ uid, audited }) => ({
-      by: act,
+      by,
       change: {
         action: 'asset-tag.create',
         object: ['asset-tag', uid],
@@ -185,7 +184,7 @@ interface NewTagRow {
   normalized_name: string;
 }
 
-/** @returns the tags whose names nobody has */
+/** @returns the inserted tags; tags whose name exists are absent */
 async function insertTags(
   tx: Transaction,
   rows: readonly NewTagRow[],
@@ -198,7 +197,6 @@ async function insertTags(
   return inserted.rows;
 }
 
-/** @returns the ids of assets by their organization, of which a group of organizations has several */
 function groupByOrganization(
   uids: readonly string[],
   assets: ReadonlyMap<string, TaggableAsset>,
@@ -213,7 +211,7 @@ function groupByOrganization(
   return organizations;
 }
 
-/** The entities of one tag as the audit log has them; where the request has many pairs, their number and a digest. */
+/** The assets of one tag for the audit log; for many pairs, their number and a digest. */
 function auditedAssets(uids: readonly string[], pairs: number): object {
   if (pairs <= MAX_AUDITED_PAIRS || uids.length === 0) return { entities: uids };
   return { entities: digestLines(uids.map((uid) => `${uid}\n`)) };
@@ -221,14 +219,14 @@ function auditedAssets(uids: readonly string[], pairs: number): object {
 
 function validateNames(tags: readonly NewAssetTag[]): void {
   const seen = new Set<string>();
-  const faults = tags.flatMap(({ name }, index): FieldError[] => {
+  const errors = tags.flatMap(({ name }, index): FieldError[] => {
     const property = `tags.${index}.name`;
-    const fault = validateName(property, name);
-    if (fault !== undefined) return [fault];
+    const error = validateName(property, name);
+    if (error !== undefined) return [error];
     const key = normalizeName(name);
     if (seen.has(key)) return [{ property, code: 'duplicate', value: name }];
     seen.add(key);
     return [];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }

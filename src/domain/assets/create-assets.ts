@@ -24,10 +24,10 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 
-/** An asset that a caller wants. */
+/** The input of operation 74. */
 export interface AssetInput extends Omit<NewAsset, 'name'> {
   name?: string | undefined;
-  /** A listing that it is to be in. */
+  /** The uid of a listing to add it to. */
   listing?: string | undefined;
 }
 
@@ -39,37 +39,37 @@ interface ResolvedAsset {
 }
 
 /**
- * Operation 74: creates assets; all or none.
- * @param wishes one, or as many as the request may have
- * @param at before the name of a property, for the fault of the wish with this index
- * @returns the assets in the order of the wishes
- * @throws Failure `invalid` for what no asset may have, for an organization or a listing out of reach, for an asset that
- *   the caller could not change and for two at one location, `conflict` for a location that is taken
+ * Creates assets, all or none (operation 74).
+ * @param at prefix of the properties of the asset with an index, for errors
+ * @param uids of the assets, in order
+ * @returns the assets in the order of the input
+ * @throws DomainError `invalid` for invalid fields, an organization or listing that the caller cannot see, an asset
+ *   that the caller could not change, and two at one location; `conflict` for a location that is taken
  */
 export async function createAssets(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   wishes: readonly AssetInput[],
   at: (index: number) => string,
-  uids = newAssetUids(wishes.length, act.now),
+  uids = newAssetUids(wishes.length, by.now),
 ): Promise<Asset[]> {
   const values = validateInputs(wishes, at);
-  const places = await findTargets(tx, act.actor, wishes);
-  const faults: FieldError[] = [];
+  const places = await findTargets(tx, by.actor, wishes);
+  const errors: FieldError[] = [];
   const placed = wishes.flatMap((wish, index): ResolvedAsset[] => {
     const found = resolveTarget(places, wish, (property) => at(index) + property);
     if ('code' in found) {
-      faults.push(found);
+      errors.push(found);
       return [];
     }
     return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   rejectDuplicates(placed, at);
 
   const ids = await insertAssets(
     tx,
-    act,
+    by,
     placed.map(({ uid, organizationId, values: own }): AssetInsert => ({ uid, organizationId, values: own })),
   );
   const taken = placed.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
@@ -90,13 +90,13 @@ export async function createAssets(
     listed.set(listing.uid, assets);
     assets.push({ id: ids.get(uid) as number, uid });
   }
-  for (const [uid, assets] of listed) await addNewAssetsToListing(tx, act, uid, assets);
-  return readCreated(tx, act.actor, uids);
+  for (const [uid, assets] of listed) await addNewAssetsToListing(tx, by, uid, assets);
+  return readCreated(tx, by.actor, uids);
 }
 
-/** @throws Failure `invalid` for what no asset may have */
+/** @throws DomainError `invalid` */
 function validateInputs(wishes: readonly AssetInput[], at: (index: number) => string): AssetValues[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const values = wishes.map((wish, index) => {
     const {
       type,
@@ -107,7 +107,7 @@ function validateInputs(wishes: readonly AssetInput[], at: (index: number) => st
       writableBy = 'any',
     } = wish;
     const made = validateNameAndLocation({ type, name, location }, (property) => at(index) + property);
-    faults.push(...made.faults);
+    errors.push(...made.faults);
     return {
       type,
       location: made.location,
@@ -117,25 +117,25 @@ function validateInputs(wishes: readonly AssetInput[], at: (index: number) => st
       writable_by: writableBy,
     };
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   return values;
 }
 
 /**
- * @param path of a property of the asset, for its fault
- * @returns the one form of what an asset is known by, and what is wrong with its name and its location
+ * @param path prefixes a property, for errors
+ * @returns the normalized location, and what is wrong with name and location
  */
 export function validateNameAndLocation(
   { type, name, location }: { type: AssetValues['type']; name: string; location: string | undefined },
   path: (property: string) => string,
 ): { location: string; faults: FieldError[] } {
   if (!hasLocation(type)) {
-    const faults = [validateName(path('name'), name)].filter((fault) => fault !== undefined);
+    const errors = [validateName(path('name'), name)].filter((error) => error !== undefined);
     const clean = name.trim();
     if (location !== undefined && location.trim() !== clean) {
-      faults.push({ property: path('location'), code: 'differs-from-name', value: location });
+      errors.push({ property: path('location'), code: 'differs-from-name', value: location });
     }
-    return { location: clean, faults };
+    return { location: clean, faults: errors };
   }
   const faults = [validateOptionalName(path('name'), name)].filter((fault) => fault !== undefined);
   if (location === undefined) {
@@ -150,7 +150,7 @@ export function validateNameAndLocation(
 
 interface VisibleTargets {
   rules: readonly ScopeAccess[];
-  /** By uid, those within reach. */
+  /** Visible ones, by uid. */
   organizations: ReadonlyMap<string, number>;
   listings: ReadonlyMap<string, { id: number; uid: string; organization_id: number }>;
 }
@@ -188,7 +188,7 @@ async function findTargets(
   };
 }
 
-/** @returns where the asset comes to be, or what is wrong with that */
+/** @returns the organization and listing of the asset, or an error */
 function resolveTarget(
   { rules, organizations, listings }: VisibleTargets,
   { organization, listing: listingUid, writableBy = 'any' }: AssetInput,
@@ -209,15 +209,15 @@ function resolveTarget(
   return { organizationId, listing: listing && { id: listing.id, uid: listing.uid } };
 }
 
-/** @returns whether what the rule reaches may be changed by it when it is writable so */
+/** @returns whether the scope can change an asset that is writable so */
 export function canWrite({ writableBy }: ScopeAccess, asset: AssetValues['writable_by']): boolean {
   return writableBy === null || writableBy.includes(asset);
 }
 
-/** @throws Failure `invalid` for what is in the request twice */
+/** @throws DomainError `invalid` for assets that the request repeats */
 function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) => string): void {
   const seen = new Set<string>();
-  const faults = assets.flatMap(({ organizationId, values: { type, location } }, index): FieldError[] => {
+  const errors = assets.flatMap(({ organizationId, values: { type, location } }, index): FieldError[] => {
     const key = `${organizationId} ${type} ${location}`;
     if (!seen.has(key)) {
       seen.add(key);
@@ -226,7 +226,7 @@ function rejectDuplicates(assets: readonly ResolvedAsset[], at: (index: number) 
     const property = `${at(index)}${hasLocation(type) ? 'location' : 'name'}`;
     return [{ property, code: 'duplicate', value: location }];
   });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }
 
 async function readCreated(tx: Transaction, caller: Caller, uids: readonly string[]): Promise<Asset[]> {

@@ -15,15 +15,15 @@ export interface NewAsset {
   organization: string;
   type: (typeof ASSET_TYPES)[number];
   name: string;
-  /** What a host or a web application is known by: anything that `locationOf` takes. Others are known by their name. */
+  /** Of a host or a web application. Others are identified by their name. */
   location?: string | undefined;
   description?: string | undefined;
   criticality?: (typeof CRITICALITIES)[number] | undefined;
-  /** Which users may modify it; `any` unless told. */
+  /** Who can change it: `any` by default. */
   writableBy?: (typeof WRITABLE_BY)[number] | undefined;
 }
 
-/** What an asset is created with, in its one form. */
+/** Normalized. */
 export interface AssetValues {
   type: (typeof ASSET_TYPES)[number];
   location: string;
@@ -35,8 +35,8 @@ export interface AssetValues {
 
 /**
  * @param now milliseconds since 1970
- * @returns uids for new assets: 24 lowercase hexadecimal characters, which are the time in seconds and then random, so
- *   that assets made together lie together in the index and many of them are quickly written
+ * @returns uids of 24 lowercase hexadecimal characters: the time in seconds, then random ones, so that assets
+ *   created together are adjacent in the index
  */
 export function newAssetUids(count: number, now: number): string[] {
   const time = Math.floor(now / 1_000)
@@ -47,44 +47,43 @@ export function newAssetUids(count: number, now: number): string[] {
   return Array.from({ length: count }, (_, index) => time + digits.slice(16 * index, 16 * (index + 1)));
 }
 
-/** @returns what is wrong with the name of an asset that is known by something else, and so may have none */
+/** The name of an asset with a location can be empty. */
 export function validateOptionalName(property: string, name: string): FieldError | undefined {
   return [...name.trim()].length > MAX_NAME_LENGTH
     ? { property, code: 'too-long', params: { max: MAX_NAME_LENGTH }, value: name }
     : undefined;
 }
 
-/** @returns whether an asset of this type has a location of its own, and is not known by its name */
+/** @returns whether assets of this type are identified by a location, and not by their name */
 export function hasLocation(type: string): boolean {
   return type === 'host' || type === 'webapp';
 }
 
-/** @returns the failure that an organization has an asset of this type there already */
 export function locationConflict(
   { type, location }: AssetValues,
-  faults: readonly FieldError[] = [],
+  errors: readonly FieldError[] = [],
 ): DomainError {
   const what =
     { host: 'host', webapp: 'web application', network: 'network' }[type as string] ?? 'such asset';
-  return new DomainError('conflict', { code: 'location-taken', params: { what, location } }, faults);
+  return new DomainError('conflict', { code: 'location-taken', params: { what, location } }, errors);
 }
 
 export interface AssetInsert {
   uid: string;
   organizationId: number;
   values: AssetValues;
-  /** Which import makes it, and when a scan saw it, in milliseconds since 1970. */
+  /** The import that creates it, and when the scan saw it, in milliseconds since 1970. */
   importId?: number | undefined;
   seenAt?: number | undefined;
 }
 
 /**
- * Writes assets and the events of their creation; those whose location is taken are left out.
- * @returns the ids, by uid, of those that were written
+ * Inserts assets with their audit events, except those whose location is taken.
+ * @returns the ids of the inserted ones, by uid
  */
 export async function insertAssets(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   assets: readonly AssetInsert[],
 ): Promise<ReadonlyMap<string, number>> {
   await insertAssetRows(
@@ -101,8 +100,8 @@ export async function insertAssets(
       values.description,
       values.criticality,
       values.writable_by,
-      act.now,
-      act.now,
+      by.now,
+      by.now,
       importId,
       seenAt,
       seenAt,
@@ -116,7 +115,7 @@ export async function insertAssets(
       ids.has(uid)
         ? [
             {
-              by: act,
+              by,
               change: {
                 action: 'asset.create' as const,
                 object: ['asset', uid] as const,

@@ -1,7 +1,6 @@
 import type { ReadConnection } from '../../db/engine.ts';
 import { selectHostsByAddress, selectPortCounts } from './scans/queries.ts';
 
-/** A host asset, as a command lists it after a scan. */
 export interface ListedHost {
   uid: string;
   address: string;
@@ -9,8 +8,8 @@ export interface ListedHost {
 }
 
 /**
- * @param addresses of hosts, each once
- * @returns those that are assets of the organization, as they are now, in the order of their addresses
+ * @param addresses each once
+ * @returns the assets of these hosts, in the order of the addresses
  */
 export async function listHosts(
   db: ReadConnection,

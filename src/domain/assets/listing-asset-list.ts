@@ -5,7 +5,6 @@ import { notFound } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
 import { assetIsVisible, assessmentIsVisible, visibilityParameters } from '../shared/visibility.ts';
 
-/** An asset of a listing. */
 export interface ListingAsset {
   uid: string;
   location: string;
@@ -16,7 +15,7 @@ export interface ListingAsset {
   createdAt: number;
 }
 
-/** The assets of a listing that a reader reaches (operation 79). `listing` is the id of one. */
+/** The visible assets of a listing (operation 79). `listing` is its id. */
 export const listingAssetList = defineList({
   name: 'listing-assets',
   rows: ({ db, caller }) =>
@@ -44,7 +43,7 @@ export const listingAssetList = defineList({
     rows.map((row): ListingAsset => ({
       uid: row.uid,
       location: row.location,
-      // The table holds no others.
+      // A check constraint of the table.
       type: row.type as ListingAsset['type'],
       criticality: row.criticality as ListingAsset['criticality'],
       scopeRules: JSON.parse(row.scope_rules) as string[],
@@ -55,8 +54,8 @@ export const listingAssetList = defineList({
 const LISTING_UID = /^[-_0-9a-z]{1,50}$/;
 
 /**
- * @returns the id of a listing that a reader reaches
- * @throws Failure `missing`
+ * @returns the id of a visible listing
+ * @throws DomainError `missing`
  */
 export async function requireListing({ db, caller }: ListContext, uid: string): Promise<number> {
   const row = LISTING_UID.test(uid)

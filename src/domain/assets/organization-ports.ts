@@ -22,28 +22,28 @@ export interface OrganizationPort {
   number: number;
   protocol: string;
   assetCount: number;
-  /** Of the first hundred that have it, where they were asked for. */
+  /** Up to 100, on request. */
   assetUids?: string[];
 }
 
 export interface OrganizationPortQuery extends PageRequest {
   state: (typeof LISTED_STATES)[number];
   number?: number | undefined;
-  /** Whole, without regard to case. */
+  /** Exact, case-insensitive. */
   service?: string | undefined;
   product?: string | undefined;
   listing?: string | undefined;
   withAssets: boolean;
-  /** The most ports that all pages have together. */
+  /** Ports of all pages together. */
   limit?: number | undefined;
 }
 
 const ORGANIZATION_UID = /^[0-9a-z]{1,50}$/;
 const MAX_ASSETS_PER_PORT = 100;
-/** Hosts looked at in one statement, so that nothing holds the event loop. */
+/** Hosts of one statement, so that none holds the event loop for long. */
 const HOSTS_PER_QUERY = 500;
 
-/** @returns what became of ports, as the counts of their organization have it */
+/** @returns the counter deltas of port changes */
 export function portDeltas(organizationId: number, steps: readonly PortChange[]): CounterDelta[] {
   return steps.flatMap(({ before, after }) => {
     if (before?.observed_state === after.observed_state) return [];
@@ -66,9 +66,9 @@ interface PortQueryContext {
 }
 
 /**
- * The ports of an organization with the number of hosts that have each, most hosts first (operation 80), of the hosts whose
- * ports the caller may read.
- * @throws Failure `missing` when the caller does not belong to the organization
+ * Lists the ports of an organization with the number of hosts that have each, most hosts first (operation 80).
+ * Counts the hosts whose ports the caller can see.
+ * @throws DomainError `missing` unless the caller belongs to the organization
  */
 export async function readOrganizationPorts(
   db: ReadConnection,
@@ -89,7 +89,7 @@ export async function readOrganizationPorts(
     : undefined;
   if (organization === undefined) throw notFound('organization');
   const asked: PortQueryContext = { db, organizationId: organization.id, reach, p, query };
-  // An admin's whole organization is counted as scans write it.
+  // The counters cover a whole organization.
   const isCounted =
     (caller.staff || caller.admin) &&
     query.service === undefined &&
@@ -112,7 +112,7 @@ function pageBounds(
 async function readFromCounters({ db, organizationId, query }: PortQueryContext) {
   const { state, number } = query;
   const digits = number === undefined ? '' : String(number).padStart(5, '0');
-  // Behind a slash comes a 0, behind a colon a semicolon.
+  // In ASCII, `0` follows `/` and `;` follows `:`.
   const [from, to] =
     number === undefined ? [`${state}:`, `${state};`] : [`${state}:${digits}/`, `${state}:${digits}0`];
   const of = (table: string) => sql`select bucket, amount from ${sql.table(table)}
@@ -180,7 +180,7 @@ async function countFromPorts(asked: PortQueryContext) {
   return { total, ports: sorted.slice(offset, offset + size) };
 }
 
-/** The ids of the hosts that are asked about, some at a time, in their order. */
+/** Yields the ids of matching hosts in chunks, ascending. */
 async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContext): AsyncGenerator<number[]> {
   for (let last = 0; ;) {
     const after = last;
@@ -209,7 +209,7 @@ async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContex
   }
 }
 
-/** Gives the ports the uids of the first hosts that have them. */
+/** Adds the uids of the first hosts to each port. */
 async function addAssetUids(asked: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
   const { db, query } = asked;
   const fits = (wanted: string | undefined, name: string | null) =>

@@ -8,22 +8,22 @@ import type { PageRequest } from '../lists/reverse-paging.ts';
 
 export const PORT_EVENT_KINDS = ['opened', 'closed', 'changed'] as const;
 
-/** What is known of a port beside its number, its protocol and when it was seen. */
+/** What a scan can change of a port. */
 export type PortFields = Pick<
   Port,
   'observed_state' | 'service_name' | 'service_banner' | 'product_name' | 'product_version' | 'cpe'
 >;
 
-/** What a scan found out of a port of a host. */
+/** A change of a port that a scan found. */
 export interface PortEvent {
-  /** When the scan saw it, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   at: number;
   number: number;
   protocol: string;
   kind: (typeof PORT_EVENT_KINDS)[number];
   before: PortFields | null;
   after: PortFields;
-  /** Which import it came with, where one is known. */
+  /** `null` when unknown. */
   importId: number | null;
 }
 
@@ -38,7 +38,7 @@ export const insertPortEvents = prepareInsert('port_events', {
   changes: 'text',
 });
 
-/** @returns the row that tells what became of a host's ports; nothing when there is nothing to tell */
+/** @returns the row of a host's port changes; `undefined` when there are none */
 export function toPortEventRow(
   assetId: number,
   at: number,
@@ -46,7 +46,7 @@ export function toPortEventRow(
   importId?: number,
 ): InsertRow | undefined {
   const told = steps
-    // A port that is first seen in another state than open was never there.
+    // A port that is first seen in any state but open is no event.
     .filter(({ before, after }) => before !== null || after.observed_state === 'open')
     .sort((one, other) => comparePorts(one.after, other.after))
     .map(({ before, after }): StoredChange => [
@@ -93,16 +93,16 @@ export interface PortHistoryQuery extends PageRequest {
   /** Milliseconds since 1970. */
   since?: number | undefined;
   number?: number | undefined;
-  /** The most events that all pages have together. */
+  /** Events of all pages together. */
   limit?: number | undefined;
 }
 
-/** Rows read at a time, so that nothing holds the event loop. */
+/** Rows of one query, so that none holds the event loop for long. */
 const ROWS_PER_QUERY = 100;
 
 /**
- * What scans found out of the ports of a host, newest first (operation 81).
- * @throws Failure `missing` as `readPorts`
+ * Lists the port changes of a host, newest first (operation 81).
+ * @throws DomainError `missing` as `readPorts`
  */
 export async function readPortHistory(
   db: ReadConnection,
@@ -121,7 +121,7 @@ export async function readPortHistory(
   while (asset.type === 'host') {
     const rows = await readRows(db, asset.id, since, last);
     for (const row of rows) {
-      // What is on no page needs not be looked at, unless it has to be counted.
+      // Rows outside the page are parsed only to count them.
       if (number === undefined && (total + row.changes_count <= start || total >= end)) {
         total += row.changes_count;
         continue;

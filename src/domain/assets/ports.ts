@@ -19,20 +19,20 @@ export const LISTED_STATES = ['open', 'closed'] as const;
 export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as const;
 export const PROTOCOLS = ['tcp', 'udp', 'sctp'] as const;
 
-/** A port as it is stored; times are milliseconds since 1970, `null` stands for what is unknown. */
+/** Times are milliseconds since 1970; `null` means unknown. */
 export type Port = Omit<PortTable, 'asset_id'>;
 
 export interface PortQuery extends PageRequest {
   state: (typeof LISTED_STATES)[number];
   orderBy: (typeof PORT_SORT_FIELDS)[number];
   descending: boolean;
-  /** The most ports that all pages have together. */
+  /** Ports of all pages together. */
   limit?: number | undefined;
 }
 
 export interface PortPage {
   ports: Port[];
-  /** How many ports all pages have. */
+  /** Of all pages. */
   total: number;
 }
 
@@ -40,10 +40,9 @@ const ORGANIZATION_UID = /^[-_0-9a-z]{1,50}$/;
 const ASSET_UID = /^[0-9a-f]{24}$/;
 
 /**
- * One page of the open or the closed ports of an asset (operation 14; docs/decided.md, section 3). An asset that is not a
- * host has none.
- * @throws Failure `missing` when the organization or its asset is not there, or the caller does not reach it
- *   (`reachOfAccount`)
+ * Reads a page of the open or closed ports of an asset (operation 14; docs/decided.md, section 3). Only hosts have
+ * ports.
+ * @throws DomainError `missing` for the organization or the asset
  */
 export async function readPorts(
   db: ReadConnection,
@@ -78,7 +77,7 @@ export async function readPorts(
   return { ports: restoreOrder(rows, window), total };
 }
 
-/** @returns an asset of the organization whose ports the caller may read, if it is one */
+/** @returns the asset, if the caller can see its ports */
 export async function findVisibleAsset(
   db: ReadConnection,
   caller: Caller,
@@ -96,7 +95,7 @@ export async function findVisibleAsset(
     .executeTakeFirst();
 }
 
-/** The asset, if a caller of this kind reaches it, and how many ports it has in a state. */
+/** The asset with the number of its ports in a state. */
 const selectAssetWithCount = memoizeByVisibility((reach) =>
   prepareQuery<
     VisibilityParameters & { organization: string; asset: string; state: string },
@@ -139,7 +138,7 @@ function pageQueriesFor(field: PortQuery['orderBy']) {
   return { ascending: ways(false), descending: ways(true) };
 }
 
-/** What is unknown comes last, and ties go by number and protocol, whichever way the field runs. */
+/** Unknown values come last in both directions. Ties are broken by number and protocol, ascending. */
 function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: PageWindow['reversed']) {
   const ties = (item: OrderByItemBuilder) => (backward ? item.desc() : item.asc());
   return prepareQuery<PageParameters, Port>((db, p) => {
@@ -172,7 +171,7 @@ function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: P
   });
 }
 
-/** @returns what the ports of an asset, which only a host has, add to the counts of its organization, times `amount` */
+/** @returns the counter deltas of all ports of a host, times `amount` */
 export async function portDeltasOf(
   tx: Transaction,
   assetId: number,
@@ -189,7 +188,7 @@ export async function portDeltasOf(
   return rows.map((row) => portDelta(row.organization_id, row, amount));
 }
 
-/** @returns what a port adds to the hosts of an organization that have it */
+/** @returns the counter delta of one port */
 export function portDelta(
   organizationId: number,
   { number, protocol, observed_state }: Pick<Port, 'number' | 'protocol' | 'observed_state'>,
@@ -203,13 +202,13 @@ interface AssetIds {
   ids: readonly number[];
 }
 
-/** Whoever recounts the same assets at the same time waits here, and then counts what the other one committed. */
+/** Locks assets, so that concurrent transactions count their ports one after the other. */
 export const lockAssets = preparePipelined<AssetIds>((tx, p) =>
   tx
     .selectFrom('assets')
     .select('id')
     .where((eb) => inList(tx, eb.ref('id'), p.ids))
-    // In one order everywhere, so that two units of work do not wait for each other's rows.
+    // Always in this order, so that concurrent transactions cannot deadlock.
     .orderBy('id')
     .modifyEnd(forNoKeyUpdate(tx)),
 );
@@ -231,10 +230,7 @@ const insertCounts = preparePipelined<AssetIds>((tx, p) =>
     ),
 );
 
-/**
- * Sets the number of ports by state of these assets to what `ports` holds. To be called once in every unit of work
- * that writes ports, after it has written them.
- */
+/** Recounts the ports of assets by state. Call it once in every transaction that writes ports, after the writes. */
 export async function refreshPortCounts(tx: Transaction, assetIds: readonly number[]): Promise<void> {
   if (assetIds.length === 0) return;
   const ids = [...new Set(assetIds)];

@@ -17,13 +17,12 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 
-/** A listing that an asset is in. */
 export interface AssetListing {
   uid: string;
   scopeRules: string[];
 }
 
-/** An asset as its readers see it; times are milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface Asset {
   id: number;
   uid: string;
@@ -34,13 +33,13 @@ export interface Asset {
   description: string;
   criticality: (typeof CRITICALITIES)[number];
   writableBy: (typeof WRITABLE_BY)[number];
-  /** Those that the reader reaches. */
+  /** Visible to the reader. */
   listings: AssetListing[];
   tags: { uid: string; name: string }[];
   openPorts: number;
-  /** Not closed, and reached by the reader. */
+  /** Visible to the reader. */
   openVulnerabilities: number;
-  /** `null` for what no scan saw. */
+  /** `null` unless a scan saw it. */
   firstSeen: number | null;
   lastSeen: number | null;
   createdAt: number;
@@ -48,10 +47,10 @@ export interface Asset {
   version: number;
 }
 
-/** What a list of assets holds of each one's listings and tags. */
+/** Listings, and tags, of each asset in a list. */
 export const MAX_RELATED = 100;
 
-/** The columns that `completeAssets` makes assets of. */
+/** The columns that `hydrateAssets` needs. */
 export const ASSET_COLUMNS = [
   'assets.id',
   'assets.uid',
@@ -88,13 +87,12 @@ export interface AssetRow {
   version: number;
 }
 
-/** @returns what the scopes of a reader open */
 export const assetReadVisibility = (caller: Caller): Visibility =>
   visibilityByScopes(caller, ASSET_READ_SCOPES);
 
 /**
- * Operation 76.
- * @throws Failure `missing` for one that the reader does not reach
+ * Reads one asset (operation 76).
+ * @throws DomainError `missing`
  */
 export async function readAsset(reading: ListContext, uid: string): Promise<Asset> {
   const { db, caller } = reading;
@@ -114,8 +112,8 @@ export async function readAsset(reading: ListContext, uid: string): Promise<Asse
 export const ASSET_UID = /^[0-9a-f]{24}$/;
 
 /**
- * Reads what belongs to assets, for all of them at once.
- * @param most how many listings and tags of each are told; absent, all
+ * Loads what belongs to assets, for all of them at once.
+ * @param most listings, and tags, of each; absent: all
  */
 export async function hydrateAssets(
   { db, caller }: Pick<ListContext, 'db' | 'caller'>,
@@ -137,7 +135,7 @@ export async function hydrateAssets(
     id: row.id,
     uid: row.uid,
     organizationUid: organizations.get(row.organization_id) ?? '',
-    // The table holds no others.
+    // A check constraint of the table.
     type: row.type as Asset['type'],
     name: row.name,
     location: row.location,
@@ -235,12 +233,12 @@ async function openPortsOf(db: ReadConnection, ids: readonly number[]): Promise<
   return new Map(rows.map(({ asset_id, ports }) => [asset_id, ports]));
 }
 
-/** Whether a reader reaches every vulnerability of the assets that they reach. */
+/** Whether the reader can see every vulnerability of the assets that they can see. */
 export function seesAllVulnerabilities(caller: Caller): boolean {
   return caller.staff || caller.admin;
 }
 
-/** The vulnerabilities of an asset that are not closed, and that a reader reaches who does not reach all. */
+/** The open vulnerabilities of assets that a reader can see who cannot see all. */
 function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
   return sql`from vulnerability_assets
     join vulnerabilities on vulnerabilities.id = vulnerability_assets.vulnerability_id
@@ -249,7 +247,7 @@ function openVulnerabilities(caller: Caller): RawBuilder<unknown> {
       and ${assessmentIsVisible(visibilityOf(caller), visibilityParameters(caller))}`;
 }
 
-/** @returns the number of those of the row of `assets` that stands around it */
+/** @returns their number for the current row of `assets` */
 export function openVulnerabilityCount(caller: Caller): RawBuilder<number> {
   return sql<number>`(select count(*) ${openVulnerabilities(caller)} and vulnerability_assets.asset_id = assets.id)`;
 }

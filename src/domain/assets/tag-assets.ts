@@ -16,11 +16,11 @@ import {
 } from './asset-tag-access.ts';
 
 export interface AssetTaggingUpdate {
-  /** The uids of the tags to change. */
+  /** Uids of tags. */
   tags: readonly string[];
-  /** The uids of assets to attach to each of them. */
+  /** Uids of assets that get every tag. */
   attach?: readonly string[];
-  /** The uids of assets to detach from each of them. */
+  /** Uids of assets that lose every tag. */
   detach?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const tagsByUid = prepareQuery<{ owner: number; uids: readonly string[] }, { id:
       .where((eb) => inList(db, eb.ref('uid'), p.uids)),
 );
 
-/** Of more pairs than this the audit log has their number and a digest: one request can touch many thousands. */
+/** Pairs. For more, the audit log has their number and a digest: one request can change thousands. */
 export const MAX_AUDITED_PAIRS = 300;
 
 interface Pair {
@@ -73,18 +73,18 @@ const detachPairs = prepareWrite<{ tags: readonly number[]; assets: readonly num
 );
 
 /**
- * Attaches assets to tags and detaches others from them; all or nothing. What is attached or detached already stays.
- * @throws Failure `invalid` for an unknown tag or asset, and for an asset in both lists
+ * Attaches tags to assets and detaches them from others, all or nothing.
+ * @throws DomainError `invalid` for an unknown tag or asset, and for an asset in both lists
  */
 export async function tagAssets(
   tx: Transaction,
-  act: TagAttribution,
+  by: TagAttribution,
   orgUid: string,
   { tags: uids, attach = [], detach = [] }: AssetTaggingUpdate,
 ): Promise<void> {
   rejectOverlap(attach, detach);
-  const { actor: caller } = act;
-  const reach = visibilityByScopes(caller, act.accepted);
+  const { actor: caller } = by;
+  const reach = visibilityByScopes(caller, by.accepted);
   const owner = await findTagOwner(tx, caller, reach, orgUid);
   const [found, assets] =
     owner === undefined
@@ -107,7 +107,7 @@ export async function tagAssets(
   const toAttach = idsOf(attach);
   const toDetach = idsOf(detach);
   const tagIds = [...tags.values()];
-  // No asset is in both, so neither waits for the other.
+  // No asset is in both lists: both run at once.
   const [attached, detached] = await Promise.all([
     applyToPairs(attachPairs, tx, tagIds, toAttach),
     applyToPairs(detachPairs, tx, tagIds, toDetach),
@@ -119,7 +119,7 @@ export async function tagAssets(
     auditedPairs(
       pairs.map((pair) => [tagUids.get(pair.tag_id) ?? '', assetUids.get(pair.asset_id) ?? ''] as const),
     );
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'asset-tag.attach',
     object: ['organization', orgUid],
     organizationId: owner.id,
@@ -141,7 +141,7 @@ async function applyToPairs(
   return pairs;
 }
 
-/** The entities of each tag; of many pairs their number and a digest. */
+/** By tag; for many pairs, their number and a digest. */
 function auditedPairs(pairs: readonly (readonly [tag: string, entity: string])[]): object {
   if (pairs.length > MAX_AUDITED_PAIRS)
     return digestLines(pairs.map(([tag, entity]) => `${tag} ${entity}\n`));
@@ -150,7 +150,7 @@ function auditedPairs(pairs: readonly (readonly [tag: string, entity: string])[]
   return entities;
 }
 
-/** @returns how many lines there are, and the SHA-256, hexadecimal, of them sorted: a list at hand can be checked by it */
+/** @returns the number of lines, and the SHA-256 of the sorted lines in hexadecimal */
 export function digestLines(lines: readonly string[]): { count: number; sha256: string } {
   const text = [...lines].sort().join('');
   return { count: lines.length, sha256: createHash('sha256').update(text).digest('hex') };
@@ -158,7 +158,7 @@ export function digestLines(lines: readonly string[]): { count: number; sha256: 
 
 function rejectOverlap(attach: readonly string[], detach: readonly string[]): void {
   const detached = new Set(detach);
-  const faults = attach.flatMap((uid, index): FieldError[] =>
+  const errors = attach.flatMap((uid, index): FieldError[] =>
     detached.has(uid)
       ? [
           {
@@ -170,5 +170,5 @@ function rejectOverlap(attach: readonly string[], detach: readonly string[]): vo
         ]
       : [],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
 }

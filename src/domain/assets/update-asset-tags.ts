@@ -32,7 +32,7 @@ interface LockedTag {
   version: number;
 }
 
-/** Finds tags, and keeps others from changing them until this unit of work ends. */
+/** Locks tags of an owner. */
 const lockTags = prepareWrite<{ owner: number; uids: readonly string[] }, LockedTag>((tx, p) =>
   tx
     .selectFrom('asset_tags')
@@ -55,7 +55,7 @@ const selectInvisibleMembers = memoizeByVisibility((reach) =>
   ),
 );
 
-/** Tags without entities, or with some that are out of reach. */
+/** Tags without assets, or with an asset that the caller cannot see. */
 const selectUnchangeableTags = memoizeByVisibility((reach) =>
   prepareQuery<VisibilityParameters & { tags: readonly number[] }, { id: number }>((db, p) =>
     db
@@ -82,7 +82,7 @@ const selectUnchangeableTags = memoizeByVisibility((reach) =>
   ),
 );
 
-/** Renames unless another tag of the owner has the name. */
+/** Changes no row when another tag of the owner has the name. */
 const updateName = prepareRowCount<{ id: number; owner: number; name: string; key: string }>((tx, p) =>
   tx
     .updateTable('asset_tags')
@@ -125,29 +125,29 @@ const deleteTags = preparePipelined<{ tags: readonly number[] }>((tx, p) =>
 );
 
 /**
- * Renames a tag on assets (operation 72).
- * @throws Failure `invalid` for a bad name, `missing` for the organization and the tag, `forbidden` for a tag that is not
- *   the caller's to change, `changed` for another version than is expected, `conflict` for a name that another tag has
+ * Renames a tag (operation 72).
+ * @throws DomainError `invalid` for a bad name, `missing` for the organization and the tag, `forbidden`, `changed`
+ *   for a version mismatch, `conflict` for a name that another tag has
  */
 export async function renameAssetTag(
   tx: Transaction,
-  act: TagAttribution,
+  by: TagAttribution,
   orgUid: string,
   { uid, name: newName, expected }: { uid: string; name: string; expected?: ExpectedVersion | undefined },
 ): Promise<void> {
   const name = requireName('name', newName);
-  const { owner, reach, mayChange } = await findOwnerToChange(tx, act, orgUid);
+  const { owner, reach, mayChange } = await findOwnerToChange(tx, by, orgUid);
   const [tag] = ORGANIZATION_UID.test(uid) ? await lockTags(tx, { owner: owner.id, uids: [uid] }) : [];
   if (tag === undefined) throw notFound('tag');
   mayChange();
-  await requireVisibleAssets(tx, act.actor, reach, [tag.id]);
+  await requireVisibleAssets(tx, by.actor, reach, [tag.id]);
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
   if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: normalizeName(name) })) === 0)
     throw new DomainError('conflict', { code: 'tag-exists', params: { name } }, [
       { property: 'name', code: 'already-exists', value: name },
     ]);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'asset-tag.rename',
     object: ['asset-tag', uid],
     organizationId: owner.id,
@@ -157,39 +157,38 @@ export async function renameAssetTag(
 }
 
 /**
- * Deletes tags, and with them takes them off every asset; all or nothing (operation 73).
- * @param uids one that is there twice counts once
- * @throws Failure `missing` for the organization, `invalid` for unknown tags, `forbidden` when one of them is not the
- *   caller's to change
+ * Deletes tags and removes them from every asset, all or nothing (operation 73).
+ * @param uids repeated ones count once
+ * @throws DomainError `missing` for the organization, `invalid` for unknown tags, `forbidden`
  */
 export async function deleteAssetTags(
   tx: Transaction,
-  act: TagAttribution,
+  by: TagAttribution,
   orgUid: string,
   uids: readonly string[],
 ): Promise<void> {
-  const { owner, reach, mayChange } = await findOwnerToChange(tx, act, orgUid);
+  const { owner, reach, mayChange } = await findOwnerToChange(tx, by, orgUid);
   mayChange();
   const tags = await lockTags(tx, { owner: owner.id, uids });
   const found = new Set(tags.map((tag) => tag.uid));
-  const faults = uids.flatMap((uid, index) =>
+  const errors = uids.flatMap((uid, index) =>
     found.has(uid) ? [] : [unknownUidError(`tags.${index}`, 'tag', uid)],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   const ids = tags.map(({ id }) => id);
-  await requireVisibleAssets(tx, act.actor, reach, ids);
+  await requireVisibleAssets(tx, by.actor, reach, ids);
 
   const counts = new Map((await countEntities(tx, { tags: ids })).map((row) => [row.tag_id, row.count]));
   const pairs = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const entities = new Map<number, string[]>(ids.map((id) => [id, []]));
   if (pairs <= MAX_AUDITED_PAIRS)
     for (const row of await entitiesOf(tx, { tags: ids })) entities.get(row.tag_id)?.push(row.uid);
-  // With them goes what is tagged.
+  // Their taggings are deleted by cascade.
   for (const some of chunked(ids, TAGS_PER_DELETE)) await deleteTags(tx, { tags: some });
   await recordEvents(
     tx,
     tags.map(({ id, uid, name }) => ({
-      by: act,
+      by,
       change: {
         action: 'asset-tag.delete',
         object: ['asset-tag', uid],
@@ -205,9 +204,8 @@ export async function deleteAssetTags(
 }
 
 /**
- * @returns the owner of the tags; `mayChange` throws `forbidden` for a group of which the caller does not reach every
- *   organization
- * @throws Failure `missing` when the caller does not reach the owner
+ * @returns the owner; `mayChange` throws `forbidden` for a group with an organization that the caller cannot see
+ * @throws DomainError `missing`
  */
 async function findOwnerToChange(
   tx: Transaction,
@@ -230,7 +228,7 @@ async function findOwnerToChange(
   };
 }
 
-/** @throws Failure `forbidden` with listing scopes alone, for a tag that has entities elsewhere or none */
+/** @throws DomainError `forbidden` with listing scopes only, for a tag without assets or with assets elsewhere */
 async function requireVisibleAssets(
   tx: Transaction,
   caller: Caller,

@@ -14,7 +14,7 @@ import { assetIsVisible, visibilityByScopes, visibilityParameters } from '../sha
 import { addDeltas, deleteCounters } from '../shared/counters.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 
-/** What a merge patch changes; `null` sets back to what a new asset has. */
+/** A merge patch. `null` restores the default. */
 export interface AssetPatch {
   location?: string | null | undefined;
   name?: string | null | undefined;
@@ -24,26 +24,26 @@ export interface AssetPatch {
 }
 
 /**
- * Operation 77. Nothing is written where nothing changes.
- * @throws Failure `missing` for an asset that the caller may not change, `changed`, `invalid`, `conflict` for a location
- *   that another asset has
+ * Updates an asset (operation 77). Writes only what differs.
+ * @throws DomainError `missing` for an asset that the caller cannot change, `changed`, `invalid`, `conflict` for a
+ *   location that another asset has
  */
 export async function updateAsset(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   uid: string,
   patch: AssetPatch,
   expected: ExpectedVersion | undefined,
 ): Promise<Asset> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const row = await lockAsset(tx, caller, uid, ASSET_WRITE_SCOPES);
   requireVersion(expected, row.version);
-  // The table holds no others.
+  // A check constraint of the table.
   const type = row.type as AssetValues['type'];
   const name = (patch.name === undefined ? row.name : (patch.name ?? '')).trim();
   const located = hasLocation(type);
   const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
-  const { location, faults } = validateNameAndLocation(
+  const { location, faults: errors } = validateNameAndLocation(
     { type, name, location: wanted ?? undefined },
     (path) => path,
   );
@@ -52,12 +52,12 @@ export async function updateAsset(
       ? (row.writable_by as AssetValues['writable_by'])
       : (patch.writableBy ?? 'any');
   if (writable_by !== row.writable_by && !(await staysWritable(tx, caller, row.id, writable_by)))
-    faults.push({
+    errors.push({
       property: 'writableBy',
       code: 'locks-you-out',
       value: writable_by,
     });
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   const after = {
     location,
     name,
@@ -95,7 +95,7 @@ export async function updateAsset(
       })
       .where('id', '=', row.id)
       .execute();
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'asset.update',
       object: ['asset', uid],
       organizationId: row.organization_id,
@@ -112,7 +112,7 @@ export async function updateAsset(
   return asset as Asset;
 }
 
-/** Finds an asset that the caller may write by these scopes, and keeps others from changing it. */
+/** Locks an asset that the scopes let the caller write. */
 async function lockAsset(
   tx: Transaction,
   caller: Caller,
@@ -132,7 +132,7 @@ async function lockAsset(
   return row;
 }
 
-/** Whether the caller reaches the asset by a scope that may write what is writable so. */
+/** Whether the caller could still change the asset if it were writable so. */
 async function staysWritable(
   tx: Transaction,
   caller: Caller,
@@ -153,16 +153,16 @@ async function staysWritable(
 }
 
 /**
- * Operation 78: deletes an asset with its ports, its scope rules and its taggings, and takes it off every vulnerability.
- * @throws Failure `missing`, `changed`, `conflict` while an active assessment lists it
+ * Deletes an asset with its ports, scope rules, taggings and links to vulnerabilities (operation 78).
+ * @throws DomainError `missing`, `changed`, `conflict` while an active assessment lists it
  */
 export async function deleteAsset(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   uid: string,
   expected: ExpectedVersion | undefined,
 ): Promise<void> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const row = await lockAsset(tx, caller, uid, ASSET_DELETE_SCOPES);
   requireVersion(expected, row.version);
   const listing = await tx
@@ -180,7 +180,7 @@ export async function deleteAsset(
   await deleteCounters(tx, 'asset', row.id);
   await addDeltas(tx, await portDeltasOf(tx, row.id, -1));
   await tx.deleteFrom('assets').where('id', '=', row.id).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'asset.delete',
     object: ['asset', uid],
     organizationId: row.organization_id,

@@ -58,22 +58,21 @@ const setCriticality = prepareRowCount<{
 );
 
 /**
- * Operation 10: sets the criticality of assets of one organization. Assets that are unknown, of another organization
- * or out of the caller's reach are ignored.
- * @returns how many assets have another criticality now than before
- * @throws Failure `invalid` for an organization that is unknown or out of reach, StorageError `conflict` when someone else
- *   changed the same assets meanwhile
+ * Sets the criticality of assets of one organization (operation 10). Ignores unknown and invisible assets.
+ * @returns the number of assets that changed
+ * @throws DomainError `invalid` for the organization, StorageError `conflict` when a concurrent transaction changed the same
+ *   assets
  */
 export async function updateCriticality(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   {
     organizationUid,
     criticality,
     assetUids,
   }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
 ): Promise<number> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const parameters = visibilityParameters(caller);
   const [organization] = await selectVisibleOrganization(reach)(tx, { ...parameters, uid: organizationUid });
@@ -107,11 +106,10 @@ export async function updateCriticality(
     let changed = 0;
     for (const some of chunked(ids))
       changed += await setCriticality(tx, { ids: some, previous, criticality, now });
-    // Only what the audit log tells may be replaced.
-    if (changed !== ids.length)
-      throw new StorageError('conflict', 'The assets are being changed by someone else.');
+    // The audit event must name the values that were replaced.
+    if (changed !== ids.length) throw new StorageError('conflict', 'The assets are being changed by someone else.');
   }
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'asset.criticality',
     object: ['organization', organizationUid],
     organizationId: organization.id,

@@ -16,7 +16,6 @@ import { recordTimeline } from './timeline.ts';
 /** An attachment never changes. */
 export const ATTACHMENT_VERSION = 1;
 
-/** A file of a vulnerability. */
 export interface Attachment {
   id: number;
   filename: string;
@@ -30,7 +29,7 @@ export interface Attachment {
   user: UserRef | null;
 }
 
-/** A file that somebody sends; the name and the type are theirs. */
+/** An uploaded file, with the name and the type that the client gave it. */
 export interface NewAttachment {
   filename: string | undefined;
   contentType: string;
@@ -66,7 +65,7 @@ const selectByVulnerability = prepareQuery<{ ids: readonly number[] }, Attachmen
     .orderBy('attachments.id'),
 );
 
-/** @returns the attachments of vulnerabilities, by their ids; what has none is absent */
+/** @returns attachments by vulnerability id; vulnerabilities without any are absent */
 export async function loadAttachments(
   db: ReadConnection,
   vulnerabilityIds: readonly number[],
@@ -94,18 +93,18 @@ export async function loadAttachments(
 
 /**
  * Attaches files to a vulnerability, all or none (operation 21).
- * @param max the most attachments that it may have
- * @returns them in their order
- * @throws Failure `missing` for a vulnerability out of reach, `invalid` for more files than it may have
+ * @param max the most attachments of a vulnerability
+ * @returns the attachments in the order of the files
+ * @throws DomainError `missing`, `invalid` when the vulnerability would have more than `max`
  */
 export async function attachFiles(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   vulnerabilityId: number,
   files: readonly NewAttachment[],
   max: number,
 ): Promise<Attachment[]> {
-  const { organization_id: organizationId } = await lockVulnerability(tx, act.actor, vulnerabilityId);
+  const { organization_id: organizationId } = await lockVulnerability(tx, by.actor, vulnerabilityId);
   const { count } = await tx
     .selectFrom('attachments')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -117,17 +116,16 @@ export async function attachFiles(
       code: 'too-many-attachments',
       params: { max, count },
     });
-  return insertAttachments(tx, act, { organizationId, vulnerabilityId }, files);
+  return insertAttachments(tx, by, { organizationId, vulnerabilityId }, files);
 }
 
-/** The same on a vulnerability that is held, by somebody who may. */
 export async function insertAttachments(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
   files: readonly NewAttachment[],
 ): Promise<Attachment[]> {
-  const userOf = await loadUserRefs(tx, [act.actor.userId]);
+  const userOf = await loadUserRefs(tx, [by.actor.userId]);
   const attachments: Attachment[] = [];
   for (const { filename, contentType, content } of files) {
     const { sha256, size } = content;
@@ -142,16 +140,16 @@ export async function insertAttachments(
         organization_id: organizationId,
         vulnerability_id: vulnerabilityId,
         file_id: await createFile(tx, organizationId, content),
-        user_id: act.actor.userId,
+        user_id: by.actor.userId,
         filename: told.filename,
         content_type: told.contentType,
         file_size: size,
-        created_at: act.now,
+        created_at: by.now,
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    attachments.push({ id, ...told, sha256, createdAt: act.now, user: userOf(act.actor.userId) });
-    await recordEvent(tx, act, {
+    attachments.push({ id, ...told, sha256, createdAt: by.now, user: userOf(by.actor.userId) });
+    await recordEvent(tx, by, {
       action: 'attachment.create',
       object: ['attachment', id],
       organizationId,
@@ -159,8 +157,8 @@ export async function insertAttachments(
       after: attachmentSnapshot(vulnerabilityId, { ...told, sha256 }),
     });
   }
-  await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
-  await recordTimeline(tx, act, {
+  await touchVulnerability(tx, { id: vulnerabilityId, now: by.now });
+  await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
     kind: 'attachment',
@@ -169,14 +167,14 @@ export async function insertAttachments(
   return attachments;
 }
 
-/** An attachment, and where its content is. */
+/** An attachment and its content in the store. */
 export interface AttachmentContent {
   filename: string;
   contentType: string;
   sha256: string;
   /** Bytes. */
   size: number;
-  /** In the store. */
+  /** The key in the store. */
   key: string;
 }
 
@@ -195,7 +193,7 @@ const selectContent = prepareQuery<{ vulnerability: number; id: number }, Attach
     .where('attachments.vulnerability_id', '=', p.vulnerability),
 );
 
-/** @throws Failure `missing` for what is out of reach */
+/** @throws DomainError `missing` */
 export async function findAttachment(
   db: ReadConnection,
   caller: Caller,
@@ -208,17 +206,17 @@ export async function findAttachment(
 }
 
 /**
- * Removes an attachment, and its content with the last that has it.
- * @throws Failure `missing` for what is out of reach, `forbidden` for another's of who is no admin, `changed` for another
- *   version than is expected
+ * Deletes an attachment, and its content unless another attachment has the same.
+ * @throws DomainError `missing`, `forbidden` unless the caller uploaded it or is an admin, `changed` for a version
+ *   mismatch
  */
 export async function deleteAttachment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const { organization_id: organizationId } = await lockVulnerability(tx, caller, vulnerabilityId);
   const attachment = (await loadAttachments(tx, [vulnerabilityId]))
     .get(vulnerabilityId)
@@ -230,13 +228,13 @@ export async function deleteAttachment(
   requireVersion(expected, ATTACHMENT_VERSION);
   await deleteRows(tx, [id]);
   await touchVulnerability(tx, { id: vulnerabilityId, now });
-  await recordTimeline(tx, act, {
+  await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
     kind: 'attachment',
     before: { attachments: [timelineSnapshot(attachment)] },
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'attachment.delete',
     object: ['attachment', id],
     organizationId,
@@ -245,7 +243,7 @@ export async function deleteAttachment(
   });
 }
 
-/** Removes all attachments of a vulnerability that is about to be deleted, and the contents that nothing else has. */
+/** Deletes all attachments of a vulnerability, and their contents unless other attachments have them. */
 export async function deleteAllAttachments(tx: Transaction, vulnerabilityId: number): Promise<void> {
   const rows = await tx
     .selectFrom('attachments')

@@ -16,7 +16,7 @@ export interface Comment {
   id: number;
   version: number;
   text: string;
-  /** Whether it is told to staff alone. */
+  /** Visible to staff only. */
   internal: boolean;
   createdAt: number;
   updatedAt: number;
@@ -45,7 +45,7 @@ const COLUMNS = [
   'version',
 ] as const;
 
-/** Comments of the vulnerabilities that `vulnerabilityId` names, which is to be within reach (operation 24). */
+/** Comments of a vulnerability (operation 24). The caller checks that `vulnerabilityId` is visible. */
 export const commentList = defineList({
   name: 'comments',
   rows: ({ db, caller }) => {
@@ -67,25 +67,25 @@ export const commentList = defineList({
 });
 
 /**
- * Comments on a vulnerability.
- * @throws Failure `missing` for a vulnerability out of reach, `forbidden` for an internal comment of who is no staff
+ * Adds a comment.
+ * @throws DomainError `missing`, `forbidden` for an internal comment unless the caller is staff
  */
 export async function createComment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   vulnerabilityId: number,
   { text, internal }: { text: string; internal: boolean },
 ): Promise<Comment> {
-  const vulnerability = await lockVulnerability(tx, act.actor, vulnerabilityId);
-  requireStaff(act.actor, internal);
+  const vulnerability = await lockVulnerability(tx, by.actor, vulnerabilityId);
+  requireStaff(by.actor, internal);
   const organizationId = vulnerability.organization_id;
-  return insertComment(tx, act, { organizationId, vulnerabilityId, text, internal });
+  return insertComment(tx, by, { organizationId, vulnerabilityId, text, internal });
 }
 
-/** The same on a vulnerability that is held, by somebody who may. An internal one leaves no time that others would see. */
+/** Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. */
 export async function insertComment(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   {
     organizationId,
     vulnerabilityId,
@@ -98,23 +98,23 @@ export async function insertComment(
     .values({
       organization_id: organizationId,
       vulnerability_id: vulnerabilityId,
-      user_id: act.actor.userId,
+      user_id: by.actor.userId,
       text,
       internal: internal ? 1 : 0,
-      created_at: act.now,
-      updated_at: act.now,
+      created_at: by.now,
+      updated_at: by.now,
     })
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
-  if (!internal) await touchVulnerability(tx, { id: vulnerabilityId, now: act.now });
-  await recordTimeline(tx, act, {
+  if (!internal) await touchVulnerability(tx, { id: vulnerabilityId, now: by.now });
+  await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
     kind: 'comment',
     commentId: row.id,
     internal,
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     ...auditTarget('create', internal, row.id),
     organizationId,
     before: null,
@@ -125,18 +125,18 @@ export async function insertComment(
 }
 
 /**
- * Changes a comment of one's own; what is absent stays.
- * @throws Failure `missing` for what the caller does not see, `forbidden` for another's comment and for an internal one of
- *   who is no staff, `changed` for another version than is expected
+ * Updates the caller's own comment.
+ * @throws DomainError `missing`, `forbidden` for another user's comment and for an internal one unless the caller is
+ *   staff, `changed` for a version mismatch
  */
 export async function updateComment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   change: { text?: string | undefined; internal?: boolean | undefined },
   expected?: ExpectedVersion,
 ): Promise<Comment> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const row = await lockComment(tx, caller, vulnerabilityId, id);
   if (row.user_id === null || row.user_id !== caller.userId)
     throw new DomainError('forbidden', { code: 'comment-author-only' });
@@ -163,7 +163,7 @@ export async function updateComment(
     ...(textDiffers ? { text: state.text } : {}),
     ...(internalDiffers ? { internal: state.internal === 1 } : {}),
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     ...auditTarget('update', internal || row.internal === 1, id),
     organizationId: row.organization_id,
     before: told(row),
@@ -173,17 +173,17 @@ export async function updateComment(
 }
 
 /**
- * Removes a comment; the timeline keeps that there was one.
- * @throws Failure `missing` for what the caller does not see, `forbidden` for another's comment of who is no admin,
- *   `changed` for another version than is expected
+ * Deletes a comment; its timeline entry stays.
+ * @throws DomainError `missing`, `forbidden` unless the caller wrote it or is an admin, `changed` for a version
+ *   mismatch
  */
 export async function deleteComment(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const row = await lockComment(tx, caller, vulnerabilityId, id);
   const isAuthor = row.user_id !== null && row.user_id === caller.userId;
   if (!isAuthor && !isAdminOf(caller, row.organization_id))
@@ -191,7 +191,7 @@ export async function deleteComment(
   requireVersion(expected, row.version);
   await tx.deleteFrom('comments').where('id', '=', id).execute();
   if (row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     ...auditTarget('delete', row.internal === 1, id),
     organizationId: row.organization_id,
     before: { vulnerability: vulnerabilityId, text: row.text, internal: row.internal === 1 },
@@ -224,7 +224,7 @@ function requireStaff(caller: Caller, internal: boolean): void {
     ]);
 }
 
-/** Events of internal comments are of a type of their own, which is told to staff alone. */
+/** Internal comments have audit actions of their own, visible to staff only. */
 function auditTarget(verb: 'create' | 'update' | 'delete', internal: boolean, id: number) {
   return internal
     ? ({ action: `internal-comment.${verb}`, object: ['internal-comment', id] } as const)

@@ -1,13 +1,13 @@
 import cvss from 'ae-cvss-calculator';
 
-/** What a metric may be; those of the first part have to be there. */
+/** The values of each metric. Base metrics are required. */
 interface Grammar {
   base: Readonly<Record<string, string>>;
   optional: Readonly<Record<string, string>>;
 }
 
 const BASE_3 = { AV: 'NALP', AC: 'LH', PR: 'NLH', UI: 'NR', S: 'UC', C: 'NLH', I: 'NLH', A: 'NLH' };
-/** X is a metric that is left open. */
+/** X: not defined. */
 const OPTIONAL_3 = {
   E: 'XHFPU',
   RL: 'XUWTO',
@@ -62,7 +62,7 @@ const GRAMMAR_4: Grammar = {
     RE: 'XLMH',
   },
 };
-/** The provider's urgency of 4.0 is the one metric whose values are words. */
+/** Provider Urgency (U) of CVSS 4.0 is the only metric whose values are words. */
 const URGENCIES = ['X', 'Clear', 'Green', 'Amber', 'Red'];
 
 const VERSIONS = {
@@ -72,13 +72,14 @@ const VERSIONS = {
 };
 
 const MAX_VECTOR_LENGTH = 512;
-/** A report tells the same few vectors over and over, and a score takes as long as the rest of a finding. */
+/** A report repeats few vectors, and a score takes as long as the rest of a finding. */
 const scoreCache = new Map<string, { score: number | undefined }>();
 const MAX_CACHED_SCORES = 1_000;
 
 /**
- * Reads a vector of CVSS 3.0, 3.1 or 4.0 (first.org/cvss): each metric once, all of the base, in whatever order.
- * @returns the score of all that it says, from 0 to 10 with one decimal; `undefined` for what is no such vector
+ * Calculates the score of a CVSS 3.0, 3.1 or 4.0 vector (first.org/cvss): all base metrics, each metric once, in any
+ * order.
+ * @returns 0 to 10 with one decimal; `undefined` for an invalid vector
  */
 export function calculateCvssScore(vector: string): number | undefined {
   if (vector.length > MAX_VECTOR_LENGTH) return undefined;

@@ -12,10 +12,10 @@ import { textContains, selectIdsContaining } from '../../db/vulnerability-search
 import { type Filter, type ListContext, normalizeForSearch } from '../lists/filters.ts';
 import { INDEX_PLAN, type ListPlan } from '../lists/plan.ts';
 
-/** Vulnerabilities that a filter finds are gathered and sorted when they are at most as many; else the order is walked. */
+/** Ids. Up to so many are read first and sorted; with more, the index of the order is walked. */
 const MAX_MATERIALIZED_IDS = 3_000;
 
-/** The organizations that a caller may see anything of; `null` for all. */
+/** The organizations that a caller can see; `null` for all. */
 function visibleOrganizationIds({
   staff,
   assignedOrganizations,
@@ -25,19 +25,19 @@ function visibleOrganizationIds({
   return organizationId === null ? [] : [organizationId];
 }
 
-/** What finds vulnerabilities by the rows of another table. */
+/** Finds vulnerabilities by the rows of another table. */
 interface IdSource {
-  /** The ids that it finds. */
+  /** Selects the ids of matching vulnerabilities. */
   ids: RawBuilder<unknown>;
-  /** Whether it finds a vulnerability that is at hand, where an index tells that; else by the ids. */
+  /** Matches the current row, where an index can tell; otherwise the ids decide. */
   exists?: RawBuilder<SqlBool>;
-  /** The same where the texts of a vulnerability tell it, of a few of them alone. */
+  /** Matches the text of the current row: for few rows only. */
   matchesText?: RawBuilder<SqlBool>;
 }
 
 /**
- * A condition by the ids that something finds: they find the rows, or, where they are many, each row is tried. Where they
- * are known already, they stand there themselves, as an engine can only guess how many a select has.
+ * The condition that a vulnerability is among the ids of a source. Known ids are inlined, because an engine can only
+ * guess how many a subquery returns; of a source with many ids, each row is tested.
  */
 function idCondition(
   { db, plan = INDEX_PLAN }: ListContext,
@@ -53,7 +53,7 @@ function idCondition(
   return has === undefined || plan.mode === 'count' ? isOne : rowOrSetCondition(db, { row: has, all: isOne });
 }
 
-/** By the rows of a table, of which each is of one vulnerability. */
+/** A source by a table whose rows each belong to one vulnerability. */
 function idsIn(
   table: 'vulnerability_taggings' | 'vulnerability_assets' | 'scanner_findings',
   condition: Expression<SqlBool>,
@@ -66,7 +66,7 @@ function idsIn(
   };
 }
 
-/** By name of a filter, what it finds by. */
+/** By name of the filter. */
 const ID_SOURCES = {
   tagId: ({ db }: ListContext, values: readonly number[]) =>
     idsIn('vulnerability_taggings', inList(db, sql.ref<number>('held.tag_id'), values)),
@@ -97,14 +97,14 @@ const ID_SOURCES = {
   search: searchSource,
 };
 
-/** The condition that a column has one of these organizations; `null` for all. */
+/** @param organizations `null` for all */
 const organizationCondition = (
   db: ListContext['db'],
   column: string,
   organizations: readonly number[] | null,
 ) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, sql.ref<number>(column), organizations));
 
-/** What is searched beside title and description: the names of tags, and the uid and the name of the assessment. */
+/** Searches title, description, tag names, and the uid and the name of the assessment. */
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = normalizeForSearch(text);
   const organizations = visibleOrganizationIds(caller);
@@ -125,7 +125,7 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   };
 }
 
-/** The filters by what is no column of a vulnerability. */
+/** The filters that need other tables than `vulnerabilities`. */
 export const ID_FILTERS = {
   tagId: {
     kind: 'integers',
@@ -159,7 +159,6 @@ export const ID_FILTERS = {
   } as Filter<'search'>,
 };
 
-/** What is chosen of these filters, by their names. */
 type IdFilterInput = { readonly [Name in keyof typeof ID_SOURCES]?: unknown };
 
 /** Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them. */

@@ -42,10 +42,10 @@ const COLUMNS = {
 const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 const insertRows = prepareInsert('vulnerabilities', COLUMNS);
 
-/** The row of a vulnerability that is new, with what it is searched by. */
+/** A row with its search columns. */
 export type VulnerabilityInsertRow = VulnerabilityRow & { search_title: string; search_description: string };
 
-/** @returns the row of one that a person reports; what others say of it otherwise is put in its place */
+/** @returns the row of a manually reported vulnerability; importers override what differs */
 export function buildVulnerabilityRow(
   finding: VulnerabilityFieldColumns,
   {
@@ -85,7 +85,7 @@ export function buildVulnerabilityRow(
   };
 }
 
-/** Writes new rows, whose ids were taken; what they are linked with follows. */
+/** Inserts rows whose ids are reserved already. Links follow. */
 export function insertVulnerabilities(
   tx: Transaction,
   rows: readonly VulnerabilityInsertRow[],

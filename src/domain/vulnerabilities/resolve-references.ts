@@ -16,14 +16,13 @@ import {
 } from '../shared/visibility.ts';
 import { isCalendarDate } from '../shared/time.ts';
 
-/** What every change of an assessment's vulnerabilities needs of it. */
 export interface AssessmentRef {
   id: number;
   uid: string;
   organization_id: number;
 }
 
-/** An assessment that the caller reaches, by its uid. */
+/** Selects a visible assessment by uid. */
 export const selectAssessmentRef = memoizeByVisibility((reach) =>
   prepareWrite<VisibilityParameters & { uid: string }, AssessmentRef>((tx, p) =>
     tx
@@ -34,7 +33,6 @@ export const selectAssessmentRef = memoizeByVisibility((reach) =>
   ),
 );
 
-/** An asset, as a vulnerability refers to it. */
 export interface AssetRef {
   id: number;
   uid: string;
@@ -53,9 +51,9 @@ const selectAssetsByUids = memoizeByVisibility((reach: Visibility) =>
 );
 
 /**
- * @param standing assets that may stay, whoever reaches them
- * @returns the assets of an organization that these uids name and the caller reaches, each once
- * @throws Failure `invalid` for any other
+ * @param standing assets that may stay even if the caller cannot see them
+ * @returns the assets of the organization with these uids that the caller can see, each once
+ * @throws DomainError `invalid` for any other uid
  */
 export async function resolveAssets(
   tx: Transaction,
@@ -76,7 +74,7 @@ export async function resolveAssets(
           uids: others,
         });
   for (const asset of found) known.set(asset.uid, asset);
-  const faults = uids.flatMap((uid, index): FieldError[] =>
+  const errors = uids.flatMap((uid, index): FieldError[] =>
     known.has(uid)
       ? []
       : [
@@ -87,11 +85,11 @@ export async function resolveAssets(
           },
         ],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   return [...new Set(uids)].map((uid) => known.get(uid) as AssetRef).sort((one, other) => one.id - other.id);
 }
 
-/** @throws Failure `invalid` for a user without access to the assessment */
+/** @throws DomainError `invalid` unless the user has access to the assessment */
 export async function requireAssignee(
   db: ReadConnection,
   assessment: { id: number },
@@ -107,7 +105,6 @@ export async function requireAssignee(
   });
 }
 
-/** @returns what is wrong with the day until which it is to be fixed */
 export function validateDueDate(day: string | null): FieldError[] {
   return day === null || isCalendarDate(day) ? [] : [{ property: 'dueOn', code: 'not-a-date', value: day }];
 }

@@ -6,7 +6,7 @@ import { type FieldError, invalidInput } from '../shared/errors.ts';
 import { validateName } from '../shared/names.ts';
 import { TAG_COLUMNS, tagsByIds, tagsByKeys, type VulnerabilityTagRow } from './vulnerability-tags.ts';
 
-/** The tags to be: the union of both. */
+/** The union of both. */
 export interface TagInput {
   /** Ids. */
   tagIds?: readonly number[] | undefined;
@@ -14,18 +14,18 @@ export interface TagInput {
   tagNames?: readonly string[] | undefined;
 }
 
-/** @throws Failure `invalid` for a bad name and for an id that no tag of the organization has */
+/** @throws DomainError `invalid` for a bad name and for an id that no tag of the organization has */
 export async function resolveTags(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   { tagIds: ids = [], tagNames = [] }: TagInput,
 ): Promise<VulnerabilityTagRow[]> {
-  const faults = tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
-  if (faults.length > 0) throw invalidInput(faults);
+  const errors = tagNames.flatMap((name, index) => validateName(`tagNames.${index}`, name) ?? []);
+  if (errors.length > 0) throw invalidInput(errors);
   if (ids.length === 0 && tagNames.length === 0) return [];
   const found = ids.length === 0 ? [] : await tagsByIds(tx, { ids });
-  return findOrCreateTags(tx, act, organizationId, {
+  return findOrCreateTags(tx, by, organizationId, {
     ids,
     found,
     names: tagNames.map((name) => name.trim()),
@@ -33,15 +33,14 @@ export async function resolveTags(
 }
 
 /**
- * Takes tags of an organization by id, finds others by name, and creates those whose name is new.
- * @param wanted `found` is what `tagsByIds` has for the ids; names are clean already; faults name their places as `tags.0`
- *   and so on
+ * Finds tags by id and by name, and creates those whose name is new.
+ * @param wanted `found`: the rows of `tagsByIds` for `ids`; `names`: valid and trimmed
  * @returns each tag once, ordered by id
- * @throws Failure `invalid` for an id that no tag of the organization has
+ * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on
  */
 export async function findOrCreateTags(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   wanted: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
 ): Promise<VulnerabilityTagRow[]> {
@@ -49,10 +48,10 @@ export async function findOrCreateTags(
   for (const tag of wanted.found) {
     if (tag.organization_id === organizationId) tags.set(tag.id, tag);
   }
-  const faults = wanted.ids.flatMap((id, index) =>
+  const errors = wanted.ids.flatMap((id, index) =>
     tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   const names = new Map<string, string>();
   for (const name of wanted.names) {
     const key = normalizeName(name);
@@ -65,22 +64,22 @@ export async function findOrCreateTags(
     }
   }
   if (names.size > 0) {
-    for (const tag of await createMissingTags(tx, act, organizationId, names)) tags.set(tag.id, tag);
+    for (const tag of await createMissingTags(tx, by, organizationId, names)) tags.set(tag.id, tag);
   }
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }
 
-/** @param names by key; others may create some of them at the same time */
+/** @param names by key; concurrent transactions can create some of them */
 async function createMissingTags(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   names: ReadonlyMap<string, string>,
 ): Promise<VulnerabilityTagRow[]> {
   const created = await tx
     .insertInto('vulnerability_tags')
     .values(
-      // In one order, so that two who create the same names wait for each other and do not lock each other out.
+      // In a fixed order, so that concurrent transactions that create the same names cannot deadlock.
       [...names]
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([key, name]) => ({ organization_id: organizationId, name, normalized_name: key, editable: 1 })),
@@ -89,7 +88,7 @@ async function createMissingTags(
     .returning(TAG_COLUMNS)
     .execute();
   for (const tag of created) {
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'vulnerability-tag.create',
       object: ['vulnerability-tag', tag.id],
       organizationId,
@@ -101,7 +100,6 @@ async function createMissingTags(
   return tagsByKeys(tx, { organization: organizationId, keys: [...names.keys()] });
 }
 
-/** @returns the fault of an id that no tag of the organization has */
 export function unknownTagError(property: string, id: number): FieldError {
   return { property, code: 'unknown-vulnerability-tag', value: id };
 }

@@ -13,12 +13,11 @@ import { changeStatus } from './change-status.ts';
 import { lockVulnerability, type VisibleVulnerability } from './lock-vulnerability.ts';
 import { recordTimeline } from './timeline.ts';
 
-/** What may become of a retest. */
 export const RETEST_DECISIONS = ['verified', 'failed', 'blocked', 'cancelled'] as const;
 export type RetestDecision = (typeof RETEST_DECISIONS)[number];
 export const RETEST_STATUSES = ['requested', ...RETEST_DECISIONS] as const;
 
-/** Somebody's wish to see whether a fix holds; times in milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface Retest {
   id: number;
   version: number;
@@ -58,7 +57,7 @@ const COLUMNS = [
   'version',
 ] as const;
 
-/** Retests of the vulnerabilities that `vulnerabilityId` names, which is to be within reach (operation 27). */
+/** Retests of a vulnerability (operation 27). The caller checks that `vulnerabilityId` is visible. */
 export const retestList = defineList({
   name: 'retests',
   rows: ({ db }) => db.selectFrom('retests').select(COLUMNS.map((column) => `retests.${column}` as const)),
@@ -71,17 +70,16 @@ export const retestList = defineList({
 });
 
 /**
- * Asks for a retest, which moves the vulnerability to "Pending Verification".
- * @throws Failure `missing` for a vulnerability out of reach, `conflict` for one that is closed or has a retest that is
- *   asked for already
+ * Requests a retest and sets the status to "Pending Verification".
+ * @throws DomainError `missing`, `conflict` when the vulnerability is closed or a retest is requested already
  */
 export async function requestRetest(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   vulnerabilityId: number,
   message: string,
 ): Promise<Retest> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const organizationId = vulnerability.organization_id;
   if (vulnerability.retest_status === 'requested')
@@ -104,38 +102,38 @@ export async function requestRetest(
     .set({ retest_status: 'requested', status_before_retest: vulnerability.status_id, updated_at: now })
     .where('id', '=', vulnerabilityId)
     .execute();
-  await recordTimeline(tx, act, {
+  await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
     kind: 'retest',
     after: { id: row.id, status: 'requested', message },
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'retest.create',
     object: ['retest', row.id],
     organizationId,
     before: null,
     after: { vulnerability: vulnerabilityId, message, status: 'requested' },
   });
-  await changeStatusAudited(tx, act, vulnerability, STATUS.pendingVerification);
+  await changeStatusAudited(tx, by, vulnerability, STATUS.pendingVerification);
   const [retest] = await hydrateRetests(tx, [row]);
   return retest as Retest;
 }
 
 /**
- * Decides a retest: `verified` moves the vulnerability to "Fixed", `failed` to "Fix In Progress", the others to where it was
- * before; one that was moved meanwhile stays.
- * @throws Failure `missing` for what is out of reach, `forbidden` for who may not decide so, `changed` for another version
- *   than is expected, `conflict` for one that is decided already
+ * Decides a retest. `verified` sets the status to "Fixed", `failed` to "Fix In Progress", and the others restore it,
+ * unless it has changed meanwhile.
+ * @throws DomainError `missing`, `forbidden`, `changed` for a version mismatch, `conflict` when it is decided
+ *   already
  */
 export async function decideRetest(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   { vulnerabilityId, id }: { vulnerabilityId: number; id: number },
   { status, message }: { status: RetestDecision; message?: string | undefined },
   expected?: ExpectedVersion,
 ): Promise<Retest> {
-  const { actor: caller, now } = act;
+  const { actor: caller, now } = by;
   const vulnerability = await lockVulnerability(tx, caller, vulnerabilityId);
   const row = await tx
     .selectFrom('retests')
@@ -165,14 +163,14 @@ export async function decideRetest(
     .execute();
   const organizationId = vulnerability.organization_id;
   const after = { status, ...(message === undefined ? {} : { message }) };
-  await recordTimeline(tx, act, {
+  await recordTimeline(tx, by, {
     organizationId,
     vulnerabilityId,
     kind: 'retest',
     before: { id, status: 'requested' },
     after: { id, ...after },
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'retest.decide',
     object: ['retest', id],
     organizationId,
@@ -180,7 +178,7 @@ export async function decideRetest(
     after: { status, ...(message === undefined ? {} : { decision_message: message }) },
   });
   if (vulnerability.status_id === STATUS.pendingVerification)
-    await changeStatusAudited(tx, act, vulnerability, statusAfter(status, vulnerability));
+    await changeStatusAudited(tx, by, vulnerability, statusAfter(status, vulnerability));
   const [retest] = await hydrateRetests(tx, [{ ...row, ...decided }]);
   return retest as Retest;
 }
@@ -202,13 +200,13 @@ function statusAfter(
 
 async function changeStatusAudited(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   vulnerability: VisibleVulnerability,
   statusId: number,
 ): Promise<void> {
   if (statusId === vulnerability.status_id) return;
-  await changeStatus(tx, act, vulnerability, statusId);
-  await recordEvent(tx, act, {
+  await changeStatus(tx, by, vulnerability, statusId);
+  await recordEvent(tx, by, {
     action: 'vulnerability.update',
     object: ['vulnerability', vulnerability.id],
     organizationId: vulnerability.organization_id,
@@ -217,7 +215,7 @@ async function changeStatusAudited(
   });
 }
 
-/** Who has access: the caller reaches the vulnerability. A session that was entered only afterwards proves nothing. */
+/** The caller can see the vulnerability. A session that was logged after the request proves nothing. */
 async function canDecide(
   tx: Transaction,
   caller: Caller,

@@ -1,9 +1,9 @@
 const MAX_FILENAME = 255;
 
-/** What a name may not have: control characters, those that turn the text around them, and what ends a folder's name. */
+/** Control characters, bidirectional controls and path separators. */
 const FORBIDDEN_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069/\\]/gu;
 
-/** @returns the last part of a path as a name that any system takes and that looks like what it is */
+/** @returns the last part of a path as a filename that is safe on any system */
 export function sanitizeFilename(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? '';
   const clean = last.toWellFormed().normalize('NFC').replace(FORBIDDEN_CHARACTERS, '').trim();
@@ -11,14 +11,14 @@ export function sanitizeFilename(filename: string | undefined): string {
   if (name === '') return 'file';
   if (name.length <= MAX_FILENAME) return name;
   const extension = /\.[^.]{1,20}$/.exec(name)?.[0] ?? '';
-  // Half of a character outside the first plane is none.
+  // Do not split a surrogate pair.
   const start = name.slice(0, MAX_FILENAME - extension.length).replace(/[\uD800-\uDBFF]$/, '');
   return start + extension;
 }
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,127}\/[a-z0-9!#$&^_.+-]{1,127}$/;
 
-/** @returns a media type without its parameters; that of unknown bytes for what is none */
+/** @returns the media type without parameters; `application/octet-stream` for an invalid one */
 export function sanitizeMediaType(type: string): string {
   const bare = type.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return MEDIA_TYPE.test(bare) ? bare : 'application/octet-stream';

@@ -15,16 +15,16 @@ import {
 } from '../shared/visibility.ts';
 import type { TimelineKind } from './timeline.ts';
 
-/** An entry as it is told; times in milliseconds since 1970. */
+/** Times are milliseconds since 1970. */
 export interface TimelineEntryView {
-  /** 0 for the first, which every vulnerability has. */
+  /** 0 for the entry `created`. */
   id: number;
   at: number;
   kind: TimelineKind;
   user: UserRef | null;
   before: object | null;
   after: object | null;
-  /** `text` is `null` once it is removed. */
+  /** `text` is `null` for a deleted comment. */
   comment: { id: number; text: string | null } | null;
 }
 
@@ -33,7 +33,7 @@ const byVulnerability: Filter<'count'> = {
   where: (_reading, id) => sql<SqlBool>`${sql.ref('entries.vulnerability_id')} = ${id}`,
 };
 
-/** What was done to the vulnerability that `vulnerabilityId` names, which is to be within reach (operation 31). */
+/** The timeline of a vulnerability (operation 31). The caller checks that `vulnerabilityId` is visible. */
 export const timelineList = defineList({
   name: 'timeline',
   rows: (reading) =>
@@ -90,12 +90,12 @@ export const timelineList = defineList({
   batchSize: 50,
 });
 
-/** One side of an entry. Where it tells of a move, it names an assessment by its uid. */
+/** One side of an entry. A move to another assessment names it by uid. */
 interface Snapshot {
   assessment?: string;
 }
 
-/** @returns a side without an assessment that the reader does not reach */
+/** Removes an assessment that the reader cannot see. */
 function hideInvisibleAssessment(told: Snapshot | null, reached: ReadonlySet<string>): object | null {
   if (told?.assessment === undefined || reached.has(told.assessment)) return told;
   const { assessment: _unreached, ...others } = told;
@@ -123,7 +123,7 @@ async function visibleAmong(
   return new Set(rows.map(({ uid }) => uid));
 }
 
-/** That it was created is told by its own row. */
+/** The entry `created` comes from the vulnerability itself. */
 function selectEntries({ db, caller }: ListContext) {
   const nothing = sql<string | null>`null`;
   const created = db

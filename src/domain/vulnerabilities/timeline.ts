@@ -2,7 +2,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import { prepareInsert, prepareInsertVarying } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 
-/** `seen` and `gone` are of scanners. */
+/** `seen` and `gone` come from imports. */
 export const TIMELINE_KINDS = [
   'created',
   'edited',
@@ -15,21 +15,21 @@ export const TIMELINE_KINDS = [
   'gone',
 ] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
-/** That it was created is told by its own row. */
+/** The entry `created` comes from the vulnerability itself. */
 type RecordedKind = Exclude<TimelineKind, 'created'>;
 
-/** What was done to a vulnerability (operation 31): it lives as long as that does. */
+/** An entry of the timeline of a vulnerability (operation 31), deleted with it. */
 export interface TimelineEntry {
   organizationId: number;
   vulnerabilityId: number;
   kind: RecordedKind;
-  /** What it replaced and what stands there now; absent where there is nothing to tell. Never an address or a credential. */
+  /** Never an address or a credential. */
   before?: object | null;
   after?: object | null;
   commentId?: number;
   /** The import that made the change, if one did. */
   importId?: number;
-  /** Told to staff alone. */
+  /** Visible to staff only. */
   internal?: boolean;
 }
 
@@ -46,18 +46,17 @@ const insertEntries = prepareInsert('timeline_entries', {
   internal: 'int',
 });
 
-/** Writes what a unit of work has done to a vulnerability: one entry a kind. */
-export function recordTimeline(tx: Transaction, act: Attribution, entry: TimelineEntry): Promise<void> {
-  return recordTimelineEntries(tx, act, [entry]);
+/** Records an entry in the timeline of a vulnerability: one per kind and transaction. */
+export function recordTimeline(tx: Transaction, by: Attribution, entry: TimelineEntry): Promise<void> {
+  return recordTimelineEntries(tx, by, [entry]);
 }
 
-/** The same of many vulnerabilities, or of several kinds. */
 export async function recordTimelineEntries(
   tx: Transaction,
   { actor, now }: Attribution,
   entries: readonly TimelineEntry[],
 ): Promise<void> {
-  // Entries of many vulnerabilities share what they tell.
+  // Entries of many vulnerabilities share their snapshots: serialize each once.
   const texts = new Map<object, string>();
   const textOf = (told: object | null | undefined): string | null => {
     if (told == null) return null;
@@ -88,7 +87,7 @@ const insertForEach = prepareInsertVarying(
   { column: 'vulnerability_id', kind: 'int' },
 );
 
-/** The same entry for each of many vulnerabilities of an organization. */
+/** Records the same entry for many vulnerabilities of one organization. */
 export async function recordTimelineForEach(
   tx: Transaction,
   { actor, now }: Attribution,
@@ -105,7 +104,7 @@ export async function recordTimelineForEach(
   await insertForEach(tx, common, vulnerabilityIds);
 }
 
-/** What a timeline tells of tags, which may be gone or renamed when it is read. */
+/** Includes names: tags can be renamed or deleted later. */
 export function tagsSnapshot(tags: readonly { id: number; name: string }[]): object {
   return { tags: tags.map(({ id, name }) => ({ id, name })) };
 }

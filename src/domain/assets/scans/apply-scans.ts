@@ -24,57 +24,52 @@ import {
 } from './diff-ports.ts';
 import { refreshPortCounts } from '../ports.ts';
 
-/** A host that a scan looked at. */
 export interface ScannedHost extends HostObservation {
-  /** The IP address, by which the host is known within its organization. */
+  /** Identifies the host within its organization. */
   address: string;
-  /** What to call the host when it is new; its address when absent. */
+  /** The name of a new host; its address by default. */
   name?: string | undefined;
-  /** What else is known of it when it is new. */
+  /** Of a new host. */
   description?: string | undefined;
-  /** Whether it did not answer at all. Then it is no asset if it was none, and the known ports of one are closed. */
+  /** The host did not answer: an unknown host creates no asset, and the ports of a known one are closed. */
   down?: boolean | undefined;
-  /** When the scan was done with the host, in milliseconds since 1970; absent means now. */
+  /** Milliseconds since 1970; absent: now. */
   seenAt?: number | undefined;
 }
 
-/** Where a scan comes from, and what it may change. */
 export interface ScanSource {
   importId?: number | undefined;
-  /** The id of an assessment: only the hosts that it lists, and those that the import made, are changed. */
+  /** The id of an assessment: changes only its assets, and hosts that the import created. */
   limitedToAssessment?: number | undefined;
 }
 
-/** A host that a scan looked at, and its asset. */
+/** A scanned host with its asset. */
 export type HostScan = Omit<ScannedHost, 'seenAt'> & KnownHost & { seenAt: number };
 
-/** What scans did to hosts that were known, and to ports. */
 export interface ScanResult {
-  /** Hosts that were known, and have a port that is new, changed or closed. */
+  /** Known hosts with a new, changed or closed port. */
   updated: number;
   unchanged: number;
-  /** Known ports that are closed now and were not before. */
+  /** Known ports that became closed. */
   closedPorts: number;
-  /** Ports that are open now and were not before. */
+  /** Ports that became open. */
   openedPorts: number;
 }
 
-/** What applying scans needs. */
 export interface ScanApplication {
   tx: Transaction;
   act: Attribution;
   organizationId: number;
   source: ScanSource;
-  /** Which ports the scans cover. */
   coverage: Pick<PortCoverage, 'has'>;
 }
 
-/** Known or listed ports above which a host is applied in pieces, and how many numbers of ports one has. */
+/** Ports. A host with more, known or listed, is applied in chunks of port numbers. */
 const LARGE_HOST_PORTS = 5_000;
 const PORTS_PER_CHUNK = 2_048;
 const PORT_NUMBERS = 65_536;
 
-/** @returns the ids of hosts that have so many ports that they are not held in memory at once */
+/** @returns the ids of hosts with too many ports to hold in memory at once */
 export async function findLargeHosts(
   tx: Transaction,
   scans: readonly HostScan[],
@@ -85,7 +80,7 @@ export async function findLargeHosts(
   return new Set([...known, ...listed].map(({ id }) => id));
 }
 
-/** Applies the scan of a large host, some numbers of ports after the others. */
+/** Applies the scan of a large host, one range of port numbers after the other. */
 export async function applyLargeHost(
   applying: ScanApplication,
   scan: HostScan,
@@ -102,7 +97,7 @@ export async function applyLargeHost(
       coverage: { has: (protocol, number) => within.has(protocol, number) && coverage.has(protocol, number) },
     };
     const ports = scan.ports.filter(({ number }) => number >= numbers.first && number <= numbers.last);
-    // What makes the host is the first of its pieces.
+    // The first chunk records the new host.
     const { updated, closedPorts, openedPorts } = await applyScans(piece, {
       scans: [{ ...scan, ports }],
       isNew: () => isNew && first === 0,
@@ -112,24 +107,23 @@ export async function applyLargeHost(
     done.closedPorts += closedPorts;
     done.openedPorts += openedPorts;
   }
-  // One in which nothing changed costs no count.
   if (isNew || isUpdated || done.closedPorts > 0) await refreshPortCounts(applying.tx, [scan.id]);
   if (isNew || scan.down === true) return done;
   return { ...done, updated: isUpdated ? 1 : 0, unchanged: isUpdated ? 0 : 1 };
 }
 
-/** @returns what covers all ports of some numbers, or all there are: a host that does not answer has none that is open */
+/** Covers all ports, or those of a range: a host that is down has no open port. */
 function coverAllPorts(numbers: PortNumberRange | undefined): Pick<PortCoverage, 'has'> {
   if (numbers === undefined) return { has: () => true };
   return { has: (_protocol, number) => number >= numbers.first && number <= numbers.last };
 }
 
 /**
- * Writes what scans tell of hosts: their ports, what became of them, and an event for every host that is new or changed.
- * @param numbers of which ports the scan of one host tells here; of all of them unless told
+ * Writes the ports of scanned hosts, their changes, and an audit event for every new or changed host.
+ * @param numbers the range of ports of one host; absent: all
  */
 export async function applyScans(
-  { tx, act, organizationId, source, coverage }: ScanApplication,
+  { tx, act: by, organizationId, source, coverage }: ScanApplication,
   {
     scans,
     isNew,
@@ -151,26 +145,25 @@ export async function applyScans(
   const outcome = await addKnownHosts(tx, writing, event, coverage, others, numbers);
   await insertPorts(tx, writing.ports);
   await insertPortCounts(tx, writing.counts);
-  // Of a host in pieces they are counted at its end.
+  // A large host is counted at its end.
   if (numbers === undefined) await refreshPortCounts(tx, writing.recount);
   await insertPortEvents(tx, writing.events);
   await addDeltas(tx, portDeltas(organizationId, writing.portChanges));
   await recordEvents(
     tx,
-    writing.changes.map((change) => ({ by: act, change })),
+    writing.changes.map((change) => ({ by, change })),
   );
   return { ...outcome, openedPorts: writing.portChanges.filter(isOpened).length };
 }
 
-/** What a unit of work collects to write it in few statements. */
+/** Collected to be written in few statements. */
 interface PendingWrites {
   source: ScanSource;
   ports: InsertRow[];
   counts: InsertRow[];
-  /** Hosts whose ports by state are to be counted again. */
+  /** Hosts whose port counts change. */
   recount: number[];
   changes: AuditedChange[];
-  /** What became of ports, which the organization counts. */
   portChanges: PortChange[];
   events: InsertRow[];
 }
@@ -207,7 +200,7 @@ function addNewHost(
       criticality: 'undefined',
       writable_by: 'any',
       scanned_at: scan.seenAt,
-      // Many ports and nothing to tell them from: a table takes the least room.
+      // Many ports, all new: a table is the most compact form.
       ports: { fields: PORT_FIELDS, rows: rows.map((row) => row.slice(1, 1 + PORT_FIELDS.length)) },
     },
   });
@@ -244,7 +237,7 @@ async function addKnownHosts(
     for (const port of rows) writing.ports.push(toPortRow(scan.id, port));
     addPortChanges(writing, scan, portChanges);
     outcome.closedPorts += closed;
-    // Hosts that are down are counted by the report.
+    // The report counts hosts that are down.
     if (scan.down !== true) outcome[after.length === 0 ? 'unchanged' : 'updated'] += 1;
     if (after.length === 0) continue;
     writing.recount.push(scan.id);

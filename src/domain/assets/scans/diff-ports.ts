@@ -1,12 +1,12 @@
 import type { PROTOCOLS, Port } from '../ports.ts';
 
-/** One port as a scan reports it; `null` stands for what the scan does not say. */
+/** A port in a scan; `null` means not reported. */
 export interface ObservedPort {
   protocol: (typeof PROTOCOLS)[number];
   number: number;
   state: string;
   service: string | null;
-  /** Whether the service answered a probe. Otherwise its name is only the one that is usual for the number. */
+  /** Whether the service answered a probe. Otherwise its name is only the default of the number. */
   probed: boolean;
   banner: string | null;
   product: string | null;
@@ -33,35 +33,34 @@ export class PortCoverage {
   }
 }
 
-/** What one scan saw of the ports of one host. */
+/** The ports of one host in one scan. */
 export interface HostObservation {
   /** Each port once. */
   ports: readonly ObservedPort[];
-  /** Whether the scan looked at all ports that it covers; not so when it gave the host up, or looked at none. */
+  /** Whether the scan finished all ports that it covers. */
   complete: boolean;
-  /** The states of the ports that it looked at and does not list one by one. */
+  /** The states of covered ports that it does not list one by one. */
   unlistedStates: readonly string[];
 }
 
 interface HostDiff {
-  /** Rows to write, whole: new, changed, or only seen again. */
+  /** Complete rows to write: new, changed, or only seen again. */
   rows: Port[];
-  /** The changed ports, as the audit log tells them: what was known, and what is known now. */
+  /** Changed ports for the audit log. */
   before: object[];
   after: object[];
-  /** The same for what counts and tells of ports: each that is new, or of which anything but the times has changed. */
+  /** New ports, and ports of which more than the times changed. */
   portChanges: PortChange[];
-  /** How many known ports are closed now and were not before. */
+  /** Known ports that became closed. */
   closed: number;
 }
 
-/** What became of a port; `null` where nothing was known of it. */
+/** `before` is `null` for a new port. */
 export interface PortChange {
   before: Port | null;
   after: Port;
 }
 
-/** @returns a port that nothing is known of yet */
 export function firstObservation(port: ObservedPort, seenAt: number): Port {
   return {
     protocol: port.protocol,
@@ -78,9 +77,9 @@ export function firstObservation(port: ObservedPort, seenAt: number): Port {
 }
 
 /**
- * Compares what is known of a host's ports with what a scan saw at `seenAt`. Port by port, the later observation
- * stands, so reports may be imported in any order. A port that the scan covered and does not list is in one of its
- * unlisted states: it keeps its own if that is one of them, and is closed otherwise.
+ * Compares the known ports of a host with a scan at `seenAt`. For each port the later observation wins, so reports
+ * can be imported in any order. A covered port that the scan does not list is in one of its unlisted states: it
+ * keeps its state if that is one of them, and is closed otherwise.
  */
 export function diffPorts(
   known: readonly Port[],
@@ -109,7 +108,7 @@ export function diffPorts(
   return changes;
 }
 
-/** @returns a new port as the audit log tells it: what is unknown is left out */
+/** For the audit log: unknown fields are absent. */
 function auditedPort(port: Port): object {
   return {
     port: portName(port),
@@ -127,7 +126,8 @@ function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
   if (seenAt < old.last_seen) return { ...old, first_seen };
   const seen = firstObservation(port, seenAt);
   if (port.probed) return { ...seen, first_seen };
-  // What no probe asked for is not gone, and a guess by the number does not replace what a probe found.
+  // Without a probe, missing details are not gone, and a name guessed from the number does not replace a detected
+  // one.
   return {
     ...seen,
     service_name: old.service_name ?? port.service,
@@ -139,7 +139,7 @@ function mergeObservation(old: Port, port: ObservedPort, seenAt: number): Port {
   };
 }
 
-/** Being seen again is no change that the audit log tells. */
+/** `last_seen` is not audited. */
 const AUDITED_FIELDS = [
   'observed_state',
   'service_name',

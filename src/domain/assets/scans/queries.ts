@@ -6,7 +6,6 @@ import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts'
 import type { PortTable } from '../../../db/schema/assets.ts';
 import { lockAssets, type Port } from '../ports.ts';
 
-/** A host asset that is there when a scan comes. */
 export interface KnownHost {
   id: number;
   uid: string;
@@ -14,7 +13,6 @@ export interface KnownHost {
   import_id: number | null;
 }
 
-/** Those of some assets that an assessment lists. */
 export const selectListedAssets = prepareQuery<
   { assessment: number; ids: readonly number[] },
   { asset_id: number }
@@ -26,7 +24,7 @@ export const selectListedAssets = prepareQuery<
     .where((eb) => inList(db, eb.ref('asset_id'), p.ids)),
 );
 
-/** Remembers when scans saw assets. @param seen ids and milliseconds since 1970, each asset once */
+/** @param seen ids with milliseconds since 1970, each asset once */
 export async function updateLastSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
   if (seen.length > 0) await widenSeenRange(tx, { seen: JSON.stringify(seen) });
 }
@@ -57,7 +55,7 @@ const PORT_COLUMNS = {
   last_seen: 'int',
 } as const;
 
-/** The columns between whose port it is and when it was seen. */
+/** All columns but the asset and the times. */
 export const PORT_FIELDS = Object.keys(PORT_COLUMNS).slice(1, -2);
 
 /** @returns the values of `PORT_COLUMNS` */
@@ -105,7 +103,7 @@ const portsInRange = prepareQuery<{ id: number; first: number; last: number }, P
     .where('number', '<=', p.last),
 );
 
-/** Those of some hosts of which more than so many ports are known. */
+/** Hosts with more than `most` ports. */
 export const selectLargeHosts = prepareQuery<{ ids: readonly number[]; most: number }, { id: number }>(
   (db, p) =>
     db
@@ -154,7 +152,7 @@ export const insertPortCounts = prepareInsert('port_counts', {
   ports: 'int',
 });
 
-/** A port that is known comes with everything that is to be known of it. */
+/** An existing port is overwritten completely. */
 export const insertPorts = prepareInsert(
   'ports',
   PORT_COLUMNS,
@@ -169,15 +167,16 @@ export const insertPorts = prepareInsert(
     last_seen = excluded.last_seen`,
 );
 
-/** Numbers of ports from the first to the last, both included. */
+/** Inclusive. */
 export interface PortNumberRange {
   first: number;
   last: number;
 }
 
 /**
- * @param numbers of which ports of one host; of all of them unless told
- * @returns the ports of hosts by the id of the asset, which nobody else changes before this unit of work ends
+ * Locks hosts and reads their ports.
+ * @param numbers the range of ports of one host; absent: all
+ * @returns ports by asset id
  */
 export async function lockPorts(
   tx: Transaction,

@@ -23,42 +23,38 @@ import {
 } from './queries.ts';
 import type { PortCoverage } from './diff-ports.ts';
 
-/** What a scan did to what was known. */
 interface UpsertHostsResult extends ScanResult {
   created: number;
-  /** Hosts that the scan may not change. */
+  /** Hosts that the scan must not change. */
   skipped: number;
-  /** The assets that were made. */
   createdHosts: { id: number; uid: string; address: string }[];
 }
 
 /**
- * Brings the host assets of an organization up to what a scan saw. A host that is new becomes an asset, with every
- * port that the scan lists; one that is known keeps its name, and its ports follow the rules of `observe`. The audit
- * log gets an event for every host that is new or changed.
- * @param act a scan by a clock that is ahead of it counts as one of its time
- * @param coverage which ports the scan covers
+ * Applies scanned hosts to an organization. A new host becomes an asset with every port that the scan lists; a known
+ * one keeps its name, and its ports follow the rules of `diffPorts`. Each new or changed host gets an audit event.
+ * @param by a scan time in the future counts as `by.now`
  * @param hosts each address once
  */
 export async function upsertScannedHosts(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   coverage: PortCoverage,
   hosts: readonly ScannedHost[],
   source: ScanSource = {},
 ): Promise<UpsertHostsResult> {
-  const { now } = act;
+  const { now } = by;
   const { known, created } = await findOrCreateHosts(tx, organizationId, hosts, now, source);
   const skipped = await dropUnlisted(tx, known, source);
   const scans = hosts.flatMap((host): HostScan[] => {
     const asset = known.get(host.address);
-    // That nobody is at an address that nobody knew is nothing to remember.
+    // An unknown host that is down creates nothing.
     return asset === undefined ? [] : [{ ...host, ...asset, seenAt: Math.min(host.seenAt ?? now, now) }];
   });
   const isNew = ({ uid }: HostScan): boolean => created.has(uid);
   const large = await findLargeHosts(tx, scans);
-  const applying: ScanApplication = { tx, act, organizationId, source, coverage };
+  const applying: ScanApplication = { tx, act: by, organizationId, source, coverage };
   const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];
   for (const scan of scans)
     if (large.has(scan.id)) applied.push(await applyLargeHost(applying, scan, isNew(scan)));
@@ -78,7 +74,10 @@ export async function upsertScannedHosts(
   };
 }
 
-/** Takes what the scan may not change out of what is known. @returns how many that were */
+/**
+ * Removes hosts that the scan must not change.
+ * @returns their number
+ */
 async function dropUnlisted(
   tx: Transaction,
   known: Map<string, KnownHost>,
@@ -96,7 +95,7 @@ async function dropUnlisted(
   return refused.length;
 }
 
-/** @returns the assets of the hosts by address, and the uids of those that this call created */
+/** @returns assets by address, and the uids of the new ones */
 async function findOrCreateHosts(
   tx: Transaction,
   organizationId: number,
@@ -133,12 +132,12 @@ async function findOrCreateHosts(
   ]);
   await insertHosts(tx, rows);
   await find(missing);
-  // Another import may have been faster with some of them.
+  // A concurrent import can have created some of them.
   const created = uids.filter((uid, index) => known.get(missing[index]?.address ?? '')?.uid === uid);
   return { known, created: new Set(created) };
 }
 
-/** Remembers when known hosts were seen, of those that answered. */
+/** Of hosts that answered. */
 async function updateSeenTimes(tx: Transaction, scans: readonly HostScan[]): Promise<void> {
   const seen = scans.filter(({ down }) => down !== true).map(({ id, seenAt }) => [id, seenAt]);
   await updateLastSeen(tx, seen);

@@ -7,14 +7,14 @@ import { recordEvents } from '../../audit/record-event.ts';
 import type { LockedVulnerability } from '../lock-vulnerability.ts';
 import { recordTimelineEntries } from '../timeline.ts';
 
-/** Puts the same comment on many vulnerabilities that are held, as operation 25 puts it on one. */
+/** Adds the same comment to locked vulnerabilities, as operation 25 does to one. */
 export async function bulkComment(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   held: readonly LockedVulnerability[],
   text: string,
 ): Promise<void> {
-  const { actor, now } = act;
+  const { actor, now } = by;
   for await (const some of yieldingChunks(held)) {
     const ids = some.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
@@ -30,7 +30,7 @@ export async function bulkComment(
       .execute();
     await recordTimelineEntries(
       tx,
-      act,
+      by,
       rows.map((row) => ({
         organizationId: row.organization_id,
         vulnerabilityId: row.vulnerability_id,
@@ -41,7 +41,7 @@ export async function bulkComment(
     await recordEvents(
       tx,
       rows.map((row) => ({
-        by: act,
+        by,
         change: {
           action: 'comment.create' as const,
           object: ['comment', row.id] as const,

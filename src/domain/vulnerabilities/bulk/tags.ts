@@ -6,7 +6,7 @@ import { validateName } from '../../shared/names.ts';
 import { tagsByIds } from '../vulnerability-tags.ts';
 import { findOrCreateTags, unknownTagError } from '../resolve-tags.ts';
 
-/** What becomes of the tags of many: they are replaced by the union of the first two, or some are added and removed. */
+/** `tagIds` and `tagNames` replace all tags; `addTags` and `removeTags` change some. */
 export interface TagUpdate {
   /** Ids. */
   tagIds?: readonly number[] | undefined;
@@ -18,18 +18,18 @@ export interface TagUpdate {
   removeTags?: readonly string[] | undefined;
 }
 
-/** @returns what is wrong with the form of a change of tags, within `set` */
+/** @returns errors, with properties below `set` */
 export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: TagUpdate): FieldError[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   for (const [name, names] of Object.entries({ tagNames, addTags, removeTags }))
     for (const [index, one] of (names ?? []).entries())
-      faults.push(...((validateName(`set.${name}.${index}`, one) ?? []) as FieldError[]));
+      errors.push(...((validateName(`set.${name}.${index}`, one) ?? []) as FieldError[]));
   const replaces =
     tagIds === undefined ? (tagNames === undefined ? undefined : 'set.tagNames') : 'set.tagIds';
   if (replaces !== undefined)
     for (const [name, names] of Object.entries({ addTags, removeTags }))
       if (names !== undefined)
-        faults.push({
+        errors.push({
           property: `set.${name}`,
           code: 'conflicts-with',
           params: { other: replaces },
@@ -37,41 +37,41 @@ export function validateTagUpdate({ tagIds, tagNames, addTags, removeTags }: Tag
   const added = new Set((addTags ?? []).map(normalizeName));
   for (const [index, one] of (removeTags ?? []).entries())
     if (added.has(normalizeName(one)))
-      faults.push({
+      errors.push({
         property: `set.removeTags.${index}`,
         code: 'also-in',
         params: { other: 'set.addTags' },
         value: one,
       });
-  return faults;
+  return errors;
 }
 
-/** What becomes of the tags of a vulnerability of one organization. */
+/** Maps the tag ids of a vulnerability to its new ones. */
 export type TagTransform = (tags: readonly number[]) => readonly number[];
 
-/** A tag that a dry run does not create. */
+/** The id of a tag that a dry run would create. */
 const NOT_CREATED = -1;
 
 /**
- * @param organizations of all vulnerabilities that are changed
- * @param dryRun nothing is created; names that are new then stand for tags that no vulnerability has
- * @returns by organization, what becomes of tags
- * @throws Failure `invalid` for the id of a tag that is not of each of these organizations
+ * @param organizations of all changed vulnerabilities
+ * @param dryRun creates no tags; new names become a tag that no vulnerability has
+ * @returns by organization, how tags change
+ * @throws DomainError `invalid` for the id of a tag that one of the organizations lacks
  */
 export async function buildTagTransforms(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizations: readonly number[],
   { tagIds, tagNames, addTags, removeTags }: TagUpdate,
   dryRun: boolean,
 ): Promise<ReadonlyMap<number, TagTransform>> {
   const found = tagIds === undefined || tagIds.length === 0 ? [] : await tagsByIds(tx, { ids: tagIds });
-  const faults = (tagIds ?? []).flatMap((id, index) =>
+  const errors = (tagIds ?? []).flatMap((id, index) =>
     organizations.every((one) => found.some((tag) => tag.id === id && tag.organization_id === one))
       ? []
       : [unknownTagError(`set.tagIds.${index}`, id)],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   const replaces = tagIds !== undefined || tagNames !== undefined;
   const wanted = (replaces ? tagNames : addTags) ?? [];
   const rules = new Map<number, TagTransform>();
@@ -80,7 +80,7 @@ export async function buildTagTransforms(
     const named = dryRun
       ? [...(await tagIdsByName(tx, organization, wanted))]
       : (
-          await findOrCreateTags(tx, act, organization, {
+          await findOrCreateTags(tx, by, organization, {
             ids: [],
             found: [],
             names: wanted.map((name) => name.trim()),
@@ -114,7 +114,6 @@ async function tagIdsByName(
   return rows.map(({ id }) => id);
 }
 
-/** @returns the names of tags by id */
 export async function tagNamesById(
   tx: Transaction,
   ids: Iterable<number>,

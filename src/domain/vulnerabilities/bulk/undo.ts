@@ -6,10 +6,10 @@ import { accessByPair } from '../../assessments/assessment-access.ts';
 import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
 import { type FieldChange, hasChanges } from './write.ts';
 
-/** How long, in milliseconds, a change of many can be undone. */
+/** Milliseconds. */
 export const UNDO_WINDOW = 3_600_000;
 
-/** A vulnerability, the version that the change gave it, and what it was before. */
+/** A vulnerability, its version after the bulk update, and its fields before. */
 type UndoRecord = readonly [
   id: number,
   version: number,
@@ -22,7 +22,7 @@ type UndoRecord = readonly [
   tags: readonly number[],
 ];
 
-/** Keeps what a change of many replaced, in its unit of work. */
+/** Stores what a bulk update replaced, in its transaction. */
 export async function storeUndo(
   tx: Transaction,
   { actor, now }: Attribution,
@@ -51,11 +51,11 @@ export async function storeUndo(
 }
 
 /**
- * Finds what would set a change of many back: of what nobody has changed since, and is still within reach. Tags that are
- * gone meanwhile stay so, and who has lost access, or is gone, is assigned to nothing.
- * @param requestId of the request that made it, of the same account and within the hour
- * @returns the changes, and how many vulnerabilities the change was of
- * @throws Failure `invalid` for another one
+ * Builds the changes that undo a bulk update, of vulnerabilities that are unchanged since and still visible. Deleted
+ * tags stay away, and an assignee who lost access is cleared.
+ * @param requestId of the bulk update: of the same account, within the hour
+ * @returns the changes, and the size of the bulk update
+ * @throws DomainError `invalid` for any other id
  */
 export async function buildUndo(
   tx: Transaction,

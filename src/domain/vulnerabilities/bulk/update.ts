@@ -18,10 +18,10 @@ import { closedAt, validateStatus } from '../../shared/statuses-and-severities.t
 import { accessByPair } from '../../assessments/assessment-access.ts';
 import { vulnerabilityList } from '../vulnerability-list.ts';
 
-/** The most vulnerabilities that are changed at once. */
+/** Vulnerabilities of one bulk update. */
 export const MAX_BULK_UPDATE = 10_000;
 
-/** What becomes of each of many; what is absent stays. */
+/** Absent fields stay. */
 export interface BulkUpdateFields extends TagUpdate {
   statusId?: number | undefined;
   severity?: string | undefined;
@@ -30,48 +30,49 @@ export interface BulkUpdateFields extends TagUpdate {
   dueOn?: string | null | undefined;
 }
 
-/** A change of many, by one of `ids` and `filter`, or `undo` alone. */
+/** Either `ids` or `filter`, or `undo` alone. */
 export interface BulkUpdate {
   ids?: readonly number[] | undefined;
   filter?: FilterInput<typeof vulnerabilityList.filters> | undefined;
   set?: BulkUpdateFields | undefined;
-  /** Put on each that matches. */
+  /** Added to every match. */
   comment?: string | undefined;
   dryRun?: boolean | undefined;
-  /** How many match; anything else changes nothing. */
+  /** Another number of matches changes nothing. */
   expectedCount?: number | undefined;
-  /** The id of the request whose change is set back. */
+  /** The id of the request to undo. */
   undo?: string | undefined;
 }
 
-/** What a change of many has done, or would do. */
+/** What a bulk update did, or would do. */
 export interface BulkUpdateResult {
   matched: number;
   /** Ids, ascending. */
   changed: number[];
-  /** Of an undo: how many stay as they are, because somebody changed them since or they are gone. */
+  /** For an undo, the number of vulnerabilities that were changed since or deleted, and stay. */
   kept?: number;
 }
 
 /**
- * Changes many vulnerabilities, all or nothing (operation 30).
- * @throws Failure `invalid` for a bad form, for ids out of reach, for tags and an assignee that do not go with each match,
- *   `oversized` for more than `MAX_CHANGED` matches, `conflict` when another number matches than is expected
+ * Updates many vulnerabilities, all or nothing (operation 30).
+ * @throws DomainError `invalid` for a bad form, for invisible ids, and for tags and an assignee that do not fit
+ *   every match, `oversized` for more than `MAX_BULK_UPDATE` matches, `conflict` when the number of matches is not
+ *   the expected one
  */
 export async function bulkUpdateVulnerabilities(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   change: BulkUpdate,
 ): Promise<BulkUpdateResult> {
   const { undo, set = {}, dryRun = false, comment, expectedCount } = change;
-  const faults = undo === undefined ? validateForm(change) : validateUndo(change);
-  if (faults.length > 0) throw invalidInput(faults);
-  if (undo !== undefined) return undoBulkUpdate(tx, act, undo);
+  const errors = undo === undefined ? validateForm(change) : validateUndo(change);
+  if (errors.length > 0) throw invalidInput(errors);
+  if (undo !== undefined) return undoBulkUpdate(tx, by, undo);
 
-  const held = await lockMatches(tx, act, change);
+  const held = await lockMatches(tx, by, change);
   const tagRules = await buildTagTransforms(
     tx,
-    act,
+    by,
     [...new Set(held.map(({ organizationId }) => organizationId))],
     set,
     dryRun || (expectedCount !== undefined && expectedCount !== held.length),
@@ -91,22 +92,22 @@ export async function bulkUpdateVulnerabilities(
       ],
     );
   const changes = held
-    .map((one) => ({ locked: one, after: fieldsAfter(one, set, act.now, tagRules.get(one.organizationId)) }))
+    .map((one) => ({ locked: one, after: fieldsAfter(one, set, by.now, tagRules.get(one.organizationId)) }))
     .filter(hasChanges);
   if (!dryRun) {
-    await writeChanges(tx, act, changes);
-    if (comment !== undefined) await bulkComment(tx, act, held, comment);
+    await writeChanges(tx, by, changes);
+    if (comment !== undefined) await bulkComment(tx, by, held, comment);
   }
   return { matched: held.length, changed: changes.map((one) => one.locked.id) };
 }
 
 async function undoBulkUpdate(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   requestId: string,
 ): Promise<BulkUpdateResult> {
-  const { changes, size } = await buildUndo(tx, act, requestId);
-  await writeChanges(tx, act, changes);
+  const { changes, size } = await buildUndo(tx, by, requestId);
+  await writeChanges(tx, by, changes);
   return {
     matched: size,
     changed: changes.map(({ locked }) => locked.id),
@@ -116,17 +117,17 @@ async function undoBulkUpdate(
 
 async function writeChanges(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   changes: readonly FieldChange[],
 ): Promise<void> {
-  await storeUndo(tx, act, changes);
+  await storeUndo(tx, by, changes);
   if (changes.length === 0) return;
   const tags = new Set<number>();
   for (const { locked, after } of changes) {
     for (const tag of locked.fields.tags) tags.add(tag);
     for (const tag of after.tags) tags.add(tag);
   }
-  await writeFieldChanges(tx, act, changes, await tagNamesById(tx, tags));
+  await writeFieldChanges(tx, by, changes, await tagNamesById(tx, tags));
 }
 
 function fieldsAfter(
@@ -148,7 +149,7 @@ function fieldsAfter(
   };
 }
 
-/** @returns all that match, held, by id */
+/** @returns all matches, locked, ordered by id */
 async function lockMatches(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,
@@ -157,7 +158,7 @@ async function lockMatches(
   const wanted = ids ?? (await matchingIds(tx, { actor, now }, filter ?? {}));
   const ascending = [...new Set(wanted)].sort((one, other) => one - other);
   const held = await lockVulnerabilities(tx, actor, ascending);
-  const faults = (ids ?? []).flatMap((id, index): FieldError[] =>
+  const errors = (ids ?? []).flatMap((id, index): FieldError[] =>
     held.has(id)
       ? []
       : [
@@ -168,11 +169,11 @@ async function lockMatches(
           },
         ],
   );
-  if (faults.length > 0) throw invalidInput(faults);
+  if (errors.length > 0) throw invalidInput(errors);
   return [...held.values()];
 }
 
-/** @throws Failure `oversized` for more than `MAX_CHANGED` */
+/** @throws DomainError `oversized` for more than `MAX_BULK_UPDATE` */
 async function matchingIds(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,
@@ -191,7 +192,7 @@ async function matchingIds(
   );
 }
 
-/** @throws Failure `invalid` for a user who has not access to the assessment of each */
+/** @throws DomainError `invalid` unless the user has access to every assessment */
 async function requireAssigneeOfEach(
   tx: Transaction,
   held: readonly LockedVulnerability[],
@@ -211,16 +212,16 @@ async function requireAssigneeOfEach(
 }
 
 function validateForm({ ids, filter, set }: BulkUpdate): FieldError[] {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   if (ids === undefined && filter === undefined)
-    faults.push({ property: 'ids', code: 'required-unless', params: { other: 'filter' } });
+    errors.push({ property: 'ids', code: 'required-unless', params: { other: 'filter' } });
   if (ids !== undefined && filter !== undefined)
-    faults.push({ property: 'filter', code: 'conflicts-with', params: { other: 'ids' } });
-  if (set === undefined) return [...faults, { property: 'set', code: 'required' }];
-  if (set.statusId !== undefined) faults.push(...validateStatus('set.statusId', set.statusId));
+    errors.push({ property: 'filter', code: 'conflicts-with', params: { other: 'ids' } });
+  if (set === undefined) return [...errors, { property: 'set', code: 'required' }];
+  if (set.statusId !== undefined) errors.push(...validateStatus('set.statusId', set.statusId));
   if (set.dueOn != null && !isCalendarDate(set.dueOn))
-    faults.push({ property: 'set.dueOn', code: 'not-a-date', value: set.dueOn });
-  return [...faults, ...validateTagUpdate(set)];
+    errors.push({ property: 'set.dueOn', code: 'not-a-date', value: set.dueOn });
+  return [...errors, ...validateTagUpdate(set)];
 }
 
 function validateUndo(change: BulkUpdate): FieldError[] {

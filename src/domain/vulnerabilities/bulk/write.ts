@@ -35,42 +35,42 @@ export function hasChanges({ locked: { fields }, after }: FieldChange): boolean 
 }
 
 /**
- * Writes what becomes of vulnerabilities that are held, with their counts, timelines and audit events.
- * @param changes that differ, each of another vulnerability
- * @param tagNames of every tag that one of them has or gets
+ * Writes field changes with their counters, timelines and audit events.
+ * @param changes each of another vulnerability, all with differences
+ * @param tagNames of every tag before or after
  */
 export async function writeFieldChanges(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   changes: readonly FieldChange[],
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
   const told = cacheSnapshots(tagNames);
   const { alike, others } = await groupEqualChanges(changes);
-  for (const group of alike) await writeGroup(tx, act, group, told);
+  for (const group of alike) await writeGroup(tx, by, group, told);
   for await (const some of yieldingChunks(others)) {
-    await updateRows(tx, act, some);
+    await updateRows(tx, by, some);
     await updateTags(tx, some);
     await recordTimelineEntries(
       tx,
-      act,
+      by,
       some.flatMap((change) => timelineEntriesOf(change, told)),
     );
     await recordEvents(
       tx,
-      some.map((change) => ({ by: act, change: auditedChange(change) })),
+      some.map((change) => ({ by, change: auditedChange(change) })),
     );
   }
   const sums = new DeltaAccumulator();
   for await (const some of yieldingChunks(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, some, sums);
-  // Thousands change few counts. Last, as others write of the same counts meanwhile.
+  // Thousands of changes share few counters. Last, because other transactions write the same counters.
   for await (const rows of yieldingChunks(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
 }
 
-/** So many are written by statements of their own, which name what they have in common once. */
+/** Smallest group that is written by set-based statements. */
 const MIN_GROUP_SIZE = 20;
 
-/** @returns groups whose members change in the same way, and those that are in no large one */
+/** @returns groups of equal changes, and the changes that are in no large group */
 async function groupEqualChanges(
   changes: readonly FieldChange[],
 ): Promise<{ alike: FieldChange[][]; others: FieldChange[] }> {
@@ -89,7 +89,7 @@ async function groupEqualChanges(
   };
 }
 
-/** @returns the same of those that change in the same way, and of no others */
+/** @returns a key that equal changes share */
 function changeKey({ locked: { organizationId, fields }, after }: FieldChange): string {
   let text = String(organizationId);
   if (fields.statusId !== after.statusId)
@@ -107,10 +107,13 @@ const insertTaggingForEach = prepareInsertVarying(
   { column: 'vulnerability_id', kind: 'int' },
 );
 
-/** Writes changes that are alike: an index whose columns stay is left alone, and texts are sent and read once. */
+/**
+ * Writes equal changes with one statement a table: indexes of unchanged columns stay untouched, and snapshots are
+ * sent once.
+ */
 async function writeGroup(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   group: readonly FieldChange[],
   told: SnapshotCache,
 ): Promise<void> {
@@ -125,7 +128,7 @@ async function writeGroup(
       .updateTable('vulnerabilities')
       .set((eb) => ({
         ...changedColumns(first),
-        updated_at: act.now,
+        updated_at: by.now,
         version: eb('version', '+', eb.lit(1)),
       }))
       .where(({ ref }) => inList(tx, ref('id'), ids))
@@ -137,8 +140,8 @@ async function writeGroup(
         .where(({ ref }) => inList(tx, ref('tag_id'), removed))
         .execute();
     for (const tag of added) await insertTaggingForEach(tx, [organizationId, tag], ids);
-    for (const entry of timelineEntriesOf(first, told)) await recordTimelineForEach(tx, act, entry, ids);
-    await recordEventForEach(tx, act, auditedChange(first), ids);
+    for (const entry of timelineEntriesOf(first, told)) await recordTimelineForEach(tx, by, entry, ids);
+    await recordEventForEach(tx, by, auditedChange(first), ids);
   }
 }
 
@@ -200,7 +203,7 @@ async function updateTags(tx: Transaction, changes: readonly FieldChange[]): Pro
   await insertVulnerabilityTags(tx, added);
 }
 
-/** Adds what the changes do to counts: once for those that do the same, as thousands do. */
+/** Accumulates counter deltas, once for equal changes. */
 async function accumulateDeltas(
   tx: Transaction,
   changes: readonly FieldChange[],
@@ -237,13 +240,12 @@ async function accumulateDeltas(
   }
 }
 
-/** What entries tell of a status and of tags. */
 interface SnapshotCache {
   status(id: number): object;
   tags(ids: readonly number[]): object;
 }
 
-/** The same object for the same status and the same tags, as thousands have them, so that it is made into text once. */
+/** Returns the same object for the same status and tags, so that it is serialized once. */
 function cacheSnapshots(tagNames: ReadonlyMap<number, string>): SnapshotCache {
   const kept = new Map<string, object>();
   const once = (key: string, make: () => object): object => {
@@ -278,7 +280,7 @@ function timelineEntriesOf({ locked, after }: FieldChange, told: SnapshotCache):
   return entries;
 }
 
-/** The members that are neither status nor tags, as far as they differ: before and after. */
+/** The fields other than status and tags that differ, before and after. */
 function editedSides(before: MutableFields, after: MutableFields): [object, object] | undefined {
   const differing = EDITED_FIELDS.filter(([, member]) => before[member] !== after[member]);
   if (differing.length === 0) return undefined;
@@ -293,7 +295,7 @@ const EDITED_FIELDS = [
   ['due_on', 'dueOn'],
 ] as const;
 
-/** One side of an audit event: the members that differ. */
+/** One side of an audit event: the fields that differ. */
 function auditSide({ locked: { fields }, after }: FieldChange, side: MutableFields): object {
   const members: Record<string, unknown> = {};
   if (fields.statusId !== after.statusId) members['status_id'] = side.statusId;
