@@ -13,7 +13,6 @@ interface BatchResultProps {
   /** Column header: "Person". */
   itemLabel: string;
   results: readonly BatchItemResult[];
-  /** The labels of what was done, and of what needed not be: "Added", "Already a member". */
   doneLabel: string;
   alreadyLabel: string;
 }

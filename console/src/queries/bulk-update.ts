@@ -163,7 +163,8 @@ function restoreRows(client: QueryClient, { rows }: PreviousRows): void {
 
 /** Refetches everything affected except lists. */
 function refreshCounts(client: QueryClient): void {
-  for (const key of ['summary', 'found', 'vulnerability']) void client.invalidateQueries({ queryKey: [key] });
+  for (const key of ['summary', 'vulnerability-total', 'vulnerability'])
+    void client.invalidateQueries({ queryKey: [key] });
 }
 
 type VulnerabilityStatus = NonNullable<Awaited<ReturnType<NonNullable<typeof statuses.queryFn>>>>[number];

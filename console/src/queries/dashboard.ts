@@ -5,7 +5,7 @@ import { vulnerabilityFilterParams, type VulnerabilitySearch } from './vulnerabi
 /** Counts the vulnerabilities that match a search (operation 15). */
 export const vulnerabilityTotal = (search: VulnerabilitySearch) =>
   queryOptions({
-    queryKey: ['found', search],
+    queryKey: ['vulnerability-total', search],
     queryFn: async ({ signal }) => {
       const query = { ...vulnerabilityFilterParams(search), fields: 'id', 'page[size]': 1 };
       return parseTotal((await api.GET('/v1/vulnerabilities', { params: { query }, signal })).response);

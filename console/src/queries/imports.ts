@@ -89,7 +89,14 @@ export function refreshAfterImport(client: QueryClient, job: ImportJob): void {
   client.setQueryData(importKey(job.id), job);
   void client.resetQueries({ queryKey: IMPORTS_KEY });
   if (job.options.dry_run) return;
-  for (const name of ['vulnerabilities', 'vulnerability', 'assets', 'asset', 'summary', 'found'])
+  for (const name of [
+    'vulnerabilities',
+    'vulnerability',
+    'assets',
+    'asset',
+    'summary',
+    'vulnerability-total',
+  ])
     void client.invalidateQueries({ queryKey: [name] });
 }
 

@@ -9,7 +9,7 @@ export const organizations = queryOptions({
     const found: Organization[] = [];
     const query = { 'page[size]': 200, 'page[after]': '' };
     for await (const one of api.rows('/v1/organizations', { params: { query }, signal })) found.push(one);
-    return found.toSorted((one, other) => one.name.localeCompare(other.name));
+    return found.toSorted((a, b) => a.name.localeCompare(b.name));
   },
   staleTime: 60_000,
 });

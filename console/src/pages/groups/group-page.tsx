@@ -174,7 +174,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
   const navigate = useNavigate({ from: '/groups/$id' });
   const list = useGroupMembers(id, role);
   const { data: counts } = useQuery(memberCounts(id));
-  const [selected, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [isAdding, setAdding] = useState(false);
   const [batch, setBatch] = useState<MemberUpdate>();
   const canEdit = counts?.mayRemove === true;
@@ -187,7 +187,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
     return found.map((member) => ({ userUid: member.userUid, name: memberName(member), role: member.role }));
   };
   const show = (next: GroupRole | '') => {
-    setChosen(new Set());
+    setSelected(new Set());
     void navigate({ search: parseGroupRole({ role: next }), params: { id: String(id) }, replace: true });
   };
   const add = counts?.mayAdd === true && (
@@ -227,7 +227,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
             >
               Remove
             </Button>
-            <Button size="compact-sm" variant="subtle" onClick={() => setChosen(new Set())}>
+            <Button size="compact-sm" variant="subtle" onClick={() => setSelected(new Set())}>
               Clear
             </Button>
           </Group>
@@ -256,7 +256,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
           columns={MEMBER_COLUMNS}
           rowId={({ userUid }) => userUid}
           rowName={memberName}
-          {...(canEdit ? { selection: { selected, onChange: setChosen } } : {})}
+          {...(canEdit ? { selection: { selected, onChange: setSelected } } : {})}
           empty={
             <EmptyState title={role === undefined ? messages.none : messages.noneWithRole} action={add}>
               {counts?.mayAdd === true ? messages.noneHint : messages.noneHintForMembers}
@@ -269,7 +269,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
         <BulkMemberDialog
           id={id}
           update={batch}
-          onDone={() => setChosen(new Set())}
+          onDone={() => setSelected(new Set())}
           onClose={() => setBatch(undefined)}
         />
       )}
