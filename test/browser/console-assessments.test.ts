@@ -28,10 +28,10 @@ async function choose(page: Page, label: string, typed: string, option: string |
   await page.getByRole('option', { name: option }).click();
 }
 
-describeInBrowser('The assessments of the console', () => {
+describeInBrowser('Console: assessments', () => {
   const assay = useConsole();
 
-  it('are filtered, and the filters are in the address', async () => {
+  it('filters the list and keeps the filters in the URL', async () => {
     const page = await assay.enter('admin', '/assessments');
     const grid = page.getByRole('grid', { name: 'Assessments' });
     await grid.getByRole('link', { name: 'Web programme 2026' }).waitFor();
@@ -51,7 +51,7 @@ describeInBrowser('The assessments of the console', () => {
     await expect.poll(() => grid.getByRole('link').allTextContents()).toEqual(['Driver apps 2026']);
   });
 
-  it('are created, with what is wrong told at the field, edited, tagged and deleted', async () => {
+  it('creates an assessment with errors at the fields, edits, tags and deletes it', async () => {
     const page = await assay.enter('admin', '/assessments', { expectedStatuses: [422] });
     await page.getByRole('button', { name: 'New assessment' }).click();
     const form = page.getByRole('dialog', { name: 'New assessment' });
@@ -89,7 +89,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByText('hostile deleted').waitFor();
   });
 
-  it('stay while something was found in them, and say so', async () => {
+  it('explains why an assessment with vulnerabilities cannot be deleted', async () => {
     const page = await assay.enter('admin', '/assessments/acme-web-2026', { expectedStatuses: [409] });
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -97,7 +97,7 @@ describeInBrowser('The assessments of the console', () => {
     await expectAccessible(page, page.getByRole('dialog'));
   });
 
-  it('are not overwritten by who did not see a change', async () => {
+  it('detects a conflicting edit', async () => {
     const page = await assay.enter('admin', '/assessments', { expectedStatuses: [412] });
     await create(page, 'Seen by two', 'seen-by-two');
     const other = await assay.enter('admin', '/assessments/seen-by-two');
@@ -116,7 +116,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('heading', { name: 'Ours' }).waitFor();
   });
 
-  it('show what was found in them, and lead to it', async () => {
+  it('shows the vulnerabilities of an assessment and links to the list', async () => {
     const page = await assay.enter('member', '/assessments/acme-web-2026');
     const grid = page.getByRole('grid', { name: 'Vulnerabilities of the assessment' });
     await grid.getByRole('link').first().waitFor();
@@ -128,7 +128,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'Assessment: Web programme 2026' }).waitFor();
   });
 
-  it('change their state, and say which testing sessions end with it', async () => {
+  it('changes the state after naming the testing sessions that it ends', async () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Stated', 'stated');
     await page.getByRole('tab', { name: 'Hours' }).click();
@@ -149,7 +149,7 @@ describeInBrowser('The assessments of the console', () => {
     await page.getByRole('button', { name: 'State: Active' }).waitFor();
   });
 
-  it('keep hours: a clock that is started and stopped, and what is logged, edited and deleted', async () => {
+  it('starts and stops the timer, and logs, edits and deletes hours', async () => {
     const page = await assay.enter('admin', '/assessments', { expectedStatuses: [422] });
     await create(page, 'Timed', 'timed');
     await page.getByRole('tab', { name: 'Hours' }).click();
@@ -188,7 +188,7 @@ describeInBrowser('The assessments of the console', () => {
     await expect.poll(() => row.count()).toBe(0);
   });
 
-  it('have a scope: assets with rules, put in, changed and taken out again', async () => {
+  it('adds an asset to the scope, edits its rules and removes it', async () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Scoped', 'scoped');
     await page.getByRole('tab', { name: /^Scope/ }).click();
@@ -221,7 +221,7 @@ describeInBrowser('The assessments of the console', () => {
     await grid.getByText('Not on Fridays · No load tests').waitFor();
   });
 
-  it('get many assets into their scope at once, each with a result, and out again', async () => {
+  it('adds many assets to the scope with a result for each, and undoes it', async () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Many', 'many');
     await page.getByRole('tab', { name: /^Scope/ }).click();
@@ -254,7 +254,7 @@ describeInBrowser('The assessments of the console', () => {
       .waitFor();
   });
 
-  it('are opened to people, and closed again', async () => {
+  it('grants and removes access', async () => {
     const page = await assay.enter('admin', '/assessments');
     await create(page, 'Shared', 'shared');
     await page.getByRole('tab', { name: 'People' }).click();
@@ -270,7 +270,7 @@ describeInBrowser('The assessments of the console', () => {
     await grid.getByText('outsider@acme.example').waitFor();
   });
 
-  it('are created by staff in an organization that they choose', async () => {
+  it('lets staff create an assessment in a chosen organization', async () => {
     const page = await assay.enter('staff', '/assessments');
     await page.getByRole('button', { name: 'New assessment' }).click();
     const form = page.getByRole('dialog', { name: 'New assessment' });

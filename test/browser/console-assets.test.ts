@@ -16,10 +16,10 @@ async function chooseFirst(page: Page, number: number): Promise<void> {
 
 const linksOf = (page: Page) => page.getByRole('grid', GRID).getByRole('link');
 
-describeInBrowser('The assets of the console', () => {
+describeInBrowser('Console: assets', () => {
   const assay = useConsole();
 
-  it('are found by filters that the address keeps', async () => {
+  it('filters the list and keeps the filters in the URL', async () => {
     const page = await assay.enter('admin', '/assets');
     await linksOf(page).first().waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -37,7 +37,7 @@ describeInBrowser('The assets of the console', () => {
     await expect.poll(() => linksOf(page).allTextContents()).toEqual(['10.20.0.10']);
   });
 
-  it('get a criticality together, where one may set it, which is taken back', async () => {
+  it('sets the criticality of selected assets where permitted, and undoes it', async () => {
     const page = await assay.enter('admin', '/assets?criticality=%5B%22medium%22%2C%22low%22%5D');
     await chooseFirst(page, 3);
     const [, second = ''] = await linksOf(page).allTextContents();
@@ -51,7 +51,7 @@ describeInBrowser('The assets of the console', () => {
     await expect.poll(() => linksOf(page).allTextContents()).toContain(second);
   });
 
-  it('get a tag that is new, and lose it when that is taken back', async () => {
+  it('adds a new tag, and undoes it', async () => {
     const page = await assay.enter('admin', '/assets?assetType=%5B%22webapp%22%5D');
     await chooseFirst(page, 2);
     await page.getByRole('button', { name: 'Tags', exact: true }).click();
@@ -70,7 +70,7 @@ describeInBrowser('The assets of the console', () => {
     await expect.poll(() => tags.getByText('looked at together').count()).toBe(0);
   });
 
-  it('are put on a listing with scope rules, which are changed in place', async () => {
+  it('adds an asset to a listing with scope rules, edits and removes them', async () => {
     const { host } = assay.demo().assets;
     const page = await assay.enter('admin', `/assets/${host}`);
     const listings = page.getByRole('region', { name: 'Listings' });
@@ -94,7 +94,7 @@ describeInBrowser('The assets of the console', () => {
     await expect.poll(() => listings.getByText('acme-mobile-2026').count()).toBe(0);
   });
 
-  it('are added from a pasted list, of which is shown first what is new, known and wrong', async () => {
+  it('adds assets from a pasted list after a preview of new, known and invalid lines', async () => {
     const page = await assay.enter('admin', '/assets');
     await page.getByRole('button', { name: 'Add assets' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add assets' });
@@ -138,7 +138,7 @@ describeInBrowser('The assets of the console', () => {
     ]);
   });
 
-  it('tell of one of them its ports, their history and its vulnerabilities', async () => {
+  it('shows the ports, port history and vulnerabilities of an asset', async () => {
     const page = await assay.enter('admin', `/assets/${assay.demo().assets.host}`);
     const ports = page.getByRole('region', { name: 'Ports', exact: true });
     await ports.getByRole('row').nth(20).waitFor();
@@ -157,7 +157,7 @@ describeInBrowser('The assets of the console', () => {
     await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
   });
 
-  it('are edited, with a choice where somebody else was faster, and deleted when that was asked', async () => {
+  it('edits an asset, resolves a conflict, and deletes the asset after confirmation', async () => {
     const { server } = assay;
     const made = await server().request('POST', '/api/asset/v2/assets', {
       ...as(assay),

@@ -43,7 +43,7 @@ const TYPED_MEANWHILE = `
     document.execCommand('insertText', false, 'l');
   };`;
 
-describeInBrowser('The vulnerabilities of the console', () => {
+describeInBrowser('Console: vulnerability list', () => {
   const assay = useConsole();
 
   async function enter(path = LIST): Promise<Page> {
@@ -52,7 +52,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     return page;
   }
 
-  it('are triaged by keys, and a change is taken back', async () => {
+  it('sets a status by keyboard and undoes it', async () => {
     const page = await enter(`${LIST}?phase=%5B%22new%22%5D`);
     const first = rowsOf(page).first();
     const title = await first.getByRole('link').textContent();
@@ -69,7 +69,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await first.getByText('Pending Review').waitFor();
   });
 
-  it('tell of the newest changes, each of which is taken back by itself', async () => {
+  it('shows notifications of the latest changes, each with its own undo', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Low%22%5D`);
     const notices = page.getByRole('alert').filter({ hasText: 'Out Of Scope: ' });
     const last = rowsOf(page).nth(4);
@@ -87,7 +87,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await expect.poll(() => last.textContent()).toBe(before);
   });
 
-  it('are found by what is typed, and the search is in the address', async () => {
+  it('searches as the user types and keeps the search in the URL', async () => {
     const page = await enter();
     await page.keyboard.press('/');
     await page.evaluate(TYPED_MEANWHILE);
@@ -103,7 +103,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(await page.getByRole('searchbox').inputValue()).toBe('Log4Shell');
   });
 
-  it('are filtered by chips, whose choices are searched', async () => {
+  it('filters by chips with searchable options', async () => {
     const page = await enter();
     const all = await countFound(page);
     await filter(page, 'Source', 'man', 'manual');
@@ -133,7 +133,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByRole('button', { name: 'Status: Pending Review', exact: true }).waitFor();
   });
 
-  it('say that they are late as long as they are open, at any width', async () => {
+  it('shows how long open vulnerabilities are overdue, at any width', async () => {
     const late = /Overdue by [\d,]+ days?/;
     const of = (phase: string) => `${LIST}?sort=due_on&phase=%5B%22${phase}%22%5D`;
     const page = await assay.enter('admin', of('open'), { viewport: { width: 1440, height: 900 } });
@@ -149,7 +149,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(await gridOf(page).getByText(late).count()).toBe(0);
   });
 
-  it('get tags in a dialog whose button stays free while choices are shown', async () => {
+  it('adds tags in a dialog whose button the options do not cover', async () => {
     const page = await enter();
     await page.keyboard.press('j');
     await page.keyboard.press('t');
@@ -167,7 +167,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText('Change to 1 vulnerability undone').waitFor();
   });
 
-  it('are tagged by staff, who read tags of several organizations that are called alike', async () => {
+  it('lets staff add tags that exist in several organizations', async () => {
     const page = await assay.enter('staff', LIST);
     await rowsOf(page).first().waitFor();
     await page.keyboard.press('j');
@@ -183,7 +183,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText('Change to 1 vulnerability undone').waitFor();
   });
 
-  it('are seen again as they were, by a view that has a name', async () => {
+  it('saves, applies, renames and deletes a view', async () => {
     const page = await enter(`${LIST}?severity=%5B%22Critical%22%5D`);
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Source' }).check();
@@ -215,7 +215,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await page.getByText('View "Gravest" deleted').waitFor();
   });
 
-  it('are all changed that a search finds, after a count of what it touches, and set back', async () => {
+  it('edits all matches after a preview, and undoes the edit', async () => {
     const address = `${LIST}?severity=%5B%22Medium%22%5D&phase=%5B%22new%22%5D`;
     const page = await enter(address);
     const count = await countFound(page);
@@ -234,7 +234,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await rowsOf(page).first().getByText('Pending Review').waitFor();
   });
 
-  it('are chosen and changed together', async () => {
+  it('edits selected vulnerabilities together', async () => {
     const page = await enter(`${LIST}?phase=%5B%22new%22%5D`);
     await gridOf(page).getByRole('checkbox').nth(1).check();
     await gridOf(page).getByRole('checkbox').nth(2).check();
@@ -253,7 +253,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
   it.each([
     ['CSV for spreadsheets', 'vulnerabilities.csv'],
     ['NDJSON for programs', 'vulnerabilities.ndjson'],
-  ])('are exported as %s', async (label, name) => {
+  ])('exports the matches as %s', async (label, name) => {
     const page = await enter(`${LIST}?severity=%5B%22High%22%5D`);
     const count = await countFound(page);
     await page.getByRole('button', { name: 'Export' }).click();
@@ -266,7 +266,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(text.match(name.endsWith('csv') ? /^\d+,/gm : /^\{/gm)).toHaveLength(count);
   });
 
-  it('are decided beside the list, which keeps its place', async () => {
+  it('shows a preview beside the list, which keeps its scroll position', async () => {
     const page = await enter();
     const pane = page.getByRole('complementary', { name: 'Vulnerability preview' });
     const titles = await rowsOf(page).getByRole('link').allTextContents();
@@ -286,7 +286,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await pane.getByRole('heading', { name: /^Locations/ }).waitFor();
   });
 
-  it('keep a comment that was begun in a dialog, which Ctrl and Enter send', async () => {
+  it('saves a comment draft of a dialog, and posts it with Ctrl+Enter', async () => {
     const page = await enter();
     const dialog = page.getByRole('dialog', { name: 'Add comment' });
     const field = dialog.getByLabel('Comment', { exact: true });
@@ -320,7 +320,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  it('stay few in the document while they are scrolled, and none comes twice or is left out', async () => {
+  it('virtualizes its rows without repeating or skipping any', async () => {
     const page = await enter();
     const count = await countFound(page);
     const seen = await page.evaluate<{ links: string[]; most: number }>(`new Promise((resolve) => {
@@ -349,7 +349,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(count).toBeGreaterThan(200);
   });
 
-  it('are shown with at most 250 kB of JavaScript', async () => {
+  it('loads at most 250 kB of JavaScript', async () => {
     const asked = new Set<string>();
     const page = await assay.enter('admin', LIST);
     page.on('request', (request) => {
@@ -368,7 +368,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     expect(bytes).toBeLessThanOrEqual(MOST_BYTES);
   });
 
-  it('with hostile names break nothing, at any width', async () => {
+  it('is accessible with hostile names, at any width', async () => {
     const { origin } = assay.server();
     const { token } = assay.demo().users.admin;
     const name = `<script>alert(1)</script>\u202e${'W'.repeat(180)}`;
@@ -390,7 +390,7 @@ describeInBrowser('The vulnerabilities of the console', () => {
     await expectAccessible(page);
   });
 
-  it('can be used by everyone with one of them open beside the list', async () => {
+  it('is accessible with a preview open', async () => {
     const page = await enter(`${LIST}?open=1`);
     await page
       .getByRole('complementary', { name: 'Vulnerability preview' })
