@@ -95,7 +95,7 @@ describe('The operations in process', () => {
   it('have nothing that listens: no pages, no metrics, no way to the app', async () => {
     for (const url of ['/metrics', '/account', '/oauth/authorize', '/openapi.json'])
       expect([url, (await operations.request({ url })).statusCode]).toEqual([url, 404]);
-    expect(Object.keys(operations)).toEqual(['request', 'doImports', 'close']);
+    expect(Object.keys(operations)).toEqual(['request', 'startImports', 'close']);
   });
 
   it('open nothing on the server beside them, whatever a request says', async () => {
