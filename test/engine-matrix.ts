@@ -27,6 +27,7 @@ export const PURE = [
   'test/importers/detect-format.test.ts',
   'test/importers/parsing/**/*.test.ts',
   'test/patterns.test.ts',
+  'test/retired-words.test.ts',
   'test/runtime/source-maps.test.ts',
 ];
 

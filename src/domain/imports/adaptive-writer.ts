@@ -61,7 +61,7 @@ export class AdaptiveWriter {
 
   /**
    * Runs one transaction, after a pause since the last.
-   * @param things number of rows in it
+   * @param rowCount number of rows in it
    * @throws the reason of the signal once it is aborted
    */
   async write<T>(rowCount: number, work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -36,7 +36,7 @@ export async function isImportRunning(read: ReadConnection): Promise<boolean> {
     .select('id')
     .where('kind', '=', IMPORT_JOB)
     .where('locked_by', 'is not', null);
-  return (await held.limit(1).execute()).length > 0;
+  return (await runningJobs.limit(1).execute()).length > 0;
 }
 
 /** The id of a job's import. */
@@ -132,7 +132,7 @@ export async function startRun(
           .select(['id', 'uid'])
           .where('id', '=', started.assessment_id)
           .executeTakeFirstOrThrow();
-  const caller = deserializeCaller(begun.started_by_caller);
+  const caller = deserializeCaller(started.started_by_caller);
   return {
     id,
     organizationId: started.organization_id,
