@@ -102,7 +102,9 @@ describe('Staff who are assigned to organizations', () => {
     expect(claims.scope).toBe(
       'api tag_ow tag_or tag_lw tag_lr asset_or asset_lr asset_boss_ow asset_boss_lw',
     );
-    await expect(world.token(staff.id, { scopes: ['tag_gw'] })).rejects.toThrow(/may hold/);
+    await expect(world.token(staff.id, { scopes: ['tag_gw'] })).rejects.toThrow(
+      /is not allowed for this account/,
+    );
   });
 
   it('are confined from the moment on that they are assigned, with the tokens that they have', async () => {

@@ -11,7 +11,7 @@ export const PURE = [
   'test/auth/passwords.test.ts',
   'test/cli/import-parts.test.ts',
   'test/cli/import-wizard.test.ts',
-  'test/console/*.test.ts',
+  'test/console/**/*.test.ts',
   'test/db/group-commit.test.ts',
   'test/db/prepared-queries.test.ts',
   'test/domain/actions.test.ts',

@@ -8,7 +8,7 @@ import {
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { MESSAGES } from './messages.ts';
@@ -29,7 +29,7 @@ export const registerApplications: RouteRegistrar = (app, { db, clock }) => {
     },
     async (request, reply) => {
       const applications = await listConnectedApplications(db.read, signedInSession(request).userId);
-      return sendPage(
+      return sendHtmlPage(
         request,
         reply,
         <AccountPage path={PATH} title="Applications">

@@ -10,7 +10,7 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
@@ -42,7 +42,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     resolveInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <InvalidLink title={MESSAGES.invitation.invalid}>
@@ -59,7 +59,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     { email, name, organization }: Invitation,
     rejected?: RejectedForm,
   ) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>
@@ -98,7 +98,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
     );
 
   const showProvider = (request: FastifyRequest, reply: FastifyReply, { email, organization }: Invitation) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.invitation.title} scripts={LINK_SCRIPTS}>

@@ -16,7 +16,7 @@ import { Problem } from '../http/problems.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { MAX_RETURN_TO, savePendingSignIn, takePendingSignIn } from '../sso/pending-sign-in.ts';
 import { beginSignIn, finishSignIn, ProviderError } from '../sso/provider.ts';
 import { ProviderCache } from '../sso/provider-cache.ts';
@@ -73,7 +73,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { to } = request.query;
       if (request.session?.state === 'complete') return reply.redirect(safeReturnPath(to), 303);
-      return sendPage(request, reply, <EmailPage to={safeReturnPath(to)} />);
+      return sendHtmlPage(request, reply, <EmailPage to={safeReturnPath(to)} />);
     },
   );
 
@@ -88,9 +88,9 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       const provider = await providerByEmail(db.read, email);
       if (provider === undefined) {
         const page = <EmailPage to={safeReturnPath(to)} unknown={email} />;
-        return sendPage(request, reply, page, { status: 422 });
+        return sendHtmlPage(request, reply, page, { status: 422 });
       }
-      return sendPage(
+      return sendHtmlPage(
         request,
         reply,
         <ContinuePage provider={provider} email={email} to={safeReturnPath(to)} />,
@@ -150,7 +150,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
       ) {
         const reason = attempt === undefined ? 'no attempt in this browser' : 'attempt with another provider';
         log.warn({ requestId: request.id, reason }, 'single sign-on was not started here');
-        return sendPage(request, reply, <NotStartedPage />, { status: 400 });
+        return sendHtmlPage(request, reply, <NotStartedPage />, { status: 400 });
       }
       try {
         const answer = new URL(callbackUrl(context.addresses, provider.organization));
@@ -193,9 +193,14 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
     const { organization, issuer } = provider;
     log.warn({ requestId: request.id, organization, issuer, reason }, 'single sign-on failed');
     recordDeniedIdentity(deniedAttempts, attributionOf(request, clock()), provider, reason);
-    return sendPage(request, reply, <NotSignedInPage message={message} to={to} requestId={request.id} />, {
-      status,
-    });
+    return sendHtmlPage(
+      request,
+      reply,
+      <NotSignedInPage message={message} to={to} requestId={request.id} />,
+      {
+        status,
+      },
+    );
   }
 };
 

@@ -10,7 +10,7 @@ import { renameUser } from '../domain/users/users.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, sessionLimits, signedInSession } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { signInMethodLabel } from './sessions-page.tsx';
@@ -33,7 +33,7 @@ export const registerOverview: RouteRegistrar = (app, context) => {
     const factors = await secondFactorsOf(db.read, userId);
     const password = await hasPassword(db.read, userId);
     const counts = await summarizeAccount(db.read, userId, sessionLimits(context), clock());
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <AccountPage path={PATH} title={session.name ?? MESSAGES.overview.title}>

@@ -5,7 +5,7 @@ import { attributionOf } from '../http/browser-sessions.ts';
 import { CONSOLE_HOME, signInPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MAX_RETURN_LENGTH } from './sign-in-page.tsx';
@@ -38,7 +38,7 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
           to,
         );
       reply.header('www-authenticate', 'Form realm="assay"');
-      return sendPage(
+      return sendHtmlPage(
         request,
         reply,
         <Page title={MESSAGES.signIn.title}>

@@ -9,7 +9,7 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { MESSAGES } from './messages.ts';
 
@@ -34,7 +34,7 @@ export const registerPasswordLink: RouteRegistrar = (app, { db, addresses, clock
     user: ManagedUser,
     { created, error }: PageState = {},
   ) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.passwordLink.title}>

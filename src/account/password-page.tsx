@@ -8,7 +8,7 @@ import { signInWithPassword } from '../domain/sign-in/sign-in-with-password.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { MESSAGES } from './messages.ts';
@@ -37,7 +37,7 @@ export const registerPassword: RouteRegistrar = (app, context) => {
   ) => {
     const { userId, email } = signedInSession(request);
     const use = await passwordStatus(db.read, userId);
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <AccountPage path="/account/security" title="Password">

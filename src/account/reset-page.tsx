@@ -14,7 +14,7 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf } from '../http/browser-sessions.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { InvalidLink, LINK_SCRIPTS, MAX_LINK_TOKEN_LENGTH } from './invalid-link.tsx';
 import { NewPasswordField } from './new-password-field.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
@@ -30,7 +30,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
   const { db, clock } = context;
 
   const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <InvalidLink title={MESSAGES.reset.invalid}>
@@ -50,7 +50,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
     { email }: PasswordReset,
     error?: string,
   ) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.reset.title} scripts={LINK_SCRIPTS}>
@@ -140,7 +140,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
     `${PATH}/request`,
     { config: { operation: 'request-reset-page', access: 'open' }, schema: { hide: true } },
     async (request, reply) =>
-      sendPage(
+      sendHtmlPage(
         request,
         reply,
         <Page title={MESSAGES.reset.forgot}>
@@ -179,7 +179,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
       const { email } = request.body;
       if (sendsMail)
         await ask({ email, address: request.address, at: context.clock(), requestId: request.id });
-      return sendPage(
+      return sendHtmlPage(
         request,
         reply,
         <Page title={!sendsMail ? MESSAGES.reset.forgot : MESSAGES.reset.sentTitle}>

@@ -11,7 +11,7 @@ import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { CONSOLE_HOME, safeReturnPath, signInPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { CodeSchema } from './authenticator-setup.tsx';
 import { PASSKEY_SCRIPTS, PasskeyForm } from './passkey-form.tsx';
 import { CredentialSchema, parsePasskeyAssertion } from './passkey-endpoints.ts';
@@ -53,7 +53,7 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
   ) => {
     const factors = await secondFactorsOf(db.read, session.userId);
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.secondFactor.title} scripts={PASSKEY_SCRIPTS}>

@@ -12,7 +12,7 @@ import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import {
   AuthenticatorForm,
   CodeSchema,
@@ -51,7 +51,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
         ? createAuthenticatorSetup(context, session)
         : { field: refused?.setUp ?? '', secret: stored };
     const wayBack = <input type="hidden" name="to" value={safeReturnPath(to)} />;
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.setup.title} scripts={PASSKEY_SCRIPTS}>
@@ -95,7 +95,7 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
     to: string | undefined,
   ) => {
     await completeSignIn(context, request, reply, session, factor);
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.setup.recoveryCodes}>

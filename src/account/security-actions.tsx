@@ -12,7 +12,7 @@ import { lockForRecoveryCodes, endOtherSessionsAndRotate } from '../domain/sign-
 import { addTotp, removeTotp, totpStep } from '../domain/sign-in/totp.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession, setSessionCookie } from '../http/browser-sessions.ts';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
   AuthenticatorForm,
@@ -69,7 +69,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       kept === undefined
         ? createAuthenticatorSetup(context, session)
         : { field: refused ?? '', secret: kept };
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <AccountPage path={SECURITY_PATH} title={MESSAGES.security.setUpApp}>
@@ -87,7 +87,7 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
   };
 
   const showCodes = (request: FastifyRequest, reply: FastifyReply, done: string, codes: readonly string[]) =>
-    sendPage(
+    sendHtmlPage(
       request,
       reply,
       <AccountPage path={SECURITY_PATH} title={MESSAGES.security.recoveryCodes}>

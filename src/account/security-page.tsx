@@ -7,7 +7,7 @@ import type { Session } from '../domain/sign-in/sessions.ts';
 import type { RouteRegistrar } from '../http/register-area.ts';
 import { signedInSession } from '../http/browser-sessions.ts';
 import { Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { PASSKEY_SCRIPTS } from './passkey-form.tsx';
 import {
@@ -80,7 +80,7 @@ export async function sendSecurityPage(
     hasPassword(db.read, session.userId),
   ]);
   const recent = isRecentlyConfirmed(session, clock());
-  return sendPage(
+  return sendHtmlPage(
     request,
     reply,
     <AccountPage path={SECURITY_PATH} title={MESSAGES.security.title} scripts={PASSKEY_SCRIPTS}>

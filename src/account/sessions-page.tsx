@@ -9,7 +9,7 @@ import {
   signedInSession,
 } from '../http/browser-sessions.ts';
 import { Button, Form, Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import { browserName } from './browser-names.ts';
@@ -49,7 +49,7 @@ export const registerSessions: RouteRegistrar = (app, context) => {
       const { id: here, userId } = signedInSession(request);
       const sessions = await listSessions(db.read, userId, sessionLimits(context), clock());
       const done = Object.hasOwn(DONE, request.query.done ?? '') ? DONE[request.query.done ?? ''] : undefined;
-      return sendPage(
+      return sendHtmlPage(
         request,
         reply,
         <AccountPage path={PATH} title="Sessions">

@@ -11,7 +11,7 @@ import { formActionSourcesFor } from '../oauth/authorization-request.ts';
 import { safeReturnPath } from '../pages/paths.ts';
 import { Button, Field, Form, Notice } from '../pages/forms.tsx';
 import { Page } from '../pages/layout.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { PASSKEY_SCRIPTS, PasskeySignIn } from './passkey-form.tsx';
 import { continueSignIn } from './sign-in-flow.ts';
 import { MESSAGES } from './messages.ts';
@@ -43,7 +43,7 @@ export const registerSignIn: RouteRegistrar = (app, context) => {
     refused?: { email: string; status: 401 | 429 },
   ) => {
     const organizations = await hasIdentityProviders(db.read);
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <Page title={MESSAGES.signIn.title} scripts={PASSKEY_SCRIPTS}>

@@ -15,7 +15,7 @@ import type { RouteRegistrar } from '../http/register-area.ts';
 import { attributionOf, signedInSession } from '../http/browser-sessions.ts';
 import { SecretField } from '../pages/copy-field.tsx';
 import { Button, Form, Notice } from '../pages/forms.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { RelativeTime } from '../pages/relative-time.tsx';
 import { AccountPage } from './account-layout.tsx';
 import {
@@ -66,7 +66,7 @@ export const registerTokens: RouteRegistrar = (app, { config, db, keys, clock })
       expires: '90',
       addresses: '',
     };
-    return sendPage(
+    return sendHtmlPage(
       request,
       reply,
       <AccountPage path={PATH} title="Tokens">

@@ -9,6 +9,8 @@ export function readDemoFile(name: string): Buffer {
 }
 
 /** Returns a function that reads a JSON file of `assets/demo` once, when it is first called. */
+// The type is what the caller says that the file holds.
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function lazyDemoData<T>(name: string): () => T {
   let data: T | undefined;
   return () => (data ??= JSON.parse(readDemoFile(name).toString('utf8')) as T);

@@ -106,7 +106,3 @@ export function streamResponse(
 async function closeIterator(iterator: AsyncIterator<string | Uint8Array>): Promise<void> {
   await iterator.return?.(undefined).catch(() => undefined);
 }
-
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}

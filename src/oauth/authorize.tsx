@@ -8,7 +8,7 @@ import { attributionOf, clearSessionCookie, readSignedInSession } from '../http/
 import { toProblem } from '../http/problems.ts';
 import { signInPath } from '../pages/paths.ts';
 import { ErrorPage } from '../pages/error-page.tsx';
-import { sendPage } from '../pages/pages-plugin.tsx';
+import { sendHtmlPage } from '../pages/pages-plugin.tsx';
 import { type AuthorizationApproval, grantByNewConsent, grantByStoredConsent } from './approvals.ts';
 import {
   AuthorizationQuery,
@@ -119,7 +119,7 @@ function sendConsentPage(
   { session, target, scopes, responseType }: AuthorizationApproval,
   withheld: readonly string[],
 ): 'consent-page' {
-  void sendPage(
+  void sendHtmlPage(
     request,
     reply,
     <ConsentPage
@@ -152,7 +152,7 @@ async function switchAccount(
 }
 
 function sendErrorPage(request: PageRequest, reply: FastifyReply, error: string): FastifyReply {
-  return sendPage(
+  return sendHtmlPage(
     request,
     reply,
     <ErrorPage

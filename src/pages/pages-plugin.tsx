@@ -81,7 +81,7 @@ interface PageOptions {
 }
 
 /** Sends a page with the form token, the session and the current time in its contexts. */
-export function sendPage(
+export function sendHtmlPage(
   request: FastifyRequest,
   reply: FastifyReply,
   page: VNode,
@@ -130,7 +130,7 @@ export function formToken(request: FastifyRequest, reply: FastifyReply): string 
 
 /** A form is valid in the session for which it was rendered. */
 function formOwner(request: FastifyRequest): string {
-  return request.session?.id ?? 'nobody';
+  return request.session?.id ?? 'anonymous';
 }
 
 function pageProblem(error: FastifyError): Problem {
@@ -161,7 +161,7 @@ function sendError(
   const problem = pageProblem(error);
   if (problem.status >= 500) logServerError(context.log, request.id, problem);
   reply.headers(problem.details.headers ?? {});
-  return sendPage(
+  return sendHtmlPage(
     request,
     reply,
     <ErrorPage title={PROBLEM_TYPES[problem.type].title} message={problem.message} requestId={request.id} />,

@@ -10,7 +10,7 @@ import { openFileStore } from '../files/file-store.ts';
 import { JobNotifier } from '../domain/shared/jobs.ts';
 import { DeniedAttempts } from '../domain/audit/denied-attempts.ts';
 import { formatTimestamp } from '../domain/shared/time.ts';
-import { KeysMissing, loadKeys } from '../domain/tokens/deployment-keys.ts';
+import { KeysMissing, type KeySource, loadKeys } from '../domain/tokens/deployment-keys.ts';
 import { DIST } from '../paths.ts';
 import { mapStackTrace } from './source-maps.ts';
 
@@ -68,7 +68,7 @@ export async function openContext(
     // Asynchronous, so that no request waits for a slow reader of the log. Flushed on exit.
     destination ?? pino.destination({ sync: false, maxLength: MAX_LOG_BUFFER }),
   );
-  const outdated = (err: Error): void =>
+  const onMismatch = (err: Error): void =>
     log.error({ err }, 'some signing keys cannot be decrypted: restart this process with the new master key');
   const addresses = resolveAddresses(config, `http://${hostInUrl(config.host)}:${config.port}`);
   const { dataDirectory, databaseUrl, masterKey } = config;
@@ -87,7 +87,7 @@ export async function openContext(
     const appliedMigrations = await db.migrate();
     // The data folder of SQLite is the server's own, and with it the master key.
     const createsMasterKey = command === undefined || databaseUrl === undefined;
-    const source = { masterKey, dataDirectory, createsMasterKey, outdated };
+    const source: KeySource = { masterKey, dataDirectory, createsMasterKey, onMismatch };
     const opened = await loadKeys(db, source, issuerName(config, addresses));
     const [jobs, deniedAttempts] = [new JobNotifier(), new DeniedAttempts(db)];
     const files = openFileStore(config, db);

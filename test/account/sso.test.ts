@@ -692,7 +692,7 @@ describe('Answers that are refused', () => {
     expect(events).toMatchObject([{ action: 'identity-provider.refuse', address: '127.0.0.1' }]);
     expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({
       method: 'sso',
-      reason: 'it answered access_denied (The person cancelled.)',
+      reason: 'it responded with access_denied (The person cancelled.)',
     });
   });
 

@@ -65,7 +65,7 @@ describeInBrowser('An application that wants access', () => {
     expect(again.get('access_token')).toMatch(/^ey/);
 
     await page.goto(`${server.origin}/account/applications`);
-    await page.getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByRole('button', { name: /^Remove access/ }).click();
     await page.getByText('No application has access').waitFor();
     await page.goto(request.href);
     await page.getByRole('button', { name: 'Allow' }).waitFor();

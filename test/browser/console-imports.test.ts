@@ -110,7 +110,7 @@ describeInBrowser('Console: imports', () => {
     const titles = async () => (await grid.getByRole('link').allTextContents()).sort();
     await expect.poll(titles).toEqual(['It accepted', 'It goes']);
     // The dry run of the same file is none of the choices.
-    await page.getByRole('button', { name: 'Gone by import: second.jsonl' }).click();
+    await page.getByRole('button', { name: 'Gone since import: second.jsonl' }).click();
     const imports = page.getByRole('checkbox', { name: /^second\.jsonl \(#\d+\)$/ });
     await imports.first().waitFor();
     expect(await imports.count()).toBe(1);
@@ -232,7 +232,13 @@ describeInBrowser('Console: imports', () => {
     await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
     // Other instances have as many imports as run at once.
     const { db, clock } = assay.server().context;
-    const other = { kind: 'import', origin: null, payload: '{}', attempts: 1, locked_by: 'another instance' };
+    const other = {
+      kind: 'import',
+      quota_key: null,
+      payload: '{}',
+      attempts: 1,
+      locked_by: 'another instance',
+    };
     const at = { run_at: clock() + 3_600_000, created_at: clock() };
     const rows = Array.from({ length: 20 }, (_, index) => ({ ...other, ...at, key: `import:${-index - 1}` }));
     await db.write((tx) => tx.insertInto('jobs').values(rows).execute());

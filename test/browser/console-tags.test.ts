@@ -19,7 +19,7 @@ describeInBrowser('Console: tags', () => {
     await page.keyboard.press('n');
     await page.getByRole('textbox', { name: 'Name' }).fill('pci dss');
     await page.getByRole('button', { name: 'Create tag' }).click();
-    await page.getByText('Exists already.').waitFor();
+    await page.getByText(/already exists/i).waitFor();
     await page.getByRole('textbox', { name: 'Name' }).fill('quarterly review');
     await page.getByRole('button', { name: 'Create tag' }).click();
     await page.getByText('Tag "quarterly review" created').waitFor();

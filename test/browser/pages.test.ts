@@ -108,7 +108,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.goto('/sign-in/organization');
     await page.getByLabel('E-mail address').fill('kim@nowhere.example');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('No organization signs in here').waitFor();
+    await page.getByText('No organization uses single sign-on with addresses').waitFor();
     await expectAccessible(page);
     await page.getByLabel('E-mail address').fill('kim@provided.example');
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -162,7 +162,7 @@ describeInBrowser('A passkey', () => {
 
     await verifies(false);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByText('Nothing came from your device').waitFor();
+    await page.getByText('Your device did not respond').waitFor();
     await verifies(true);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await openAccount(page);

@@ -4,13 +4,13 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { splitFormatAndFiles } from '../../src/cli/import/command.ts';
 import { findReports, watchFolders } from '../../src/cli/import/report-files.ts';
-import type { ImportJob } from '../../src/cli/import/api.ts';
+import type { RemoteImport } from '../../src/cli/import/api.ts';
 import { JsonResultWriter, ResultTable } from '../../src/cli/import/results.ts';
 import { createProgressDisplay } from '../../src/cli/import/progress.ts';
 import { withStreams } from '../../src/cli/streams.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 
-function job(changes: Partial<ImportJob> = {}): ImportJob {
+function job(changes: Partial<RemoteImport> = {}): RemoteImport {
   const counts = { assets_created: 2, assets_updated: 0, ports_opened: 0, ports_closed: 0 };
   const findings = {
     findings_created: 3,

@@ -55,7 +55,7 @@ describe('The help of a command', () => {
     expect(await help('user', 'create')).toContain(
       'Together with `--last-name`, an alternative to `--name`.',
     );
-    expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list` the tags to be');
+    expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list`, replaces the tags');
     expect(await help('session', 'update')).toContain('`--ended-at` stops one that runs');
     expect(await help('token', 'create')).toContain('name of the token; required with --server');
   });

@@ -106,7 +106,7 @@ describe('assay serve', () => {
       const output = server.output();
       expect(output).toContain(`${server.origin}/docs`);
       const { admin, member, outsider, staff } = manifest.users;
-      expect(output).toMatch(new RegExp(`sign in: +${server.origin}/$`, 'm'));
+      expect(output).toMatch(new RegExp(`Sign in: +${server.origin}/$`, 'm'));
       for (const { email, password, token } of [admin, member, outsider, staff]) {
         expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
       }

@@ -148,7 +148,7 @@ describe('assay sso set', () => {
     await expectRefusal(
       SET('umbra', 'ACME.example'),
       1,
-      'The domain acme.example belongs to another organization',
+      'The domain acme.example already belongs to another organization',
     );
     expect(await assay.json('sso', 'show', '--organization', 'umbra')).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('assay sso set', () => {
       /Cannot read the client secret from \/does\/not\/exist \(ENOENT\)/,
     ],
     [['--client-secret-file', '/dev/null'], 2, /must be one line of 1 to 4096 characters/],
-    [['--groups-claim', ''], 2, /--groups-claim must have 1 to 255 characters/],
+    [['--groups-claim', ''], 2, /--groups-claim must have 1 to 255 visible characters/],
   ] as const)('refuses %j', async (args, code, message) => {
     await expectRefusal([...SET('bare'), ...args], code, message);
     expect(await assay.json('sso', 'show', '--organization', 'bare')).toEqual([]);

@@ -57,7 +57,7 @@ describe('assay user assign', () => {
     await expectRefusal([client.email, '--all'], 1, 'is not platform staff');
     await expectRefusal(['nobody@example.com', '--all'], 1, 'not found');
     await expectRefusal([email, '--organization', 'umbra', 'nothing'], 1, 'nothing');
-    await expectRefusal([email], 2, '--organization UID, or --all');
+    await expectRefusal([email], 2, '--organization UID or ');
     await expectRefusal([email, '--all', '--organization', 'acme'], 2, '--organization');
   });
 });

@@ -184,7 +184,7 @@ describe('Operation 3: create an assessment tag', () => {
       before: null,
       after: JSON.stringify({ name: 'Logged', assessment: assessment.uid }),
       count: 1,
-      refusal: null,
+      denied_key: null,
     });
   });
 });

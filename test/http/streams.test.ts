@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { negotiateMediaType } from '../../src/http/lists/download.ts';
 import { toCsvLine } from '../../src/http/lists/row-serializers.ts';
-import { yieldToEventLoop, streamResponse } from '../../src/http/streams.ts';
+import { streamResponse } from '../../src/http/streams.ts';
+import { yieldToEventLoop } from '../../src/runtime/yield-to-event-loop.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 

@@ -198,7 +198,7 @@ describe('the first scan of a host', () => {
         actor_kind: 'command_line',
         user_id: null,
         count: 1,
-        refusal: null,
+        denied_key: null,
         credential_id: null,
         address: null,
         request_id: expect.any(String),

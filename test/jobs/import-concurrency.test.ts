@@ -86,7 +86,7 @@ describe('An import that needs more memory than it may have', () => {
       const ended = await waitForImport(small, token, body.id);
       expect(ended).toMatchObject({
         state: 'failed',
-        error: { message: expect.stringContaining(`more than the ${MEMORY} MiB of memory`) },
+        error: { message: expect.stringContaining(`its memory limit of ${MEMORY} MiB`) },
       });
       expect(await its.auditEvents()).toContainEqual(expect.objectContaining({ action: 'import.end' }));
       const jobs = await small.context.db.read

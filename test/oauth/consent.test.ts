@@ -43,12 +43,12 @@ describe('The consent page', () => {
   it('RFC 6749, 10.2 and 10.3: says which application asks, for what, as whom, and where it leads', async () => {
     const { account, visitor } = await signedIn();
     const { text } = await visitor.get(codePath(await newClient('<b>Board</b>'), 'tag_ow asset_or tag_gw'));
-    expect(text).toContain('<strong>&lt;b>Board&lt;/b></strong> wants to use Assay in your name');
+    expect(text).toContain('<strong>&lt;b>Board&lt;/b></strong> wants to access your Assay account');
     expect(text).toContain(account.email);
     expect(text).toContain('<dd>app.example</dd>');
     for (const scope of ['tag_ow', 'asset_or'] as const) expect(text).toContain(SCOPES[scope]);
     expect(text).not.toContain(SCOPES.tag_gw);
-    expect(text).toMatch(/It also asks for <code>tag_gw<\/code>. Your account may not do that/);
+    expect(text).toMatch(/It also requests <code>tag_gw<\/code>, which your account cannot grant/);
     expect(text).toMatch(/<button[^>]*name="decision" value="allow"/);
     expect(text).toMatch(/<button[^>]*name="decision" value="deny"/);
   });

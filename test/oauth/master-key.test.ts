@@ -162,7 +162,7 @@ describe.runIf(engine() === 'postgres')('Without the folder of the server', () =
     const needed = masterKeyFingerprint(masterKey);
     const dataDirectory = newFolder();
     await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
-      needed,
+      expected: needed,
       found: undefined,
     });
     expect(existsSync(fileIn(dataDirectory))).toBe(false);
@@ -170,7 +170,7 @@ describe.runIf(engine() === 'postgres')('Without the folder of the server', () =
     const another = await newPlace();
     const { masterKey: wrong } = await start(another);
     await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject({
-      needed,
+      expected: needed,
       found: masterKeyFingerprint(wrong),
     });
   });

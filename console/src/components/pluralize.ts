@@ -1,9 +1,9 @@
 /** @returns the noun for a count: "asset", "assets" */
-export const pluralNoun = (count: number, one: string, many = `${one}s`) => (count === 1 ? one : many);
+export const pluralForm = (count: number, one: string, many = `${one}s`) => (count === 1 ? one : many);
 
 /** @returns a count with its noun: "1 asset", "2,000 assets" */
 export const pluralize = (count: number, one: string, many?: string) =>
-  `${count.toLocaleString()} ${pluralNoun(count, one, many)}`;
+  `${count.toLocaleString()} ${pluralForm(count, one, many)}`;
 
 export const pluralizePeople = (count: number) => pluralize(count, 'person', 'people');
 
@@ -14,4 +14,4 @@ export const pluralizeAssets = (count: number) => pluralize(count, 'asset');
 
 /** @returns hours, rounded to two decimals: "2.5 hours" */
 export const pluralizeHours = (hours: number) =>
-  `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${pluralNoun(hours, 'hour')}`;
+  `${hours.toLocaleString(undefined, { maximumFractionDigits: 2 })} ${pluralForm(hours, 'hour')}`;

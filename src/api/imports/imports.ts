@@ -100,7 +100,7 @@ const followImportOperation = (context: Context) => {
         lastEventId: Array.isArray(lastEventId) ? lastEventId[0] : lastEventId,
         isClosing: () => closing?.aborted === true,
       });
-      const rules = { timeout: config.requestTimeout, isLive, onEnd, isQuiet: true };
+      const rules = { timeout: config.requestTimeout, isLive, onEnd, mayBeIdle: true };
       return streamResponse(events, rules);
     },
   });

@@ -13,7 +13,7 @@ import {
   toPageEnvelope,
   PORTS_EXAMPLE_ASSET_UID,
   MAX_PER_PAGE,
-  pageParameters,
+  portPageParameters,
   pageEnvelopeSchema,
 } from './page-envelope.ts';
 import { PortsParamsSchema } from './ports.ts';
@@ -64,7 +64,7 @@ const OrganizationPortsQuerySchema = Type.Object({
   include: Type.Optional(
     Type.Enum(['assets'], { type: 'string', description: 'Include the hosts of each port, at most 100.' }),
   ),
-  ...pageParameters,
+  ...portPageParameters,
 });
 
 const OrganizationPortSchema = Type.Object(
@@ -187,7 +187,7 @@ const listPortHistoryOperation = ({ addresses, db }: Context) =>
         }),
       ),
       number: Type.Optional(portNumberSchema),
-      ...pageParameters,
+      ...portPageParameters,
     }),
     responses: {
       200: {

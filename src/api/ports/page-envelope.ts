@@ -6,7 +6,7 @@ export const MAX_PER_PAGE = 1_000;
 
 export const PORTS_EXAMPLE_ASSET_UID = '5f0c1e2d3b4a59687786a5b4';
 
-export const pageParameters = {
+export const portPageParameters = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -16,7 +16,7 @@ import {
   toPageEnvelope,
   PORTS_EXAMPLE_ASSET_UID,
   MAX_PER_PAGE,
-  pageParameters,
+  portPageParameters,
   pageEnvelopeSchema,
 } from './page-envelope.ts';
 
@@ -45,7 +45,7 @@ const PortsQuerySchema = Type.Object({
     }),
   ),
   order_direction: Type.Optional(Type.Enum(['ASC', 'DESC'], { type: 'string', default: 'ASC' })),
-  ...pageParameters,
+  ...portPageParameters,
 });
 
 const PortSchema = Type.Object(

@@ -8,7 +8,7 @@ import type { AnyClient } from '../command-target.ts';
 import { errorCodeOf, CliError } from '../errors.ts';
 
 /** The fields of an import (operation 67) that the command line uses. */
-export interface ImportJob extends Pick<
+export interface RemoteImport extends Pick<
   ImportView,
   'id' | 'state' | 'format' | 'skips' | 'result' | 'preview' | 'error'
 > {
@@ -65,13 +65,13 @@ export async function postImport(
   { path, name }: Pick<ReportFile, 'path' | 'name'>,
   fields: ImportFields,
   signal: AbortSignal,
-): Promise<ImportJob> {
+): Promise<RemoteImport> {
   const form = new FormData();
   for (const [field, value] of fields) form.append(field, value);
   // Must be the last part: the API rejects fields after the file.
   form.append('file', await openAsBlob(path), name);
   const { data } = await client.POST('/v1/imports', { body: form, signal });
-  return data as ImportJob;
+  return data as RemoteImport;
 }
 
 export interface FollowOptions {
@@ -79,7 +79,7 @@ export interface FollowOptions {
   /** How long to wait for an unreachable server, in milliseconds. Default: two minutes. */
   reconnectTimeout?: number;
   /** Called with each state of the import. */
-  show(job: ImportJob): void;
+  show(job: RemoteImport): void;
 }
 
 /**
@@ -90,14 +90,14 @@ export async function awaitImportEnd(
   client: AnyClient,
   id: number,
   { interruption: { cancel, stopWaiting }, reconnectTimeout = RECONNECT_TIMEOUT, show }: FollowOptions,
-): Promise<ImportJob> {
+): Promise<RemoteImport> {
   const init = { params: { path: { id: String(id) } }, signal: stopWaiting };
   let isCancelled = false;
   let pause = MIN_POLL_INTERVAL;
   try {
     for (;;) {
       const job = await withRetry(
-        async () => (await client.GET(IMPORT_ENDPOINT, init)).data as unknown as ImportJob,
+        async () => (await client.GET(IMPORT_ENDPOINT, init)).data as unknown as RemoteImport,
         reconnectTimeout,
         stopWaiting,
       );

@@ -6,7 +6,7 @@ import { type ReportFile, UnreadableFile, withReportFile } from './report-files.
 import {
   awaitImportEnd,
   type ImportFields,
-  type ImportJob,
+  type RemoteImport,
   type CtrlC,
   isServerAway,
   formatLocation,
@@ -101,7 +101,7 @@ async function importFile(importing: ImportRunOptions, report: ReportFile): Prom
 async function uploadFile(
   { client, fields, interruption, command, count }: ImportRunOptions,
   report: ReportFile,
-): Promise<ImportJob | FileResult> {
+): Promise<RemoteImport | FileResult> {
   for (let isNotified = false; ; isNotified = true) {
     try {
       return await postImport(client, report, fields, interruption.cancel);
@@ -158,7 +158,7 @@ export function failureMessage({ file, job, error }: FileResult): string | undef
   return `${file}: ${location === '' ? '' : `${location}: `}${why.replace(/\.?$/, '.')} ${effect}`;
 }
 
-function hasResults({ result }: ImportJob): boolean {
+function hasResults({ result }: RemoteImport): boolean {
   if (result === null) return false;
   const { findings_gone: _gone, ...counts } = result;
   return Object.values(counts).some((count) => count > 0);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
 import { withInProcessApi } from '../command-target.ts';
-import { CtrlC, formatLocation, type ImportJob } from './api.ts';
+import { CtrlC, formatLocation, type RemoteImport } from './api.ts';
 import { type HostOutput, HostsAsJson, type HostSummary, HostTable } from './host-table.ts';
 import { importFiles, isInterrupted, notUploaded } from './import-files.ts';
 import { findReports, type ReportFile, withReportFile } from './report-files.ts';
@@ -138,7 +138,7 @@ async function previewHosts(
   return summary;
 }
 
-function jobError(job: ImportJob): string | null {
+function jobError(job: RemoteImport): string | null {
   if (job.state === 'cancelled') return 'The import was cancelled.';
   if (job.error === null) return null;
   const location = formatLocation(job.error);

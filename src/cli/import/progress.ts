@@ -1,10 +1,10 @@
 import type { WriteStream } from 'node:tty';
 import { SingleBar } from 'cli-progress';
-import type { ImportJob } from './api.ts';
+import type { RemoteImport } from './api.ts';
 
 /** Shows the progress of an import on a terminal. */
 interface ProgressDisplay {
-  update(job: ImportJob): void;
+  update(job: RemoteImport): void;
   /** Removes the display from the terminal. */
   stop(): void;
 }
@@ -46,7 +46,7 @@ export function createProgressDisplay(
   };
 }
 
-function formatProgress({ state, progress }: ImportJob): string {
+function formatProgress({ state, progress }: RemoteImport): string {
   if (state === 'queued') return 'queued';
   const { hosts, findings, seconds_left: left } = progress;
   return [

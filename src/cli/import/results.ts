@@ -1,11 +1,11 @@
 import { PREVIEW_KINDS, type PreviewedFinding } from '../../domain/imports/import-types.ts';
-import { type ImportJob, formatLocation } from './api.ts';
+import { type RemoteImport, formatLocation } from './api.ts';
 import { printJson, printLines, table } from '../print.ts';
 
 /** Result of a report: an import, or an error before it was created. */
 export interface FileResult {
   file: string;
-  job?: ImportJob;
+  job?: RemoteImport;
   error?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addCommand } from '../command.ts';
-import { awaitImportEnd, IMPORT_ENDPOINT, type ImportJob, CtrlC } from './api.ts';
+import { awaitImportEnd, IMPORT_ENDPOINT, type RemoteImport, CtrlC } from './api.ts';
 import { JsonResultWriter, ResultTable } from './results.ts';
 import { createProgressDisplay } from './progress.ts';
 import { failureMessage } from './import-files.ts';
@@ -73,7 +73,7 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
       await client.POST(`${IMPORT_ENDPOINT}/undo`, { params });
       for (;;) {
         const { data } = await client.GET(IMPORT_ENDPOINT, { params });
-        if ((data as ImportJob).undone !== null) return data as ImportJob;
+        if ((data as RemoteImport).undone !== null) return data as RemoteImport;
         await delay(POLL_INTERVAL);
       }
     },

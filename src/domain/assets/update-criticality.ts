@@ -107,7 +107,8 @@ export async function updateCriticality(
     for (const some of chunked(ids))
       changed += await setCriticality(tx, { ids: some, previous, criticality, now });
     // The audit event must name the values that were replaced.
-    if (changed !== ids.length) throw new StorageError('conflict', 'The assets are being changed by someone else.');
+    if (changed !== ids.length)
+      throw new StorageError('conflict', 'The assets are being changed by someone else.');
   }
   await recordEvent(tx, by, {
     action: 'asset.criticality',

@@ -1,5 +1,5 @@
 import type { RowBatch } from '../../domain/lists/define-list.ts';
-import { yieldToEventLoop } from '../streams.ts';
+import { yieldToEventLoop } from '../../runtime/yield-to-event-loop.ts';
 
 type RowBatches<Item> = AsyncIterable<RowBatch<Item>>;
 

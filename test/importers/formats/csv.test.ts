@@ -15,7 +15,7 @@ it('reads the columns that a mapping names, and no others', async () => {
 
 it.each([
   [{ title: 'X' }, /no column "X"/],
-  [{ titel: 'A' }, /names "titel", which is none of title, severity/],
+  [{ titel: 'A' }, /names "titel", which is not a field\. Use one of title, severity/],
   [{ severity: 'A' }, /No column contains the titles/],
   [undefined, /No column contains the titles/],
 ])('refuses the mapping %j', async (mapping, message) => {

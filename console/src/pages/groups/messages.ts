@@ -1,4 +1,4 @@
-import { pluralize, pluralizePeople, pluralNoun } from '../../components/pluralize.ts';
+import { pluralize, pluralizePeople, pluralForm } from '../../components/pluralize.ts';
 
 /** Strings of the list of groups and the page of one group. */
 export const groupMessages = {
@@ -22,7 +22,7 @@ export const groupMessages = {
   remove: {
     title: (name: string) => `Delete ${name}?`,
     warning: (members: number, assessments: number) =>
-      `This removes ${pluralize(members, 'membership')}. ${pluralize(assessments, 'assessment')} ${pluralNoun(assessments, 'stays', 'stay')}, without a group. You cannot undo this.`,
+      `This removes ${pluralize(members, 'membership')}. ${pluralize(assessments, 'assessment')} ${pluralForm(assessments, 'stays', 'stay')}, without a group. You cannot undo this.`,
   },
 
   members: {

@@ -1,4 +1,4 @@
-import { pluralize, pluralizeVulnerabilities, pluralNoun } from '../../components/pluralize.ts';
+import { pluralize, pluralizeVulnerabilities, pluralForm } from '../../components/pluralize.ts';
 
 /** Strings of the list of imports, the upload and the page of one import. */
 export const importMessages = {
@@ -74,11 +74,11 @@ export const importMessages = {
     reopened: 'reopened',
     gone: 'gone',
     goneFixed: 'gone, set to Fixed',
-    assetsCreated: (count: number) => `${pluralNoun(count, 'asset')} added`,
-    assetsUpdated: (count: number) => `${pluralNoun(count, 'asset')} updated`,
-    portsOpened: (count: number) => `${pluralNoun(count, 'port')} opened`,
-    portsClosed: (count: number) => `${pluralNoun(count, 'port')} closed`,
-    skipped: (count: number) => `${pluralNoun(count, 'record')} skipped`,
+    assetsCreated: (count: number) => `${pluralForm(count, 'asset')} added`,
+    assetsUpdated: (count: number) => `${pluralForm(count, 'asset')} updated`,
+    portsOpened: (count: number) => `${pluralForm(count, 'port')} opened`,
+    portsClosed: (count: number) => `${pluralForm(count, 'port')} closed`,
+    skipped: (count: number) => `${pluralForm(count, 'record')} skipped`,
     previewKinds: { new: 'New', reopened: 'Reopened', gone: 'Gone', again: 'Seen again' },
     firstOf: (kind: string, count: number) => `${kind} (first ${count})`,
     at: 'at',
