@@ -56,7 +56,7 @@ describe('The help of a command', () => {
       'Together with `--last-name`, an alternative to `--name`.',
     );
     expect(await help('vulnerability', 'update')).toContain('Together with `--tag-list`, replaces the tags');
-    expect(await help('session', 'update')).toContain('`--ended-at` stops one that runs');
+    expect(await help('session', 'update')).toContain('`--ended-at` stops a running session');
     expect(await help('token', 'create')).toContain('name of the token; required with --server');
   });
 });

@@ -96,7 +96,7 @@ describe('An import that needs more memory than it may have', () => {
         .execute();
       expect(jobs).toEqual([]);
       const tried = small.logs().filter((line) => line['import'] === body.id);
-      expect(tried.map(({ msg }) => msg)).toEqual(['an import needed too much memory']);
+      expect(tried.map(({ msg }) => msg)).toEqual(['an import exceeded its memory limit']);
     } finally {
       await small.close();
     }
