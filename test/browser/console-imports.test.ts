@@ -118,16 +118,16 @@ describeInBrowser('Console: imports', () => {
     await row('It accepted').getByText('Gone', { exact: true }).waitFor();
     await row('It accepted').getByRole('checkbox').check();
     await page.keyboard.press('s');
-    await page.getByRole('dialog', { name: 'Set the status' }).getByText('Accepted Risk').click();
+    await page.getByRole('dialog', { name: 'Set status' }).getByText('Accepted Risk').click();
     await row('It accepted').getByText('Accepted Risk').waitFor();
     expect(await row('It accepted').getByText('Gone', { exact: true }).count()).toBe(0);
     await row('It accepted').getByRole('checkbox').uncheck();
 
     // The filter of all that is gone has one value, which the other takes the place of.
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Gone from last report' }).click();
+    await page.getByRole('menuitem', { name: 'Gone from latest report' }).click();
     await page.getByRole('checkbox', { name: 'Yes' }).check();
-    await page.getByRole('button', { name: 'Gone from last report: Yes' }).waitFor();
+    await page.getByRole('button', { name: 'Gone from latest report: Yes' }).waitFor();
     await expect.poll(titles).toEqual(['It accepted', 'It goes']);
     await page.getByRole('checkbox', { name: 'No' }).check();
     await page.getByText('No results').waitFor();
@@ -137,7 +137,7 @@ describeInBrowser('Console: imports', () => {
     await grid.getByRole('link', { name: 'It goes' }).click();
     await page.getByText('Gone since Nov 10, 2025').waitFor();
     await page.getByText('The last complete report of its scanner no longer contains it').waitFor();
-    await page.getByRole('complementary', { name: 'Facts' }).getByText('Gone since').waitFor();
+    await page.getByRole('complementary', { name: 'Details' }).getByText('Gone since').waitFor();
     await expectAccessible(page);
   });
 
