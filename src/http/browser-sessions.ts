@@ -24,7 +24,7 @@ declare module 'fastify' {
 
 /** Thrown when a page requires a signed-in user. The pages plugin redirects to the sign-in page. */
 export class SignInRequired extends Error {
-  override name = 'SignInNeeded';
+  override name = 'SignInRequired';
 }
 
 /** Returns the session of the request's cookie, which may be pending, or `null`. Caches it on the request. */

@@ -49,7 +49,7 @@ export interface CommandDatabaseOptions {
 
 /** There is no database yet, and the command may not create one. */
 export class DatabaseMissing extends Error {
-  override name = 'NoDatabase';
+  override name = 'DatabaseMissing';
 }
 
 /**

@@ -56,7 +56,7 @@ export interface AuthorizationState {
  * - `wrong`: the response is invalid
  */
 export class ProviderError extends Error {
-  override name = 'ProviderProblem';
+  override name = 'ProviderError';
   readonly kind: 'denied' | 'unreachable' | 'foreign' | 'wrong';
   readonly reason: string;
 

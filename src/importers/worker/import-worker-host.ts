@@ -9,12 +9,12 @@ const STOP_TIMEOUT = 5_000;
 
 /** The run ended without a result through no fault of the report; it may be retried. */
 class ImportWorkerError extends Error {
-  override name = 'ThreadFailure';
+  override name = 'ImportWorkerError';
 }
 
 /** The run exceeded its memory limit and would do so again. */
 export class ImportOutOfMemory extends Error {
-  override name = 'OutOfMemory';
+  override name = 'ImportOutOfMemory';
 }
 
 /**
