@@ -18,10 +18,11 @@ const shared = {
 const plugins = [compiledModules];
 const PRODUCT_SETUP = 'test/harness/build-product.ts';
 
-const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[]) => ({
+const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[], setupFiles: string[] = []) => ({
   plugins,
   test: {
     ...shared,
+    setupFiles,
     name: engine as string,
     include: [EVERY_FILE],
     exclude,
@@ -35,7 +36,11 @@ const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, global
 export default defineConfig({
   test: {
     // A file that no list names is in both of the first two; `test/architecture.test.ts` holds the lists to what is there.
-    projects: [onEngine('sqlite', PURE), onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]), onNone],
+    projects: [
+      onEngine('sqlite', PURE, ['test/harness/statement-record.ts']),
+      onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]),
+      onNone,
+    ],
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/harness/browser-notice.ts',
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.

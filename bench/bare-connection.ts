@@ -5,23 +5,23 @@ import pg from 'pg';
 type Parameters = readonly unknown[];
 type Row = Record<string, any>;
 
-/** Runs statements, which are written with `?` and named by their text. */
+/** Runs SQL with `?` placeholders; statements are prepared once per text. */
 interface Statements {
   all(sql: string, parameters: Parameters): Row[] | Promise<Row[]>;
 }
 
 export interface Connection extends Statements {
-  /** One transaction, durable when it resolves. */
+  /** Runs a transaction. Durable when it resolves. */
   write<T>(unit: (statements: Statements) => Promise<T>): Promise<T>;
-  /** `column in (…)` for a list in one parameter. */
+  /** `column in (…)` for a list that is one parameter. */
   isOneOf(column: string): string;
-  /** What ends a select whose rows nobody else may change until the transaction ends. */
+  /** Clause after a select that locks its rows until the transaction ends. */
   lockClause: string;
 }
 
 const POOL_SIZE = 20;
 
-/** One connection reads, another writes, one unit after the other. */
+/** One connection reads, another runs the transactions one after the other. */
 export function connectSqlite(dataDirectory: string): Connection {
   const open = (): Statements & { exec(sql: string): void } => {
     const db = new DatabaseSync(join(dataDirectory, 'assay.db'), {
@@ -56,9 +56,9 @@ export function connectSqlite(dataDirectory: string): Connection {
         writer.exec('commit');
         return value;
       };
-      const turn = last.then(run, run);
-      last = turn;
-      return turn;
+      const result = last.then(run, run);
+      last = result;
+      return result;
     },
   };
 }

@@ -4,8 +4,8 @@ import { generateKeyPair, SignJWT } from 'jose';
 import { connectPostgres, connectSqlite } from './bare-connection.ts';
 
 /**
- * The server that the product is measured against: `node:http`, the statements of each operation through the driver,
- * prepared once, and `JSON.stringify`. It checks nothing and nobody. Each write is one durable commit.
+ * The bare handler that the product is compared with: `node:http`, the prepared statements of each operation, and
+ * `JSON.stringify`. No authentication and no validation. Each write is one durable commit.
  */
 
 const dataDirectory = process.argv[2] ?? 'data';
@@ -13,7 +13,7 @@ const databaseUrl = process.env['ASSAY_DATABASE_URL'];
 const { privateKey: signingKey } = await generateKeyPair('ES256');
 const connection = databaseUrl === undefined ? connectSqlite(dataDirectory) : connectPostgres(databaseUrl);
 
-const { isOneOf, lockClause: holding } = connection;
+const { isOneOf, lockClause } = connection;
 
 const GROUP = `select g.organization_id, m.role as caller_role, c.role, c.members from assessment_groups g
   left join assessment_group_members m on m.group_id = g.id and m.user_id = ?
@@ -30,7 +30,7 @@ const PORTS = `select number, protocol, observed_state, service_name, service_ba
 
 const VULNERABILITY = `select id, organization_id, title, description, severity, status_id, cvss_score, created_at,
   updated_at from vulnerabilities where id = ? and exists (select 1 from assessments
-  where assessments.id = vulnerabilities.assessment_id and assessments.organization_id = ?)${holding}`;
+  where assessments.id = vulnerabilities.assessment_id and assessments.organization_id = ?)${lockClause}`;
 const CURRENT_TAGS = `select tag.id, tag.organization_id, tag.name, tag.normalized_name, tag.editable from vulnerability_taggings tagging
   join vulnerability_tags tag on tag.id = tagging.tag_id where tagging.vulnerability_id = ? order by tagging.tag_id`;
 const TAGS = `select id, organization_id, name, normalized_name, editable from vulnerability_tags where ${isOneOf('id')}`;
@@ -67,7 +67,7 @@ const REMOVE_OTHERS = `delete from assessment_group_members where id in (select 
 const TARGETS = `select users.uid, users.organization_id, m.role from users
   left join assessment_group_members m on m.user_id = users.id and m.group_id = ? where ${isOneOf('users.uid')}`;
 const LOCK_ADMINS = `select members from assessment_group_member_counts
-  where group_id = ? and role = 'rbac_group_admin'${holding}`;
+  where group_id = ? and role = 'rbac_group_admin'${lockClause}`;
 const REMOVE_ADMINS = REMOVE_OTHERS.replace('<>', '=');
 const COUNT =
   'update assessment_group_member_counts set members = members - ? where group_id = ? and role = ?';
@@ -92,7 +92,7 @@ interface Call {
   body: any;
 }
 
-/** The statements of each operation, found by the method and the end of the path. */
+/** The operations by method and end of the path. */
 const OPERATIONS: [method: string, path: RegExp, run: (call: Call) => Promise<unknown>][] = [
   ['GET', /\/members$/, listMembers],
   ['GET', /\/ports$/, listPorts],
@@ -128,10 +128,10 @@ async function updateVulnerability({ path, body }: Call): Promise<unknown> {
     const [vulnerability] = await tx.all(VULNERABILITY, [id, organizationId]);
     const before = (await tx.all(CURRENT_TAGS, [id])).map((tag) => Number(tag['id']));
     const tags = await tx.all(TAGS, [body.tags]);
-    const wanted = tags.map((tag) => Number(tag['id']));
-    const gone = before.filter((tag) => !wanted.includes(tag));
-    const added = wanted.filter((tag) => !before.includes(tag));
-    if (gone.length > 0) await tx.all(UNTAG, [id, gone]);
+    const after = tags.map((tag) => Number(tag['id']));
+    const removed = before.filter((tag) => !after.includes(tag));
+    const added = after.filter((tag) => !before.includes(tag));
+    if (removed.length > 0) await tx.all(UNTAG, [id, removed]);
     if (added.length > 0) await tx.all(TAG, [id, added]);
     const now = Date.now();
     await tx.all(SET_STATUS, [body.status_id, body.status_id >= 5 ? now : null, now, id]);
@@ -205,7 +205,7 @@ async function setCriticality({ body }: Call): Promise<unknown> {
   });
 }
 
-/** Nothing but the signature of an access token. */
+/** Only signs an access token. */
 async function signToken(): Promise<unknown> {
   const now = Math.floor(Date.now() / 1000);
   const access_token = await new SignJWT({ client_id: 'bench', scope: 'api', org: 'bench', admin: true })

@@ -8,7 +8,7 @@ const REQUESTS = 60;
 const WARM_UP = 10;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
-/** What a request is, and what it wants of the first. */
+/** A request; a GET without options by default. */
 interface RequestSpec {
   method?: string;
   body?: unknown;
@@ -18,25 +18,25 @@ interface RequestSpec {
 interface TimedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Absent where the body is only counted. */
+  /** Empty if `readsText` is false. */
   text: string;
   bytes: number;
   lines: number;
   milliseconds: number;
 }
 
-/** Sends one request and reads its answer to the end. @throws Error for a status other than 2xx and 304 */
+/** Sends a request and reads the response to its end. @throws Error for a status other than 2xx and 304 */
 function send(
   server: Server,
   { token }: LargeOrganization,
   path: string,
   { method = 'GET', body, headers = {} }: RequestSpec = {},
-  keep = true,
+  readsText = true,
 ): Promise<TimedResponse> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const content = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const outgoing = request(
       {
         host: '127.0.0.1',
         port: server.port,
@@ -57,7 +57,7 @@ function send(
         let lines = 0;
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
-          if (keep) chunks.push(chunk);
+          if (readsText) chunks.push(chunk);
           else for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines += 1;
         });
         response.on('error', reject);
@@ -73,26 +73,26 @@ function send(
               text,
               bytes,
               lines,
-              milliseconds: performance.now() - began,
+              milliseconds: performance.now() - startedAt,
             });
         });
       },
     );
-    asked.on('error', reject);
-    asked.end(content);
+    outgoing.on('error', reject);
+    outgoing.end(content);
   });
 }
 
-/** @returns the median of the times that a request takes by itself, in milliseconds */
+/** @returns the median time of the request when nothing else runs, in milliseconds */
 async function timeOf(
   server: Server,
   organization: LargeOrganization,
   path: string,
-  asked: RequestSpec = {},
+  spec: RequestSpec = {},
 ): Promise<number> {
   const times: number[] = [];
   for (let number = 0; number < WARM_UP + REQUESTS; number += 1) {
-    const { milliseconds } = await send(server, organization, path, asked);
+    const { milliseconds } = await send(server, organization, path, spec);
     if (number >= WARM_UP) times.push(milliseconds);
   }
   return median(times);
@@ -100,7 +100,7 @@ async function timeOf(
 
 const LIST = '/v1/vulnerabilities';
 
-/** What is measured here, by the names that the command line of the bench chooses from. */
+/** Names that can be given on the command line. */
 export const COMPANION_WORKLOADS: readonly string[] = [
   'op15-first',
   'op15-status-severity',
@@ -116,7 +116,7 @@ export const COMPANION_WORKLOADS: readonly string[] = [
   'op83-summary',
 ];
 
-/** First pages of 15, whose cost should not follow how much there is: by name, and the query of an organization. */
+/** First pages of 15 rows, whose time should not grow with the number of rows: name, and query for an organization. */
 const PAGES: readonly (readonly [name: string, query: (organization: LargeOrganization) => string])[] = [
   ['op15-first', () => ''],
   ['op15-status-severity', () => '?filter[status_id][]=2&filter[severity][]=High'],
@@ -125,63 +125,73 @@ const PAGES: readonly (readonly [name: string, query: (organization: LargeOrgani
 ];
 
 /**
- * Measures the lists and the bulk change of companions over the large organizations.
+ * Measures lists and bulk changes of the companion operations on the large organizations.
  * @returns the rows of the report
  */
 export async function measureCompanions(
   engine: Engine,
   server: Server,
   { large, small }: { large: LargeOrganization; small: LargeOrganization },
-  wanted: (name: string) => boolean,
+  isSelected: (name: string) => boolean,
 ): Promise<BenchmarkResult[]> {
   const rows: BenchmarkResult[] = [];
   const row = (workload: string, p50: number, ratio: number, target: string, holds: boolean): void => {
     rows.push({ engine, workload, p50, ratio, target, holds });
   };
-  for (const [name, query] of PAGES.filter((page) => wanted(page[0]))) {
+  for (const [name, query] of PAGES.filter((page) => isSelected(page[0]))) {
     progress(`${engine}: ${name}`);
-    const one = await timeOf(server, small, LIST + query(small));
+    const smallP50 = await timeOf(server, small, LIST + query(small));
     const p50 = await timeOf(server, large, LIST + query(large));
-    row(name, p50, p50 / one, '<= 1.5 x with 1,000 rows, or <= 10 ms', p50 <= 10 || p50 / one <= 1.5);
+    row(
+      name,
+      p50,
+      p50 / smallP50,
+      '<= 1.5 x with 1,000 rows, or <= 10 ms',
+      p50 <= 10 || p50 / smallP50 <= 1.5,
+    );
   }
-  const within = async (name: string, path: string, limit: number): Promise<void> => {
-    if (!wanted(name)) return;
+  const measureAgainst = async (name: string, path: string, limit: number): Promise<void> => {
+    if (!isSelected(name)) return;
     progress(`${engine}: ${name}`);
     const p50 = await timeOf(server, large, path);
     row(name, p50, p50 / limit, `p50 <= ${limit} ms`, p50 <= limit);
   };
-  await within('op15-search', `${LIST}?filter[search]=shop 4242`, 50);
-  await within('op75-by-vulnerabilities', '/api/asset/v2/assets?sort=vulnerabilityCount&sortDir=desc', 20);
-  await within('op80-ports', `/api/streaming/v1/${large.uid}/assets/ports`, 20);
-  await within('op83-summary', `${LIST}/summary`, 20);
+  await measureAgainst('op15-search', `${LIST}?filter[search]=shop 4242`, 50);
+  await measureAgainst(
+    'op75-by-vulnerabilities',
+    '/api/asset/v2/assets?sort=vulnerabilityCount&sortDir=desc',
+    20,
+  );
+  await measureAgainst('op80-ports', `/api/streaming/v1/${large.uid}/assets/ports`, 20);
+  await measureAgainst('op83-summary', `${LIST}/summary`, 20);
 
-  if (wanted('op15-cursor')) {
+  if (isSelected('op15-cursor')) {
     progress(`${engine}: op15-cursor`);
     const deep = await cursorAt(server, large, 0.9);
     const first = await timeOf(server, large, `${LIST}?page[after]=&page[size]=10`);
     const later = await timeOf(server, large, deep);
     row('op15-cursor-deep', later, later / first, '<= 1.3 x the first page', later / first <= 1.3);
   }
-  if (wanted('op16-not-modified')) {
+  if (isSelected('op16-not-modified')) {
     progress(`${engine}: op16-not-modified`);
     const path = `${LIST}/${large.firstVulnerability + 5}`;
     const { headers } = await send(server, large, path);
-    const whole = await timeOf(server, large, path);
+    const full = await timeOf(server, large, path);
     const same = await timeOf(server, large, path, { headers: { 'if-none-match': String(headers['etag']) } });
-    row('op16-not-modified', same, whole / same, '>= 0.9 of the speed of 16', whole / same >= 0.9);
+    row('op16-not-modified', same, full / same, '>= 0.9 of the speed of 16', full / same >= 0.9);
   }
-  if (wanted('op15-csv')) rows.push(await measureDownload(engine, server, large));
-  if (wanted('op30-bulk')) rows.push(...(await measureBulk(engine, server, large)));
+  if (isSelected('op15-csv')) rows.push(await measureDownload(engine, server, large));
+  if (isSelected('op30-bulk')) rows.push(...(await measureBulk(engine, server, large)));
   return rows;
 }
 
-/** @returns the path of a page far into the list: the cursor of a page that is as large as can be, again and again */
+/** @returns the path of a page deep in the list, whose cursor is found by reading pages of the maximum size */
 async function cursorAt(server: Server, organization: LargeOrganization, share: number): Promise<string> {
   let path = `${LIST}?page[after]=&page[size]=200&fields=id`;
-  for (let passed = 0; passed < organization.vulnerabilities * share; passed += 200) {
+  for (let read = 0; read < organization.vulnerabilities * share; read += 200) {
     const { headers } = await send(server, organization, path);
     const next = /<([^>]+)>; rel="next"/.exec(String(headers['link']))?.[1];
-    if (next === undefined) throw new Error('The list has ended too early.');
+    if (next === undefined) throw new Error('The list ended too early.');
     const { pathname, search } = new URL(next);
     path = decodeURI(pathname + search)
       .replaceAll('%5B', '[')
@@ -198,22 +208,22 @@ async function measureDownload(
   progress(`${engine}: op15-csv`);
   const before = server.peakMemory();
   const { lines, milliseconds } = await send(server, large, LIST, { headers: { accept: 'text/csv' } }, false);
-  const grown = server.peakMemory() - before;
+  const growth = server.peakMemory() - before;
   const speed = (lines - 1) / (milliseconds / 1_000);
   return {
     engine,
     workload: 'op15-csv (rows/s, MiB grown)',
     requestsPerSecond: speed,
-    peakMemory: grown,
+    peakMemory: growth,
     ratio: speed / 50_000,
     target: '>= 50,000 rows/s and <= 50 MiB more (SQLite)',
-    holds: engine === 'postgres' || (speed >= 50_000 && grown <= 50),
+    holds: engine === 'postgres' || (speed >= 50_000 && growth <= 50),
   };
 }
 
 const BULK = 10_000;
 
-/** Changes status and two tags of many, while somebody else changes one thing after the other. */
+/** Changes the status and two tags of 10,000 vulnerabilities while another client changes single ones. */
 async function measureBulk(
   engine: Engine,
   server: Server,
@@ -240,13 +250,13 @@ async function measureBulk(
   }
   running = false;
   await others;
-  const inWords = times.map((time) => time.toFixed(0)).join(', ');
+  const list = times.map((time) => time.toFixed(0)).join(', ');
   progress(
-    `${engine}: op30-bulk took ${inWords} ms, and the longest of others' writes ${Math.max(...waits).toFixed(0)} ms`,
+    `${engine}: op30-bulk took ${list} ms; the slowest concurrent write took ${Math.max(...waits).toFixed(0)} ms`,
   );
   waits.sort((one, other) => one - other);
   const p99 = waits[Math.floor(waits.length * 0.99)] ?? 0;
-  const bound = engine === 'postgres' ? 250 : 1_000;
+  const limit = engine === 'postgres' ? 250 : 1_000;
   const time = median(times);
   return [
     {
@@ -261,9 +271,9 @@ async function measureBulk(
       engine,
       workload: 'op30-bulk (others)',
       p99,
-      ratio: p99 / bound,
-      target: `p99 <= ${bound} ms`,
-      holds: p99 <= bound,
+      ratio: p99 / limit,
+      target: `p99 <= ${limit} ms`,
+      holds: p99 <= limit,
     },
   ];
 }

@@ -9,7 +9,10 @@ import { progress } from './measure.ts';
 const ISSUER = 'http://127.0.0.1:8080';
 export const PERSON = { email: 'ada@large0.example', password: 'correct horse battery staple' };
 
-/** Makes an organization with 100,000 vulnerabilities, and someone who can sign in there; a folder that has them is used as it is. */
+/**
+ * Creates an organization with 100,000 vulnerabilities and a user who can sign in. Reuses a data directory that has
+ * them.
+ */
 export async function fillForConsole(dataDirectory: string): Promise<number> {
   const db = await openDatabase({ databaseUrl: undefined, dataDirectory, timeout: 600_000 });
   await db.migrate();

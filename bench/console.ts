@@ -17,17 +17,18 @@ interface Measurement {
   what: string;
   value: number;
   unit: 'ms' | 'kB' | 'rows';
-  /** Not more than this. */
-  aim: number;
+  /** Maximum. */
+  target: number;
 }
 
-const figures: Measurement[] = [];
+const measurements: Measurement[] = [];
 
 async function main(): Promise<void> {
   const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error('There is no Chromium; ASSAY_TEST_BROWSER names one.');
-  const kept = process.env['BENCH_DATA'];
-  const dataDirectory = kept ?? mkdtempSync(join(tmpdir(), 'assay-bench-'));
+  if (executablePath === undefined)
+    throw new Error('No Chromium or Chrome was found. Set ASSAY_TEST_BROWSER to its path.');
+  const existing = process.env['BENCH_DATA'];
+  const dataDirectory = existing ?? mkdtempSync(join(tmpdir(), 'assay-bench-'));
   const count = await fillForConsole(dataDirectory);
   const server = await startAssay({ ASSAY_RATE_LIMIT: '0' }, dataDirectory);
   const browser = await chromium.launch({
@@ -41,33 +42,33 @@ async function main(): Promise<void> {
     const { page } = await visit(browser, origin);
     progress('searching');
     await measureSearches(page);
-    progress('changing the status');
+    progress('changing statuses');
     await measureChanges(page);
     progress(`scrolling ${count.toLocaleString('en')} rows`);
     await measureScrolling(page, count);
   } finally {
     await browser.close();
     await server.stop();
-    if (kept === undefined) rmSync(dataDirectory, { recursive: true, force: true });
+    if (existing === undefined) rmSync(dataDirectory, { recursive: true, force: true });
   }
   report(count);
 }
 
-/** Keeps figures for the report, and shows them already. */
-function note(...more: readonly Measurement[]): void {
-  figures.push(...more);
-  for (const { what, value, unit } of more) progress(`  ${what}: ${value.toFixed(1)} ${unit}`);
+/** Adds measurements to the report and prints them. */
+function addMeasurements(...added: readonly Measurement[]): void {
+  measurements.push(...added);
+  for (const { what, value, unit } of added) progress(`  ${what}: ${value.toFixed(1)} ${unit}`);
 }
 
 interface Visit {
   page: Page;
-  /** Milliseconds from the click on "Sign in" until a row can be read. */
+  /** Milliseconds from the click on "Sign in" until a row is readable. */
   time: number;
-  /** Bytes of JavaScript as they were sent. */
+  /** Bytes of JavaScript, as transferred. */
   script: number;
 }
 
-/** Signs in with a browser profile of its own, so that nothing is in its cache. */
+/** Signs in with a new browser profile, so that its cache is empty. */
 async function visit(browser: Browser, origin: string): Promise<Visit> {
   const context = await browser.newContext({ baseURL: origin, viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();
@@ -82,11 +83,11 @@ async function visit(browser: Browser, origin: string): Promise<Visit> {
     if (scripts.has(requestId)) script += encodedDataLength;
   });
   await page.addInitScript(`
-    const look = () => {
-      if (document.querySelector('[role="row"] a[href^="/vulnerabilities/"]') === null) requestAnimationFrame(look);
+    const check = () => {
+      if (document.querySelector('[role="row"] a[href^="/vulnerabilities/"]') === null) requestAnimationFrame(check);
       else requestAnimationFrame(() => { window.readableAt = Date.now(); });
     };
-    requestAnimationFrame(look);`);
+    requestAnimationFrame(check);`);
   await page.goto(`/sign-in?to=${encodeURIComponent(PATH)}`);
   await page.getByLabel('E-mail address').fill(PERSON.email);
   await page.getByLabel('Password', { exact: true }).fill(PERSON.password);
@@ -108,30 +109,30 @@ async function measureVisits(browser: Browser, origin: string): Promise<void> {
     await one.page.context().close();
     visits.push(one);
   }
-  note(
+  addMeasurements(
     {
-      what: 'sign-in to the first page readable, median',
+      what: 'sign-in to first readable page, median',
       value: median(visits.map(({ time }) => time)),
       unit: 'ms',
-      aim: 1_000,
+      target: 1_000,
     },
     {
-      what: 'JavaScript of it, compressed',
+      what: 'JavaScript of the first page, compressed',
       value: Math.max(...visits.map(({ script }) => script)) / 1_000,
       unit: 'kB',
-      aim: 250,
+      target: 250,
     },
   );
 }
 
-/** Waits until an expression holds; what waits in the page itself would break its policy. */
+/** Waits until an expression is true. Playwright's own waiting would violate the page's Content-Security-Policy. */
 async function until(page: Page, expression: string): Promise<void> {
   while (!(await page.evaluate<boolean>(expression))) await new Promise((resolve) => setTimeout(resolve, 15));
 }
 
-/** Types words letter by letter, and takes the time from the last one until the rows are those that it finds. */
+/** Types search terms and measures the time from the last letter until the matching rows are shown. */
 async function measureSearches(page: Page): Promise<void> {
-  const found = (text: string) => `(() => {
+  const isShown = (text: string) => `(() => {
     const links = [...document.querySelectorAll('[role="row"] a')];
     const search = new URLSearchParams(location.search).get('search');
     return search === ${JSON.stringify(text)} && links.length > 0 && document.querySelector('[aria-busy="true"]') === null;
@@ -147,11 +148,11 @@ async function measureSearches(page: Page): Promise<void> {
       window.typedAt = undefined;
       document.querySelector('#search').addEventListener('input', (event) => {
         window.typedAt = event.timeStamp;
-        const look = () => {
-          if (${found(text)}) requestAnimationFrame(() => { window.took = performance.now() - window.typedAt; });
-          else requestAnimationFrame(look);
+        const check = () => {
+          if (${isShown(text)}) requestAnimationFrame(() => { window.took = performance.now() - window.typedAt; });
+          else requestAnimationFrame(check);
         };
-        requestAnimationFrame(look);
+        requestAnimationFrame(check);
       }, { once: true });
       window.took = undefined;`);
     await page.keyboard.press(text.at(-1) ?? '');
@@ -160,17 +161,17 @@ async function measureSearches(page: Page): Promise<void> {
   };
   const times: number[] = [];
   for (const text of SEARCHES) times.push(await search(text));
-  const every = await search('reflected');
+  const common = await search('reflected');
   await page.getByRole('searchbox').fill('');
   await until(page, `!location.search.includes('search')`);
-  note(
-    { what: 'last letter of a search to its rows, median', value: median(times), unit: 'ms', aim: 150 },
-    { what: 'the slowest of them', value: Math.max(...times), unit: 'ms', aim: 150 },
-    { what: 'the same for words that every row has', value: every, unit: 'ms', aim: 150 },
+  addMeasurements(
+    { what: 'last letter of a search to its rows, median', value: median(times), unit: 'ms', target: 150 },
+    { what: 'slowest search', value: Math.max(...times), unit: 'ms', target: 150 },
+    { what: 'search for a word in every row', value: common, unit: 'ms', target: 150 },
   );
 }
 
-/** Sets the status of one after the other by keys, and takes the time until the row shows it. */
+/** Sets the status of rows by keyboard and measures the time until the row shows it. */
 async function measureChanges(page: Page): Promise<void> {
   const times: number[] = [];
   await page.locator('[role="row"] a').first().waitFor();
@@ -178,42 +179,42 @@ async function measureChanges(page: Page): Promise<void> {
   for (let index = 0; index < CHANGES; index += 1) {
     await page.keyboard.press('j');
     await page.locator('[role="row"][data-current]').waitFor();
-    const former = await page.evaluate<string>(`document.querySelector('[data-current]').textContent`);
+    const before = await page.evaluate<string>(`document.querySelector('[data-current]').textContent`);
     await page.keyboard.press('s');
     await page.getByRole('menuitem').first().waitFor();
     await page.evaluate(`
       window.took = undefined;
       document.addEventListener('keydown', (event) => {
-        const began = event.timeStamp;
-        const look = () => {
-          if (document.querySelector('[data-current]').textContent !== ${JSON.stringify(former)})
-            requestAnimationFrame(() => { window.took = performance.now() - began; });
-          else requestAnimationFrame(look);
+        const startedAt = event.timeStamp;
+        const check = () => {
+          if (document.querySelector('[data-current]').textContent !== ${JSON.stringify(before)})
+            requestAnimationFrame(() => { window.took = performance.now() - startedAt; });
+          else requestAnimationFrame(check);
         };
-        requestAnimationFrame(look);
+        requestAnimationFrame(check);
       }, { once: true, capture: true });`);
-    await page.keyboard.press(former.includes('Fix In Progress') ? '2' : '3');
+    await page.keyboard.press(before.includes('Fix In Progress') ? '2' : '3');
     await until(page, 'window.took !== undefined');
     times.push(await page.evaluate<number>('window.took'));
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   }
-  note({
-    what: 'a change of status to the row that shows it, median',
+  addMeasurements({
+    what: 'status change until the row shows it, median',
     value: median(times),
     unit: 'ms',
-    aim: 100,
+    target: 100,
   });
 }
 
 interface Scrolling {
   frames: number[];
   mostRows: number;
-  /** Rows that were seen with what is in them. */
+  /** Rows that were visible with their content. */
   seen: number;
   seconds: number;
 }
 
-/** Scrolls by one and a half windows in every frame, which the rows beyond the window's edges just cover, to the last row. */
+/** Scrolls to the last row by one and a half viewports per frame, which is as far as the rendered rows reach. */
 async function measureScrolling(page: Page, count: number): Promise<void> {
   await page.goto(PATH);
   await page.locator('[role="row"] a').first().waitFor();
@@ -223,8 +224,8 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
     const frames = [];
     const seen = new Set();
     let mostRows = 0;
-    const began = performance.now();
-    let last = began;
+    const startedAt = performance.now();
+    let last = startedAt;
     const draw = (now) => {
       frames.push(now - last);
       last = now;
@@ -237,7 +238,7 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
         else if (row.getAttribute('aria-rowindex') !== '1') complete = false;
       }
       if (seen.size >= ${count})
-        resolve({ frames, mostRows, seen: seen.size, seconds: (performance.now() - began) / 1000 });
+        resolve({ frames, mostRows, seen: seen.size, seconds: (performance.now() - startedAt) / 1000 });
       else {
         if (complete) scroller.scrollTop += step;
         requestAnimationFrame(draw);
@@ -246,26 +247,26 @@ async function measureScrolling(page: Page, count: number): Promise<void> {
     requestAnimationFrame(draw);
   })`);
   const frames = result.frames.slice(2).sort((one, other) => one - other);
-  note(
+  addMeasurements(
     {
-      what: `a frame while ${count.toLocaleString('en')} rows are scrolled in ${result.seconds.toFixed(0)} s, p95`,
+      what: `frame time while scrolling ${count.toLocaleString('en')} rows in ${result.seconds.toFixed(0)} s, p95`,
       value: frames[Math.floor(frames.length * 0.95)] ?? 0,
       unit: 'ms',
-      aim: 50,
+      target: 50,
     },
-    { what: 'the same, p99', value: frames[Math.floor(frames.length * 0.99)] ?? 0, unit: 'ms', aim: 50 },
-    { what: 'rows in the document at most', value: result.mostRows, unit: 'rows', aim: 200 },
-    { what: 'rows that were not seen', value: count - result.seen, unit: 'rows', aim: 0 },
+    { what: 'frame time, p99', value: frames[Math.floor(frames.length * 0.99)] ?? 0, unit: 'ms', target: 50 },
+    { what: 'most rows in the document', value: result.mostRows, unit: 'rows', target: 200 },
+    { what: 'rows not shown', value: count - result.seen, unit: 'rows', target: 0 },
   );
 }
 
 function report(count: number): void {
-  const lines = figures.map(
-    ({ what, value, unit, aim }) =>
-      `| ${what} | ${value.toLocaleString('en', { maximumFractionDigits: unit === 'rows' ? 0 : 1 })} ${unit} | ≤ ${aim.toLocaleString('en')} ${unit} | ${value <= aim ? 'yes' : 'no'} |`,
+  const lines = measurements.map(
+    ({ what, value, unit, target }) =>
+      `| ${what} | ${value.toLocaleString('en', { maximumFractionDigits: unit === 'rows' ? 0 : 1 })} ${unit} | ≤ ${target.toLocaleString('en')} ${unit} | ${value <= target ? 'yes' : 'no'} |`,
   );
   process.stdout.write(
-    `${count.toLocaleString('en')} vulnerabilities, ${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}\n\n${['| measured | figure | aim | holds |', '| --- | --- | --- | --- |', ...lines].join('\n')}\n`,
+    `${count.toLocaleString('en')} vulnerabilities, ${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}\n\n${['| measurement | value | target | met |', '| --- | --- | --- | --- |', ...lines].join('\n')}\n`,
   );
 }
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { openDatabase } from '../src/db/open-database.ts';
 import { fillDatabase } from './dataset.ts';
 
-/** @returns the address of a new database in the cluster */
+/** Creates a database in the cluster. @returns its URL */
 export async function createDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -11,17 +11,17 @@ export async function createDatabase(url: string): Promise<string> {
   return url.replace(/\/postgres$/, '/bench');
 }
 
-/** Makes and fills what the 14 operations are measured with. @param issuer of the tokens in it */
+/** Creates the data for the 14 operations. @param issuer of the tokens in it */
 export async function fill(databaseUrl: string | undefined, dataDirectory: string, issuer: string) {
   const db = await openDatabase({ databaseUrl, dataDirectory, timeout: 30_000 });
   await db.migrate();
-  const filled = await fillDatabase(db, dataDirectory, issuer);
+  const data = await fillDatabase(db, dataDirectory, issuer);
   await db.close();
   await analyze(databaseUrl);
-  return filled;
+  return data;
 }
 
-/** Lets PostgreSQL know what its tables hold. */
+/** Updates PostgreSQL's statistics. */
 export async function analyze(databaseUrl: string | undefined): Promise<void> {
   if (databaseUrl === undefined) return;
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -4,10 +4,10 @@ import { loadKeys } from '../src/domain/tokens/deployment-keys.ts';
 import type { Database, Transaction } from '../src/db/engine.ts';
 import type { Tables } from '../src/db/schema.ts';
 import { GROUP_ROLES } from '../src/domain/assessments/groups.ts';
-import { insertOrganization } from '../src/domain/organizations/organizations.ts';
-import { createClient } from '../src/domain/tokens/oauth-clients.ts';
+import { createOAuthClient } from '../src/domain/tokens/oauth-clients.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 import { createUser } from '../src/domain/users/users.ts';
+import { createOrganization } from '../src/domain/users/staff-organizations.ts';
 import type { Dataset } from './workloads.ts';
 
 const USERS = 60_000;
@@ -18,7 +18,7 @@ const CHUNK = 500;
 const PEOPLE = 8;
 const START = Date.UTC(2026, 0, 1);
 
-/** Fills an empty database with what the measurements need, and returns what they must know of it. */
+/** Fills an empty database. Returns the ids and credentials that the workloads use. */
 export async function fillDatabase(
   db: Database,
   dataDirectory: string,
@@ -32,7 +32,7 @@ export async function fillDatabase(
   const act = cliAttribution(START);
   const organization = 'bench';
   const { id: organizationId } = await db.write((tx) =>
-    insertOrganization(tx, act, { uid: organization, name: 'Bench' }),
+    createOrganization(tx, act, { uid: organization, name: 'Bench' }),
   );
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: 'admin@bench.example', organization, admin: true }),
@@ -41,7 +41,7 @@ export async function fillDatabase(
     issueToken(tx, act, keys, { userId: admin.id, kind: 'personal', expiresAt: null }),
   );
   const client = await db.write((tx) =>
-    createClient(tx, act, {
+    createOAuthClient(tx, act, {
       name: 'Bench',
       kind: 'confidential',
       redirectUris: [],
@@ -99,7 +99,7 @@ export async function fillDatabase(
         uid: hostUid(size),
         type: 'host',
         name: `Host ${size}`,
-        // An address that no generated report scans.
+        // Not an address of a generated report.
         location: `192.0.2.${size % 256}`,
       })),
     ].map((asset) => ({ ...asset, organization_id: organizationId, created_at: START, updated_at: START })),
@@ -238,7 +238,7 @@ async function insertOne(db: Database, table: keyof Tables, row: Row): Promise<n
   return (inserted as { id: number }).id;
 }
 
-/** The tables are chosen by name here, so the compiler cannot match their columns; the database does. */
+/** The table is a variable, so the compiler cannot check the columns; the database does. */
 function values(tx: Transaction, table: keyof Tables, rows: readonly Row[]) {
   return tx.insertInto(table).values(rows as never);
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
-/** Writes pieces of a file, which may be large. @returns its bytes */
-async function writePieces(file: string, pieces: Iterable<string>): Promise<number> {
+/** Writes chunks to a file, which may be large. @returns its size in bytes */
+async function writeChunks(file: string, chunks: Iterable<string>): Promise<number> {
   const stream = createWriteStream(file);
   let written = 0;
-  for (const piece of pieces) {
-    written += piece.length;
-    if (!stream.write(piece)) await once(stream, 'drain');
+  for (const chunk of chunks) {
+    written += chunk.length;
+    if (!stream.write(chunk)) await once(stream, 'drain');
   }
   stream.end();
   await once(stream, 'finish');
@@ -15,12 +15,12 @@ async function writePieces(file: string, pieces: Iterable<string>): Promise<numb
 }
 
 const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
-/** Templates that match on every web application of a report; each is tried on one after the other, as Nuclei does. */
+/** Each template matches every web application of a report; results are ordered by template, as Nuclei writes them. */
 const TEMPLATES = 100;
 
-/** Writes JSON Lines as `nuclei -jsonl` does, of some 1,050 bytes each, no finding twice. @returns the bytes of the file */
+/** Writes a report of distinct findings like `nuclei -jsonl`, some 1,050 bytes a line. @returns its size in bytes */
 export function writeNucleiReport(file: string, findings: number): Promise<number> {
-  return writePieces(file, nucleiLines(findings));
+  return writeChunks(file, nucleiLines(findings));
 }
 
 function* nucleiLines(findings: number): Generator<string, void> {
@@ -46,7 +46,7 @@ function nucleiResult(number: number, sites: number): object {
       name: `Example Application ${template} - Path Traversal`,
       author: ['someone', 'someone-else'],
       tags: [`cve${year}`, 'lfi', 'example', 'kev'],
-      description: `Example Application ${template} before 4.${template % 20} lets whoever is not signed in read files outside of its folder, as it does not check names of files in the parameter "page".`,
+      description: `Example Application ${template} before 4.${template % 20} lets unauthenticated attackers read files outside of its folder, as it does not validate file names in the parameter "page".`,
       reference: [
         `https://nvd.nist.gov/vuln/detail/CVE-${year}-${1_000 + template}`,
         `https://example.com/advisories/${template}`,
@@ -73,18 +73,18 @@ function nucleiResult(number: number, sites: number): object {
   };
 }
 
-/** Writes a log in SARIF 2.1.0 of at least so many bytes, all of it on one line. @returns the bytes of the file */
+/** Writes a SARIF 2.1.0 log of at least this size on a single line. @returns its size in bytes */
 export function writeSarifReport(file: string, bytes: number): Promise<number> {
-  return writePieces(file, sarifPieces(bytes));
+  return writeChunks(file, sarifChunks(bytes));
 }
 
-/** Rules of the tool, results of one file, and what a result tells beside its place. */
+/** Rules of the tool, results per file, and the message of a result. */
 const RULES = 200;
 const RESULTS_OF_FILE = 50;
 const MESSAGE =
-  'The value of this parameter reaches a query as it was sent, so that whoever sends it changes what is asked. ';
+  'The value of this parameter is not escaped in a query, so that an attacker can change what the query returns. ';
 
-function* sarifPieces(bytes: number): Generator<string, void> {
+function* sarifChunks(bytes: number): Generator<string, void> {
   const rules = Array.from({ length: RULES }, (_, number) => ({
     id: `example/rule-${number}`,
     shortDescription: { text: `Rule ${number} of the example` },
@@ -93,15 +93,15 @@ function* sarifPieces(bytes: number): Generator<string, void> {
     properties: { 'security-severity': String((number % 100) / 10), tags: ['external/cwe/cwe-089'] },
   }));
   yield `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":{"name":"Example","version":"1.0","rules":${JSON.stringify(rules)}}},"results":[`;
-  let piece = '';
+  let chunk = '';
   for (let number = 0, written = 0; written < bytes; number += 1) {
-    piece += `${number === 0 ? '' : ','}${JSON.stringify(sarifResult(number))}`;
-    if (piece.length < 1 << 16) continue;
-    written += piece.length;
-    yield piece;
-    piece = '';
+    chunk += `${number === 0 ? '' : ','}${JSON.stringify(sarifResult(number))}`;
+    if (chunk.length < 1 << 16) continue;
+    written += chunk.length;
+    yield chunk;
+    chunk = '';
   }
-  yield `${piece}]}]}`;
+  yield `${chunk}]}]}`;
 }
 
 function sarifResult(number: number): object {

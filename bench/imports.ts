@@ -9,25 +9,25 @@ import { writeNmapReport } from './nmap-report.ts';
 import { runCommand, type Server, startAssay } from './processes.ts';
 import type { Dataset } from './workloads.ts';
 
-/** What is measured here, by the names that the command line of the bench chooses from. */
+/** Names that can be given on the command line. */
 export const IMPORT_WORKLOADS: readonly string[] = ['import-nuclei', 'import-sarif', 'import-nmap'];
 
 const NUCLEI_FINDINGS = Number(process.env['BENCH_NUCLEI_FINDINGS'] ?? 1e6);
 const SARIF_BYTES = Number(process.env['BENCH_SARIF_BYTES'] ?? 5e8);
 const NMAP_BYTES = Number(process.env['BENCH_NMAP_BYTES'] ?? 1e9);
 
-/** Seconds for a million new findings; fewer have as much less. */
+/** Seconds for a million new findings; proportionally less for fewer. */
 const NUCLEI_TARGET: Readonly<Record<Engine, number>> = { sqlite: 120, postgres: 240 };
-const AGAIN_TARGET = 0.5;
-/** Of the speed of saxes alone. */
+const REPEAT_TARGET = 0.5;
+/** Fraction of the throughput of saxes alone. */
 const NMAP_TARGET: Readonly<Record<Engine, number>> = { sqlite: 0.4, postgres: 0.3 };
-/** MiB of the server, which runs the import. */
+/** MiB of the server process, which runs the import. */
 const MEMORY_TARGET = 250;
-/** Of others' reads, times their quiet p99; of their single writes, in ms. */
+/** Limits for other requests meanwhile: reads as a multiple of their p99 without an import, single writes in ms. */
 const READ_TARGET = 2;
 const WRITE_TARGET = 250;
 
-/** Milliseconds between two requests of others, so that they notice the import and do not make it slow. */
+/** Milliseconds between other requests, so that these do not slow the import down. */
 const READ_EVERY = 20;
 const WRITE_EVERY = 50;
 const QUIET_READS = 200;
@@ -40,17 +40,17 @@ interface Imports {
   token: string;
 }
 
-/** Imports large reports by a server of its own each, while others read and write there. */
+/** Imports large reports, each on a new server, while other requests read and write. */
 export async function measureImports(
   imports: Imports,
-  wanted: (name: string) => boolean,
+  isSelected: (name: string) => boolean,
 ): Promise<BenchmarkResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'assay-bench-report-'));
   const rows: BenchmarkResult[] = [];
   try {
-    if (wanted('import-nuclei')) rows.push(...(await measureNuclei(imports, folder)));
-    if (wanted('import-sarif')) rows.push(...(await measureSarif(imports, folder)));
-    if (wanted('import-nmap')) rows.push(...(await measureNmap(imports, folder)));
+    if (isSelected('import-nuclei')) rows.push(...(await measureNuclei(imports, folder)));
+    if (isSelected('import-sarif')) rows.push(...(await measureSarif(imports, folder)));
+    if (isSelected('import-nmap')) rows.push(...(await measureNmap(imports, folder)));
     return rows;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -79,8 +79,8 @@ async function measureNuclei(imports: Imports, folder: string): Promise<Benchmar
       engine,
       workload: `${name} again: ${again.seconds.toFixed(1)} s`,
       ratio,
-      target: `<= ${AGAIN_TARGET} x the first`,
-      holds: ratio <= AGAIN_TARGET,
+      target: `<= ${REPEAT_TARGET} x the first`,
+      holds: ratio <= REPEAT_TARGET,
     },
     ...again.rows,
   ];
@@ -118,7 +118,7 @@ async function measureNmap(imports: Imports, folder: string): Promise<BenchmarkR
   ];
 }
 
-/** @returns how long the import ran by the clock of the server, and what it did to its memory and to others */
+/** @returns the duration by the server's clock, and the results for its memory and for other requests */
 async function importBesideOthers(
   { engine, env, dataDirectory, dataset, token }: Imports,
   file: string,
@@ -128,18 +128,18 @@ async function importBesideOthers(
   progress(`${engine}: ${name}`);
   const server = await startAssay(env, dataDirectory);
   try {
-    const asked = { server, dataset, token };
-    for (let number = 0; number < QUIET_READS / 4; number += 1) await read(asked);
+    const request = { server, dataset, token };
+    for (let number = 0; number < QUIET_READS / 4; number += 1) await read(request);
     const quiet: number[] = [];
     while (quiet.length < QUIET_READS) {
-      quiet.push(await read(asked));
+      quiet.push(await read(request));
       await delay(READ_EVERY);
     }
-    const id = await startImport(asked, file, assessment);
+    const id = await startImport(request, file, assessment);
     const ended = new AbortController();
-    const reads = repeat(ended.signal, READ_EVERY, () => read(asked));
-    const writes = repeat(ended.signal, WRITE_EVERY, (number) => write(asked, number));
-    const seconds = await endOfImport(asked, id).finally(() => ended.abort());
+    const reads = repeat(ended.signal, READ_EVERY, () => read(request));
+    const writes = repeat(ended.signal, WRITE_EVERY, (number) => write(request, number));
+    const seconds = await endOfImport(request, id).finally(() => ended.abort());
     const [readsP99, writesP99] = [p99Of(await reads), p99Of(await writes)];
     const peakMemory = server.peakMemory();
     const ratio = readsP99 / p99Of(quiet);
@@ -183,40 +183,40 @@ interface ImportRequest {
   token: string;
 }
 
-/** @throws Error when it is refused */
+/** @throws Error for an error response */
 async function send(
   { server, token }: ImportRequest,
   path: string,
   init: RequestInit = {},
 ): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, ...init.headers };
-  const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...init, headers });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text.slice(0, 500)}`);
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { ...init, headers });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text.slice(0, 500)}`);
   return JSON.parse(text);
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   await work();
-  return performance.now() - began;
+  return performance.now() - startedAt;
 }
 
-/** A page of ports. @returns milliseconds */
-function read(asked: ImportRequest): Promise<number> {
-  const { organization, hosts } = asked.dataset;
+/** Reads a page of ports. @returns milliseconds */
+function read(request: ImportRequest): Promise<number> {
+  const { organization, hosts } = request.dataset;
   return timed(() =>
-    send(asked, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
+    send(request, `/api/streaming/v1/${organization}/assets/${hosts['60']}/ports?per_page=50`),
   );
 }
 
-/** A change of one vulnerability. @returns milliseconds */
-function write(asked: ImportRequest, number: number): Promise<number> {
-  const { vulnerabilities } = asked.dataset;
+/** Changes a vulnerability. @returns milliseconds */
+function write(request: ImportRequest, number: number): Promise<number> {
+  const { vulnerabilities } = request.dataset;
   const path = `/v1/vulnerabilities/${vulnerabilities[number % vulnerabilities.length]}`;
   const body = JSON.stringify({ status_id: 1 + (number % 9) });
   return timed(() =>
-    send(asked, path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
+    send(request, path, { method: 'PATCH', body, headers: { 'content-type': 'application/json' } }),
   );
 }
 
@@ -247,23 +247,24 @@ interface ImportResponse {
 }
 
 async function startImport(
-  asked: ImportRequest,
+  request: ImportRequest,
   file: string,
   assessment: string | undefined,
 ): Promise<number> {
   const form = new FormData();
   if (assessment !== undefined) form.append('assessment_id', assessment);
   form.append('file', await openAsBlob(file), 'report');
-  return ((await send(asked, '/v1/imports', { method: 'POST', body: form })) as ImportResponse).id;
+  return ((await send(request, '/v1/imports', { method: 'POST', body: form })) as ImportResponse).id;
 }
 
-/** @returns the seconds from its start to its end, without the upload */
-async function endOfImport(asked: ImportRequest, id: number): Promise<number> {
+/** @returns the seconds from start to end, without the upload */
+async function endOfImport(request: ImportRequest, id: number): Promise<number> {
   for (;;) {
-    const told = (await send(asked, `/v1/imports/${id}`)) as ImportResponse;
-    if (told.finished_at !== null) {
-      if (told.state !== 'succeeded') throw new Error(`The import ${told.state}: ${told.error?.message}`);
-      return (Date.parse(told.finished_at) - Date.parse(told.started_at ?? '')) / 1_000;
+    const current = (await send(request, `/v1/imports/${id}`)) as ImportResponse;
+    if (current.finished_at !== null) {
+      if (current.state !== 'succeeded')
+        throw new Error(`The import ${current.state}: ${current.error?.message}`);
+      return (Date.parse(current.finished_at) - Date.parse(current.started_at ?? '')) / 1_000;
     }
     await delay(500);
   }

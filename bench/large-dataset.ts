@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import { operatorAttribution } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import type { Database, Engine, Transaction } from '../src/db/engine.ts';
 import { createAssessment } from '../src/domain/assessments/create-assessment.ts';
-import { insertOrganization } from '../src/domain/organizations/organizations.ts';
 import { createUser } from '../src/domain/users/users.ts';
+import { createOrganization } from '../src/domain/users/staff-organizations.ts';
 import type { Keys } from '../src/auth/keys.ts';
 import { issueToken } from '../src/domain/tokens/tokens.ts';
 
-/** How much there is of each in an organization. */
+/** The number of rows in an organization. */
 interface Size {
   vulnerabilities: number;
   assets: number;
@@ -25,25 +25,25 @@ const TAGS = 20;
 const PORTS = 20;
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
-/** Rows of one unit of work. */
-const AT_ONCE = 25_000;
+/** Rows per transaction. */
+const BATCH_SIZE = 25_000;
 
-/** An organization that is measured, and what names its things. */
+/** An organization with the ids that the requests use. */
 export interface LargeOrganization {
   uid: string;
   token: string;
   assessment: string;
-  /** The first of its tags and assets. */
+  /** Its first tag and asset. */
   tag: number;
   asset: string;
-  /** Ids of its vulnerabilities are these and up. */
+  /** Its vulnerabilities have this id and the following ones. */
   firstVulnerability: number;
   vulnerabilities: number;
 }
 
 /**
- * Adds ten large organizations and a small one to a database: a million vulnerabilities with tags and assets, and hosts
- * with ports. Written by statements, as the rules would take an hour.
+ * Adds ten large organizations and a small one: a million vulnerabilities with tags and assets, and hosts with ports.
+ * Inserts by SQL, as the domain's rules would take an hour.
  */
 export async function fillLarge(
   db: Database,
@@ -68,7 +68,7 @@ export async function fillLarge(
   return { large, small };
 }
 
-/** A table `n` with the numbers from one on in its column `v`, and each of these with twenty digits. */
+/** Returns a table `n` with the numbers in its column `v`; `padded` is each of them with twenty digits. */
 type Numbers = ((from: number, count: number) => RawBuilder<unknown>) & { padded: RawBuilder<unknown> };
 
 async function fillOrganization(
@@ -78,8 +78,8 @@ async function fillOrganization(
   uid: string,
   size: Size,
 ): Promise<LargeOrganization> {
-  const act = operatorAttribution(START);
-  const { id: organization } = await db.write((tx) => insertOrganization(tx, act, { uid, name: uid }));
+  const act = cliAttribution(START);
+  const { id: organization } = await db.write((tx) => createOrganization(tx, act, { uid, name: uid }));
   const admin = await db.write((tx) =>
     createUser(tx, act, { email: `admin@${uid}.example`, organization: uid, admin: true }),
   );
@@ -114,13 +114,13 @@ async function fillOrganization(
     .orderBy('id')
     .executeTakeFirstOrThrow();
   const first = { ...(await firstIds(db)), tag: tag.id, assessment: assessments[0]?.id ?? 0 };
-  const inPieces = async (count: number, statement: (from: number, rows: number) => RawBuilder<unknown>) => {
-    for (let from = 0; from < count; from += AT_ONCE) {
-      const rows = Math.min(AT_ONCE, count - from);
+  const inBatches = async (count: number, statement: (from: number, rows: number) => RawBuilder<unknown>) => {
+    for (let from = 0; from < count; from += BATCH_SIZE) {
+      const rows = Math.min(BATCH_SIZE, count - from);
       await db.write((tx) => statement(from, rows).execute(tx));
     }
   };
-  await inPieces(
+  await inBatches(
     size.assets,
     (
       from,
@@ -131,7 +131,7 @@ async function fillOrganization(
         '', ${uid} || '-' || cast(n.v as text) || '.example', ${uid} || '-' || cast(n.v as text) || '.example',
         ${Math.floor(size.vulnerabilities / size.assets)}, ${START}, ${START} from ${numbers(from, rows)}`,
   );
-  await inPieces(
+  await inBatches(
     size.assets * PORTS,
     (
       from,
@@ -141,7 +141,7 @@ async function fillOrganization(
       select ${first.asset} + n.v / ${PORTS}, 'tcp', 1 + n.v % ${PORTS}, 'open', 'http', null, 'nginx', '1.25.3', null, ${START},
         ${START} from ${numbers(from, rows)}`,
   );
-  await inPieces(
+  await inBatches(
     size.vulnerabilities,
     (
       from,
@@ -157,12 +157,12 @@ async function fillOrganization(
         'reflected input in the search form of shop ' || cast(n.v as text)
       from ${numbers(from, rows)}`,
   );
-  await inPieces(
+  await inBatches(
     size.vulnerabilities,
     (from, rows) => sql`insert into vulnerability_taggings (organization_id, vulnerability_id, tag_id)
       select ${organization}, ${first.vulnerability} + n.v, ${first.tag} + n.v % ${TAGS} from ${numbers(from, rows)}`,
   );
-  await inPieces(
+  await inBatches(
     size.vulnerabilities,
     (from, rows) => sql`insert into vulnerability_assets (organization_id, vulnerability_id, asset_id)
       select ${organization}, ${first.vulnerability} + n.v, ${first.asset} + n.v % ${size.assets} from ${numbers(from, rows)}`,
@@ -184,7 +184,7 @@ async function fillOrganization(
   };
 }
 
-/** As the rules would have counted. */
+/** Sets the counters as the domain's rules would. */
 async function countAll(tx: Transaction, organization: number): Promise<void> {
   const bucket = sql`cast(status_id as text) || ':' || cast(severity_rank as text)`;
   const of = sql`from vulnerabilities where organization_id = ${organization}`;
@@ -204,10 +204,10 @@ async function countAll(tx: Transaction, organization: number): Promise<void> {
   );
 }
 
-/** Of a number below 100. */
+/** `number`, which is below 100, with two digits. */
 const twoDigits = sql`case when number < 10 then '0' else '' end || cast(number as text)`;
 
-/** The ids that the next rows of each table get: nobody else writes. */
+/** The ids of the next rows of each table: there are no concurrent writers. */
 async function firstIds(db: Database) {
   const next = async (table: 'assets' | 'vulnerabilities') => {
     const { rows } = await sql<{

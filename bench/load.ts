@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { buildRequest, type Dataset, type WorkloadName } from './workloads.ts';
 
-/** One measurement: so many requests of a workload, over so many connections that are kept open. */
+/** One measurement: requests of a workload over several keep-alive connections. */
 export interface LoadJob {
   port: number;
   workload: WorkloadName;
   dataset: Dataset;
-  /** One for all requests, or one for each. */
+  /** One token for all requests, or one for each. */
   token: string | readonly string[];
   connections: number;
   requests: number;
-  /** Number of the first request: writes that can only happen once go on where the last job ended. */
+  /** Number of the first request. Writes that can happen only once continue where the last job ended. */
   from: number;
 }
 
@@ -19,13 +19,13 @@ export interface LoadResult {
   /** Milliseconds. */
   p50: number;
   p99: number;
-  /** Responses by status. */
+  /** Number of responses by status. */
   statuses: Record<string, number>;
 }
 
 /**
- * Sends the requests of a job over plain sockets, one at a time a connection, and measures each. A client this small
- * leaves the processor to the server that it measures.
+ * Sends the requests of a job over plain sockets, one at a time per connection, and measures each. A minimal client
+ * leaves the processor to the server.
  */
 async function run(job: LoadJob): Promise<LoadResult> {
   const latencies = new Float64Array(job.requests);
@@ -35,14 +35,14 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const started = performance.now();
   await Promise.all(
     Array.from({ length: job.connections }, () =>
-      converse(job.port, {
+      sendRequests(job.port, {
         next() {
           if (sent >= job.requests) return undefined;
           const request = buildRequest(job.workload, job.dataset, job.from + sent, job.token);
           sent += 1;
           return request;
         },
-        answered(status, milliseconds) {
+        onResponse(status, milliseconds) {
           latencies[done] = milliseconds;
           done += 1;
           statuses[status] = (statuses[status] ?? 0) + 1;
@@ -56,21 +56,21 @@ async function run(job: LoadJob): Promise<LoadResult> {
   return { requestsPerSecond: done / seconds, p50: at(0.5), p99: at(0.99), statuses };
 }
 
-interface Conversation {
-  /** The next request as it goes over the wire; nothing ends the conversation. */
+interface RequestSource {
+  /** The bytes of the next request; `undefined` ends the connection. */
   next(): Buffer | undefined;
-  answered(status: string, milliseconds: number): void;
+  onResponse(status: string, milliseconds: number): void;
 }
 
-function converse(port: number, { next, answered }: Conversation): Promise<void> {
+function sendRequests(port: number, { next, onResponse }: RequestSource): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(port, '127.0.0.1');
     socket.setNoDelay(true);
-    let began = 0;
+    let startedAt = 0;
     let buffered: Buffer[] = [];
     let length = 0;
     let expected = -1;
-    const ask = (): void => {
+    const sendNext = (): void => {
       const request = next();
       if (request === undefined) {
         socket.end();
@@ -80,10 +80,10 @@ function converse(port: number, { next, answered }: Conversation): Promise<void>
       buffered = [];
       length = 0;
       expected = -1;
-      began = performance.now();
+      startedAt = performance.now();
       socket.write(request);
     };
-    socket.on('connect', ask);
+    socket.on('connect', sendNext);
     socket.on('error', reject);
     socket.on('close', () =>
       reject(new Error('The server closed a connection in the middle of a measurement.')),
@@ -94,13 +94,13 @@ function converse(port: number, { next, answered }: Conversation): Promise<void>
       if (expected < 0) expected = responseLength(buffered.length === 1 ? chunk : Buffer.concat(buffered));
       if (expected < 0 || length < expected) return;
       const head = buffered[0] as Buffer;
-      answered(head.toString('latin1', 9, 12), performance.now() - began);
-      ask();
+      onResponse(head.toString('latin1', 9, 12), performance.now() - startedAt);
+      sendNext();
     });
   });
 }
 
-/** @returns the bytes of a whole response, or -1 while its head is not complete */
+/** @returns the length of the response in bytes; -1 if its head is incomplete */
 function responseLength(data: Buffer): number {
   const end = data.indexOf('\r\n\r\n');
   if (end < 0) return -1;

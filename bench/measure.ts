@@ -2,9 +2,9 @@ import type { Engine } from '../src/db/engine.ts';
 import type { LoadProcess, Server } from './processes.ts';
 import type { Dataset, WorkloadName } from './workloads.ts';
 
-/** How often both sides of a comparison take turns. */
+/** How often each side of a comparison is measured. */
 export const ROUNDS = 3;
-/** Of the load that fills a server. */
+/** Enough connections to saturate a server. */
 export const CONNECTIONS = 64;
 
 /** One line of the report. */
@@ -20,7 +20,7 @@ export interface BenchmarkResult {
   holds: boolean;
 }
 
-/** What a measurement has at hand: the servers over one database, and the process that makes the load. */
+/** The servers on one database, and the process that generates the load. */
 export interface Bench {
   engine: Engine;
   assay: Server;
@@ -32,10 +32,10 @@ export interface Bench {
 
 export type Measurement = Awaited<ReturnType<LoadProcess['run']>>;
 
-/** How many requests of each workload were sent, so that none is sent twice. */
+/** Requests sent by workload, so that none is sent twice. */
 const sent = new Map<string, number>();
 
-/** Sends so many requests of a workload to a server. @throws Error when one of them fails */
+/** Sends requests of a workload to a server. @throws Error if one of them fails */
 export async function measure(
   bench: Bench,
   server: Server,
@@ -49,12 +49,11 @@ export async function measure(
   const { dataset, token, load } = bench;
   const result = await load.run({ port: server.port, workload, dataset, token, connections, requests, from });
   const failed = Object.entries(result.statuses).filter(([status]) => !status.startsWith('2'));
-  if (failed.length > 0)
-    throw new Error(`${workload} on ${bench.engine} was answered with ${JSON.stringify(failed)}.`);
+  if (failed.length > 0) throw new Error(`${workload} on ${bench.engine} got ${JSON.stringify(failed)}.`);
   return result;
 }
 
-/** @returns the medians of several measurements */
+/** @returns the median of each figure */
 export function summary(list: Measurement[]): { requestsPerSecond: number; p50: number; p99: number } {
   return {
     requestsPerSecond: median(list.map((one) => one.requestsPerSecond)),

@@ -19,7 +19,7 @@ const SERVICES = [
   ['9090', 'http', 'Prometheus', '2.48', 'cpe:/a:prometheus:prometheus:2.48'],
 ] as const;
 
-/** Writes a report as `nmap -sV -oX` does, of at least so many bytes: every host has an address of its own. */
+/** Writes a report like `nmap -sV -oX` of at least this size. Every host has an address of its own. */
 export async function writeNmapReport(file: string, bytes: number): Promise<number> {
   const stream = createWriteStream(file);
   let written = 0;

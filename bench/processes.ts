@@ -10,23 +10,23 @@ export interface Server {
   port: number;
   /** Milliseconds from the start of the process to the line that says it listens. */
   startup: number;
-  /** The most memory that the process ever had resident, in MiB. */
+  /** Peak resident memory of the process, in MiB. */
   peakMemory(): number;
   stop(): Promise<void>;
 }
 
-/** Starts the product as its users do. */
+/** Starts the product as users do. */
 export function startAssay(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
   return start(['dist/main.js', 'serve', '--port', '0', '--no-demo', '--data', dataDirectory], env);
 }
 
-/** Starts the server that does nothing but the statements. */
+/** Starts the bare handler. */
 export function startBare(env: NodeJS.ProcessEnv, dataDirectory: string): Promise<Server> {
   return start([...TYPESCRIPT, 'bench/bare-server.ts', dataDirectory], env);
 }
 
 function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
@@ -44,7 +44,7 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Server>
       child.removeAllListeners('exit');
       resolve({
         port: Number(port),
-        startup: performance.now() - began,
+        startup: performance.now() - startedAt,
         peakMemory: () => residentPeak(child),
         stop: () => stop(child),
       });
@@ -71,9 +71,9 @@ export interface CommandResult {
   output: string;
 }
 
-/** Runs a command to its end, and watches its memory. */
+/** Runs a command and samples its memory. */
 export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
@@ -85,20 +85,20 @@ export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv): Pro
     try {
       peakMemory = Math.max(peakMemory, residentPeak(child));
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }, 100);
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return new Promise((resolve, reject) => {
     child.once('close', (code) => {
       clearInterval(watch);
-      if (code === 0) resolve({ seconds: (performance.now() - began) / 1000, peakMemory, output });
+      if (code === 0) resolve({ seconds: (performance.now() - startedAt) / 1000, peakMemory, output });
       else reject(new Error(`${args.join(' ')} ended with ${code}: ${output}`));
     });
   });
 }
 
-/** A process that makes the load, so that it does not take the server's time. */
+/** A separate process that generates the load, so that it does not use the server's thread. */
 export class LoadProcess {
   readonly #child = fork('bench/load.ts', { cwd: ROOT, execArgv: TYPESCRIPT });
 

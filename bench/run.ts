@@ -32,7 +32,7 @@ interface Comparison {
   workload: WorkloadName;
   connections: number;
   requests: number;
-  /** How the ratio is made: throughput over the bare handler's, or time over its time. */
+  /** The product's throughput divided by the bare handler's, or its time divided by the bare handler's. */
   ratioOf: 'throughput' | 'time';
   target: Record<Engine, number>;
 }
@@ -96,7 +96,7 @@ const COMPARISONS: readonly Comparison[] = [
   },
 ];
 
-/** Each pair: the small page, and the page that must cost hardly more with 1,000 times the rows. */
+/** Pairs of pages: the second, with 1,000 times the rows, must take hardly longer than the first. */
 const SCALES: readonly [small: WorkloadName, large: WorkloadName][] = [
   ['op12-small-first', 'op12-large-first'],
   ['op12-small-last', 'op12-large-last'],
@@ -109,13 +109,14 @@ const SCALE_REQUESTS = 2_000;
 const rows: BenchmarkResult[] = [];
 
 const ENGINES = ['sqlite', 'postgres'] as const;
-const named = process.argv.slice(2);
-/** The engines that are named, or both. */
+const names = process.argv.slice(2);
+/** The engines named on the command line; both by default. */
 const engines = ENGINES.filter(
-  (engine) => named.includes(engine) || !ENGINES.some((one) => named.includes(one)),
+  (engine) => names.includes(engine) || !ENGINES.some((one) => names.includes(one)),
 );
-const only = named.filter((name) => !ENGINES.some((engine) => engine === name));
-const wanted = (name: string): boolean => only.length === 0 || only.some((part) => name.includes(part));
+const workloads = names.filter((name) => !ENGINES.some((engine) => engine === name));
+const isSelected = (name: string): boolean =>
+  workloads.length === 0 || workloads.some((part) => name.includes(part));
 
 async function main(): Promise<void> {
   const postgres = engines.includes('postgres') ? await startPostgres() : undefined;
@@ -129,30 +130,30 @@ async function main(): Promise<void> {
         ...(databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: databaseUrl }),
       };
       progress(`${engine}: filling the database`);
-      const filled = await fill(databaseUrl, dataDirectory, ISSUER);
+      const data = await fill(databaseUrl, dataDirectory, ISSUER);
       const bench: Bench = {
         engine,
-        ...filled,
+        ...data,
         assay: await startAssay(env, dataDirectory),
         bare: await startBare(env, dataDirectory),
         load: new LoadProcess(),
       };
       try {
-        for (const comparison of COMPARISONS.filter(({ workload }) => wanted(workload))) {
+        for (const comparison of COMPARISONS.filter(({ workload }) => isSelected(workload))) {
           await compare(bench, comparison);
         }
-        for (const [small, large] of SCALES) if (wanted(large)) await scale(bench, small, large);
-        if (wanted('fresh-tokens')) rows.push(...(await freshTokens(bench)));
-        if (wanted('sign-in')) rows.push(...(await signIns(bench)));
+        for (const [small, large] of SCALES) if (isSelected(large)) await scale(bench, small, large);
+        if (isSelected('fresh-tokens')) rows.push(...(await freshTokens(bench)));
+        if (isSelected('sign-in')) rows.push(...(await signIns(bench)));
       } finally {
         bench.load.stop();
         await bench.bare.stop();
         await bench.assay.stop();
       }
-      if (wanted('startup')) await startup(engine, env, dataDirectory);
-      if (COMPANION_WORKLOADS.some(wanted)) await companions(engine, env, { databaseUrl, dataDirectory });
-      if (IMPORT_WORKLOADS.some(wanted))
-        rows.push(...(await measureImports({ engine, env, dataDirectory, ...filled }, wanted)));
+      if (isSelected('startup')) await startup(engine, env, dataDirectory);
+      if (COMPANION_WORKLOADS.some(isSelected)) await companions(engine, env, { databaseUrl, dataDirectory });
+      if (IMPORT_WORKLOADS.some(isSelected))
+        rows.push(...(await measureImports({ engine, env, dataDirectory, ...data }, isSelected)));
       rmSync(dataDirectory, { recursive: true, force: true });
     }
   } finally {
@@ -161,7 +162,7 @@ async function main(): Promise<void> {
   report();
 }
 
-/** Adds a million vulnerabilities to the database, and reads and changes them. */
+/** Adds a million vulnerabilities to the database, then reads and changes them. */
 async function companions(
   engine: Engine,
   env: NodeJS.ProcessEnv,
@@ -178,13 +179,13 @@ async function companions(
   await analyze(where.databaseUrl);
   const server = await startAssay(env, where.dataDirectory);
   try {
-    rows.push(...(await measureCompanions(engine, server, organizations, wanted)));
+    rows.push(...(await measureCompanions(engine, server, organizations, isSelected)));
   } finally {
     await server.stop();
   }
 }
 
-/** Loads the product and the bare handler in turn, several times, and takes the medians. */
+/** Measures the product and the bare handler in turn, several times, and reports the medians. */
 async function compare(
   bench: Bench,
   { workload, connections, requests, ratioOf, target }: Comparison,

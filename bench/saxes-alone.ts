@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { SaxesParser } from 'saxes';
 
-/** Parses a file and does nothing with it: what an import is measured against. */
+/** Parses a file and discards the result: the baseline of imports. */
 const parser = new SaxesParser();
 parser.on('error', (error) => {
   throw error;

@@ -13,18 +13,18 @@ import {
 
 const OTHER_REQUESTS = 8_000;
 const PASSWORDS = 40;
-/** Of the quiet p99. */
+/** Multiple of the p99 without sign-ins. */
 const OTHERS_TARGET = 2;
 
-/** What many people who sign in at once came to. */
+/** Throughput and latency of concurrent sign-ins. */
 interface SignIns {
   perSecond: number;
-  /** Milliseconds from the form's POST to its answer. */
+  /** Milliseconds from the form's POST to its response. */
   p50: number;
   p99: number;
 }
 
-/** One browser after the other, for one person: the sign-in page, its form, and the redirect that answers it. */
+/** Signs in like a new browser: the page, its form, and the redirect. */
 async function signIn(origin: string, person: { email: string; password: string }): Promise<number> {
   const page = await fetch(`${origin}/sign-in`);
   const cookie = page.headers
@@ -32,21 +32,21 @@ async function signIn(origin: string, person: { email: string; password: string 
     .map((text) => text.split(';', 1)[0])
     .join('; ');
   const csrf = /name="_csrf" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
-  const began = performance.now();
-  const answer = await fetch(`${origin}/sign-in`, {
+  const startedAt = performance.now();
+  const response = await fetch(`${origin}/sign-in`, {
     method: 'POST',
     redirect: 'manual',
     headers: { 'content-type': 'application/x-www-form-urlencoded', cookie },
     body: new URLSearchParams({ ...person, _csrf: csrf, to: '/account' }).toString(),
   });
-  await answer.arrayBuffer();
-  if (answer.status !== 303) throw new Error(`A sign-in was answered with ${answer.status}.`);
-  return performance.now() - began;
+  await response.arrayBuffer();
+  if (response.status !== 303) throw new Error(`A sign-in got status ${response.status}.`);
+  return performance.now() - startedAt;
 }
 
 /**
- * Lets every person sign in again and again, all at once, until `others` ends, or for `rounds` times each.
- * @returns what the sign-ins came to
+ * Each user signs in repeatedly, all concurrently, until `others` settles, or for `rounds` times.
+ * @returns throughput and latency of the sign-ins
  */
 async function signInTogether(
   port: number,
@@ -59,29 +59,29 @@ async function signInTogether(
     ended = true;
   });
   const times: number[] = [];
-  const began = performance.now();
+  const startedAt = performance.now();
   await Promise.all(
     people.map(async (person) => {
       for (let round = 0; round < rounds || !ended; round += 1)
         times.push(await signIn(`http://127.0.0.1:${port}`, person));
     }),
   );
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   await end;
   times.sort((one, other) => one - other);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
   return { perSecond: times.length / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
-/** @returns how many passwords this process checks a second, when it does nothing else */
+/** @returns the passwords per second that this process verifies when it does nothing else */
 async function passwordsPerSecond(count: number): Promise<number> {
   const hash = await hashPassword('bench');
-  const began = performance.now();
+  const startedAt = performance.now();
   await Promise.all(Array.from({ length: count }, () => verifyPassword(hash, 'bench')));
-  return (count / (performance.now() - began)) * 1000;
+  return (count / (performance.now() - startedAt)) * 1000;
 }
 
-/** What other requests feel while eight people sign in, and how fast those are. */
+/** Measures other requests while eight users sign in, and the sign-ins. */
 export async function signIns(bench: Bench): Promise<BenchmarkResult[]> {
   progress(`${bench.engine}: sign-in`);
   const { engine, assay, dataset } = bench;

@@ -11,7 +11,7 @@ import {
 
 const FRESH_TOKENS = 4_000;
 
-/** Calls with a token that was never seen before against calls with one that is remembered. */
+/** Compares requests with tokens seen for the first time with requests with a cached token. */
 export async function freshTokens(bench: Bench): Promise<BenchmarkResult[]> {
   progress(`${bench.engine}: fresh-tokens`);
   const workload = 'op12-members';
@@ -42,7 +42,7 @@ export async function freshTokens(bench: Bench): Promise<BenchmarkResult[]> {
   ];
 }
 
-/** @returns so many access tokens, each of its own */
+/** @returns distinct access tokens */
 async function fetchTokens({ assay, dataset }: Bench, count: number): Promise<string[]> {
   const { id, secret } = dataset.client;
   const authorization = `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;

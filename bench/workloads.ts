@@ -1,10 +1,10 @@
-/** What the measured requests need to know of the data. */
+/** The ids and credentials that requests use. */
 export interface Dataset {
   organization: string;
   assessment: string;
-  /** Groups by their number of members. */
+  /** Ids of groups by number of members. */
   groups: Record<string, number>;
-  /** Host assets by their number of ports. */
+  /** Uids of hosts by number of ports. */
   hosts: Record<string, string>;
   vulnerabilities: number[];
   vulnerabilityTags: number[];
@@ -13,9 +13,9 @@ export interface Dataset {
   /** Members of the group that operation 13 empties, in order. */
   removable: string[];
   removableGroup: number;
-  /** An application that acts as the admin. */
+  /** A client that acts as the admin. */
   client: { id: string; secret: string };
-  /** People who can sign in. */
+  /** Users who can sign in. */
   people: { email: string; password: string }[];
 }
 
@@ -26,9 +26,9 @@ interface Request {
   path: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as a form instead. */
+  /** Sent form-encoded. */
   form?: string;
-  /** Another credential than the token of the measurement. */
+  /** Replaces the bearer token. */
   authorization?: string;
 }
 
@@ -49,7 +49,7 @@ const ports =
     path: `/api/streaming/v1/${data.organization}/assets/${data.hosts[size]}/ports?${query}`,
   });
 
-/** The `number`th request of each workload. The same number always makes the same request. */
+/** Builds the request of each workload with this number. The same number always builds the same request. */
 const WORKLOADS = {
   'op12-members': members(SMALL, 'perPage=50'),
   'op12-small-first': members(SMALL, 'perPage=30'),
@@ -69,7 +69,7 @@ const WORKLOADS = {
       tags: [pick(data.vulnerabilityTags, number), pick(data.vulnerabilityTags, number + 1)],
     },
   }),
-  // All into one assessment.
+  // All in one assessment.
   'op18-create': (data: Dataset, number: number): Request => ({
     method: 'POST',
     path: '/v1/vulnerabilities',
@@ -80,7 +80,8 @@ const WORKLOADS = {
       description: 'Reflected input in the search form of the shop.',
     },
   }),
-  // Attaches what no request before attached, and detaches what the last one of the same tag did.
+  // Attaches a tag that no earlier request attached, and detaches the one that the last request with the same tag
+  // attached.
   'op9-tagging': (data: Dataset, number: number): Request => ({
     method: 'PATCH',
     path: `/api/tagging/v1.0/organizations/${data.organization}/tags`,
@@ -113,8 +114,8 @@ const WORKLOADS = {
 } satisfies Record<string, (data: Dataset, number: number) => Request>;
 
 /**
- * @param token the credential, or several, of which each request takes the next
- * @returns the bytes of the request, as they go over the wire
+ * @param token the credential, or several that the requests use in turn
+ * @returns the bytes of the request
  */
 export function buildRequest(
   workload: WorkloadName,

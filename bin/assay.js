@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 const main = new URL('../dist/main.js', import.meta.url);
 
 if (process.env.npm_command === 'exec') {
-  // Between npx and this runs a shell, which a signal ends without passing it on.
+  // npx starts a shell in between, which ends on a signal without forwarding it.
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM');
@@ -14,13 +14,13 @@ if (process.env.npm_command === 'exec') {
 if (existsSync(main)) {
   await import(main.href).catch((error) => {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    refuse('its dependencies are not installed. Run "npm ci" in its folder first.');
+    fail('The dependencies are not installed. Run "npm ci" in the folder of the package.');
   });
 } else {
-  refuse('it is not built yet. Run "npm ci --include=dev" in its folder first, which builds it.');
+  fail('Not built. Run "npm ci --include=dev" in the folder of the package to build it.');
 }
 
-function refuse(message) {
+function fail(message) {
   process.stderr.write(`assay: ${message}\n`);
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-// What the scripts that build have in common.
+// Shared by the build scripts.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,13 +10,13 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export const dist = join(root, 'dist');
 export const client = join(root, 'client/src');
 
-/** @returns the paths of all files in a folder and below it */
+/** @returns the paths of all files in a folder, recursively */
 export const filesIn = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** @returns a digest of files by their content: a checkout or a copy gives them the times that it likes */
+/** @returns a digest of the files' contents, as checkouts and copies change modification times */
 export function digestOf(paths) {
   const hash = createHash('sha256');
   for (const file of paths.filter(existsSync)) {
@@ -26,7 +26,7 @@ export function digestOf(paths) {
   return hash.digest('hex');
 }
 
-/** @returns the path of a development tool's command; `undefined` where it is not installed */
+/** @returns the path of a development tool's file; `undefined` if the tool is not installed */
 export function tool(name, command) {
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
@@ -36,13 +36,13 @@ export function tool(name, command) {
   }
 }
 
-/** Runs a script of Node.js. @returns what it wrote; `undefined` when it failed, and then this process will have */
+/** Runs a Node.js script. @returns its output; `undefined` if it failed, and sets the exit code of this process */
 export function run(script, ...options) {
   const { status, stdout } = spawnSync(process.execPath, [script, ...options], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['inherit', 'pipe', 'inherit'],
-    // What is built is what people get, whoever builds it: in tests libraries would be taken with all their checks.
+    // Builds for production even when tests run the build: otherwise libraries would include their development checks.
     env: { ...process.env, NODE_ENV: 'production' },
   });
   if (status === 0) return stdout;

@@ -1,10 +1,10 @@
-// Makes of the sources what the product runs: `node scripts/bundle.js FOLDER`. It prints the files that it wrote, one a line.
-// Every module lies in the folder itself, see src/paths.ts.
+// Bundles the product: `node scripts/bundle.js FOLDER`. Prints the names of the written files, one per line. All
+// modules are in the folder itself, see src/paths.ts.
 import { resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { root } from './building.js';
 
-/** What is started by its name: the program, and what threads begin with. */
+/** Modules that are started by name: the program and the worker threads. */
 const ENTRIES = {
   main: 'src/main.ts',
   'reader-worker': 'src/db/sqlite/reader-worker.ts',
@@ -13,7 +13,7 @@ const ENTRIES = {
   'index-search-worker': 'src/jobs/index-search-worker.ts',
 };
 
-/** What stays a package of its own: it is native, starts threads from its files, reads its files, or is rarely needed. */
+/** Packages that are not bundled: native, reading files or starting threads of their own, or rarely used. */
 const EXTERNAL =
   /^(@fastify\/swagger-ui|@node-rs\/argon2|@photostructure\/sqlite|@zxcvbn-ts\/[^/]+|pg|pino)(\/|$)/;
 
@@ -29,12 +29,13 @@ const { output } = await bundle.write({
   dir: resolve(folder),
   format: 'esm',
   entryFileNames: '[name].js',
-  // Else the names of all that share packages would stand in the name.
+  // Otherwise the names of all entries that share packages would become part of the name.
   chunkFileNames: ({ name }) => `${name.startsWith('packages') ? 'packages' : name}-[hash].js`,
-  // Apart from our own modules, so that the map of these is small when a stack trace asks; each loads only what it uses.
+  // Packages in chunks of their own, so that reading our source maps for a stack trace is fast; each entry loads only
+  // what it uses.
   codeSplitting: { groups: [{ name: 'packages', test: /[\\/]node_modules[\\/]/, entriesAware: true }] },
   sourcemap: true,
-  // A stack trace needs the names and the lines.
+  // A stack trace needs names and lines only.
   sourcemapExcludeSources: true,
 });
 await bundle.close();

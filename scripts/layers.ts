@@ -1,12 +1,12 @@
-// The layers of src, and what each may import. `npx tsx scripts/layers.ts` writes them as rules of oxlint to .oxlint-layers.json,
-// which .oxlintrc.json extends; test/architecture.test.ts fails when that file is out of date.
+// The layers of src, and what each may import. `npx tsx scripts/layers.ts` writes them as rules of oxlint to
+// .oxlint-layers.json, which .oxlintrc.json extends; test/architecture.test.ts fails if that file is out of date.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The rooms of the domain that sit below all others. */
+/** Folders of the domain that all others may import. */
 const BASE = ['shared', 'lists', 'audit'];
 
-/** Layer, and the layers that it may import beside itself. */
+/** Layers, with the other layers that they may import. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   auth: [],
   db: [],
@@ -27,8 +27,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'jobs', 'sso', 'runtime/context'],
 };
 
-/** Room of the domain, and the rooms that it may import beside itself and those below all. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** Folders of the domain, with the others that they may import besides `BASE`. */
+const DOMAIN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   organizations: [],
   tokens: ['organizations'],
   assessments: ['organizations'],
@@ -39,12 +39,12 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'sign-in': ['assessments', 'assets', 'imports', 'organizations', 'tokens', 'users', 'vulnerabilities'],
 };
 
-/** Layers that know no HTTP framework, and layers that have no SQL. */
+/** Layers that must not depend on HTTP, and layers without SQL. */
 const WITHOUT_HTTP = ['auth', 'db', 'domain', 'files', 'config', 'runtime', 'importers', 'demo'];
 const WITHOUT_SQL = ['api', 'pages', 'sso', 'oauth', 'account'];
 
 const FOLDERS = Object.keys(LAYERS).filter((layer) => layer !== 'runtime');
-/** Files that are layers of their own; `runtime` has other files that every layer may import. */
+/** Files that are layers of their own. Every layer may import the other files of `runtime`. */
 const FILES = ['app', 'main', 'runtime/context'];
 
 const list = (names: readonly string[]) => names.join(', ').replace(/, ([^,]*)$/, ' and $1');
@@ -72,15 +72,15 @@ function forbidImports(layer: string): Pattern {
   };
 }
 
-function forbidRooms(room: string): Pattern[] {
-  const allowed = ROOMS[room] ?? [];
-  const rooms = Object.keys(ROOMS).filter((name) => name !== room && !allowed.includes(name));
-  if (rooms.length === 0) return [];
-  const may = list([...allowed, ...BASE]);
+function forbidFolders(folder: string): Pattern[] {
+  const allowed = DOMAIN_FOLDERS[folder] ?? [];
+  const folders = Object.keys(DOMAIN_FOLDERS).filter((name) => name !== folder && !allowed.includes(name));
+  if (folders.length === 0) return [];
+  const allowedNames = list([...allowed, ...BASE]);
   return [
     {
-      regex: `^([.][.]/)+(domain/)?(${rooms.join('|')})/`,
-      message: `src/domain/${room} imports ${may} of the rooms of the domain only (scripts/layers.ts).`,
+      regex: `^([.][.]/)+(domain/)?(${folders.join('|')})/`,
+      message: `src/domain/${folder} imports ${allowedNames} of the folders of src/domain only (scripts/layers.ts).`,
     },
   ];
 }
@@ -114,15 +114,18 @@ export function layerRules(): string {
     ...Object.keys(LAYERS).map((layer) =>
       override(`src/${layer}`, patternsOf(layer), layer === 'db' ? [] : DRIVERS),
     ),
-    ...[...BASE, ...Object.keys(ROOMS)].map((room) =>
-      override(`src/domain/${room}`, [...patternsOf('domain'), ...forbidRooms(room)]),
+    ...[...BASE, ...Object.keys(DOMAIN_FOLDERS)].map((folder) =>
+      override(`src/domain/${folder}`, [...patternsOf('domain'), ...forbidFolders(folder)]),
     ),
   ];
   return `{\n  "overrides": [\n${overrides.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]\n}\n`;
 }
 
-/** @returns the folders of src and of src/domain that the table names */
-export const layerFolders = () => ({ layers: Object.keys(LAYERS), rooms: [...BASE, ...Object.keys(ROOMS)] });
+/** @returns the folders of src and of src/domain that the tables name */
+export const layerFolders = () => ({
+  layers: Object.keys(LAYERS),
+  domainFolders: [...BASE, ...Object.keys(DOMAIN_FOLDERS)],
+});
 
 if (process.argv[1] === fileURLToPath(import.meta.url))
   writeFileSync(new URL('../.oxlint-layers.json', import.meta.url), layerRules());

@@ -5,7 +5,7 @@ import { buildApp } from '../src/app.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { openContext } from '../src/runtime/context.ts';
 
-/** Writes `openapi.json` as a server with the default configuration describes itself; `--check` only compares. */
+/** Writes `openapi.json`, the API description of a server with the default configuration. `--check` only compares. */
 const file = new URL('../openapi.json', import.meta.url);
 const dataDirectory = mkdtempSync(join(tmpdir(), 'assay-openapi-'));
 try {
@@ -17,7 +17,7 @@ try {
   if (!process.argv.includes('--check')) {
     writeFileSync(file, text);
   } else if (text !== readFileSync(file, 'utf8')) {
-    console.error('openapi.json is not what the schemas say. Run `npm run openapi` and commit the result.');
+    console.error('openapi.json is out of date. Run `npm run openapi` and commit the result.');
     process.exitCode = 1;
   }
 } finally {

@@ -14,12 +14,12 @@ import { delimiter, join } from 'node:path';
 import { REPORT, USE_OF_CLIENT } from './package-samples.ts';
 
 /**
- * Packs the product, installs it as a user would, and sends it the requests of the API guide on every Node.js that it says it runs
- * on. Each Node.js is a package of the registry.
+ * Packs the product, installs it as a user would, and sends the requests of the API guide on each supported Node.js,
+ * which is installed from the registry.
  */
 const NODES = ['20.19.0', '22.22.0', '24.21.0', '26.10.0'];
 const PLATFORMS = ['linux-x64', 'linux-arm64'];
-/** Its binaries are packages a platform, in exact versions, so that it cannot be packed for all. */
+/** Its binaries are packages per platform with exact versions, so it cannot be bundled for all platforms. */
 const BY_PLATFORM = '@node-rs/argon2';
 const READY_MILLISECONDS = 60_000;
 
@@ -51,7 +51,7 @@ function npm(...args: string[]): string {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
-    // This may run under npm itself, whose settings are none of a fresh npm's.
+    // Under npm, the environment contains the settings of the outer run.
     env: Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(cache|registry))/i.test(name)),
     ),
@@ -62,7 +62,7 @@ function fail(message: string): never {
   throw new Error(`package: ${message}`);
 }
 
-/** A dependency that is not bundled would bring whatever versions of its own dependencies are newest. */
+/** A dependency that is not bundled would be installed with the newest versions of its own dependencies. */
 function expectBundled(): void {
   const { dependencies, bundleDependencies } = JSON.parse(
     readFileSync(join(root, 'package.json'), 'utf8'),
@@ -73,14 +73,14 @@ function expectBundled(): void {
   if (missing.length > 0) fail(`bundleDependencies lacks ${missing.join(', ')}.`);
 }
 
-/** @returns the tarball; what is in it is all that a user gets */
+/** @returns the tarball, after checking its content */
 function pack(folder: string): string {
   npm('pack', '--pack-destination', folder);
   const [name] = readdirSync(folder).filter((file) => file.endsWith('.tgz'));
-  if (name === undefined) fail('npm pack made no tarball.');
+  if (name === undefined) fail('npm pack created no tarball.');
   const tarball = join(folder, name);
   const entries = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
-  const tops = new Set(entries.map((entry) => entry.split('/')[1] ?? ''));
+  const topLevel = new Set(entries.map((entry) => entry.split('/')[1] ?? ''));
   const expected = [
     'LICENSE',
     'README.md',
@@ -92,13 +92,15 @@ function pack(folder: string): string {
     'openapi.json',
     'package.json',
   ];
-  const wrong = [...tops, ...expected].filter((top) => !tops.has(top) || !expected.includes(top));
-  if (wrong.length > 0) fail(`wrong in the tarball, or missing: ${wrong.join(', ')}.`);
+  const wrong = [...topLevel, ...expected].filter(
+    (entry) => !topLevel.has(entry) || !expected.includes(entry),
+  );
+  if (wrong.length > 0) fail(`unexpected in the tarball, or missing: ${wrong.join(', ')}.`);
   if (existsSync(join(root, 'npm-shrinkwrap.json'))) fail('npm-shrinkwrap.json was left behind.');
   return tarball;
 }
 
-/** @returns the folder that the product is in, installed as deploy/ says */
+/** @returns the folder of the product, installed as deploy/ describes */
 function install(tarball: string, folder: string): string {
   const prefix = join(folder, 'prefix');
   mkdirSync(prefix);
@@ -106,7 +108,7 @@ function install(tarball: string, folder: string): string {
   return join(prefix, 'lib/node_modules/assay');
 }
 
-/** What was installed is what the lock file names, and all of that. */
+/** Checks that the installed packages have the versions of the lock file, and that none is missing. */
 function expectLockedVersions(installed: string): void {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
   let count = 0;
@@ -143,9 +145,9 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
-    const began = performance.now();
+    const startedAt = performance.now();
     const origin = await originOf(server);
-    const ready = Math.round(performance.now() - began);
+    const ready = Math.round(performance.now() - startedAt);
     await openConsole(origin, work);
     const statuses = requests(origin, work, env);
     const wrong = statuses.filter(({ status, expected }) => status !== expected);
@@ -153,7 +155,7 @@ async function tryOn(version: string, installed: string, folder: string): Promis
     importReport(program, work, env);
     server.kill('SIGTERM');
     const [code] = (await once(server, 'exit')) as [number | null];
-    if (code !== 0) fail(`on Node.js ${version}, it ended with ${code}.`);
+    if (code !== 0) fail(`on Node.js ${version}, the server exited with code ${code}.`);
     console.log(
       `package: on Node.js ${version}, ${statuses.length} requests of the API guide, ready after ${ready} ms`,
     );
@@ -162,7 +164,7 @@ async function tryOn(version: string, installed: string, folder: string): Promis
   }
 }
 
-/** The console is in the package as built: its page is for who signed in, and what it loads is there. */
+/** Checks that the console is in the package: its page requires a sign-in, and the files that it loads exist. */
 async function openConsole(origin: string, work: string): Promise<void> {
   const cookies = new Map<string, string>();
   const visit = async (path: string, form?: Record<string, string>): Promise<Response> => {
@@ -177,28 +179,28 @@ async function openConsole(origin: string, work: string): Promise<void> {
     }
     return response;
   };
-  const begin = await visit('/');
-  if (begin.status !== 303 || begin.headers.get('location') !== '/sign-in')
-    fail(`/ answers ${begin.status} to who is not signed in`);
+  const redirect = await visit('/');
+  if (redirect.status !== 303 || redirect.headers.get('location') !== '/sign-in')
+    fail(`/ returns ${redirect.status} without a session`);
   const { users } = JSON.parse(readFileSync(join(work, 'data/demo.json'), 'utf8')) as {
     users: { admin: { email: string; password: string } };
   };
   const { email, password } = users.admin;
   const csrf = /name="_csrf" value="([^"]+)"/.exec(await (await visit('/sign-in')).text())?.[1] ?? '';
   const signedIn = await visit('/sign-in', { _csrf: csrf, email, password });
-  if (signedIn.headers.get('location') !== '/') fail(`a sign-in answers ${signedIn.status}`);
+  if (signedIn.headers.get('location') !== '/') fail(`sign-in returns ${signedIn.status}`);
   const page = await (await visit('/')).text();
   const files = [...page.matchAll(/(?:src|href)="(\/console\/files\/[^"]+)"/g)].map(([, path = '']) => path);
-  if (!files.some((path) => path.endsWith('.js'))) fail(`the console's page has no script: ${page}`);
+  if (!files.some((path) => path.endsWith('.js'))) fail(`the page of the console has no script: ${page}`);
   for (const path of files) {
     const { status } = await visit(path);
-    if (status !== 200) fail(`${path} answers ${status}`);
+    if (status !== 200) fail(`${path} returns ${status}`);
   }
-  const former = await visit('/console/files/former.js');
-  if (former.status !== 404) fail(`a file of the console that is none answers ${former.status}`);
+  const missing = await visit('/console/files/unknown.js');
+  if (missing.status !== 404) fail(`a missing file of the console returns ${missing.status}`);
 }
 
-/** An import runs in a thread, whose file has to be in the package. */
+/** Checks that the worker thread of imports is in the package. */
 function importReport(program: string, work: string, env: NodeJS.ProcessEnv): void {
   const { assessment } = JSON.parse(readFileSync(join(work, 'data/demo.json'), 'utf8')) as {
     assessment: { uid: string };
@@ -207,33 +209,33 @@ function importReport(program: string, work: string, env: NodeJS.ProcessEnv): vo
   const words = ['import', 'report.jsonl', '--assessment', assessment.uid, '--json'];
   const output = execFileSync('node', [program, ...words], { cwd: work, env, encoding: 'utf8' });
   const { state, result } = JSON.parse(output) as { state: string; result: { findings_created: number } };
-  if (state !== 'succeeded' || result.findings_created !== 1) fail(`an import of one finding says ${output}`);
+  if (state !== 'succeeded' || result.findings_created !== 1) fail(`importing one finding printed ${output}`);
 }
 
-/** Packs the client by itself, installs it where nothing else is, and compiles and runs a program that uses it. */
+/** Packs the client, installs it into an empty folder, and compiles and runs a program that uses it. */
 function tryClient(folder: string): void {
-  const place = join(folder, 'client');
-  const work = join(place, 'work');
+  const clientFolder = join(folder, 'client');
+  const work = join(clientFolder, 'work');
   mkdirSync(work, { recursive: true });
-  npm('pack', '-w', 'client', '--pack-destination', place);
-  const [tarball] = readdirSync(place).filter((file) => file.endsWith('.tgz'));
+  npm('pack', '-w', 'client', '--pack-destination', clientFolder);
+  const [tarball] = readdirSync(clientFolder).filter((file) => file.endsWith('.tgz'));
   if (tarball === undefined) fail('npm pack -w client made no tarball.');
   writeFileSync(join(work, 'package.json'), '{ "type": "module" }\n');
-  npm('install', '--prefix', work, '--ignore-scripts', join(place, tarball));
+  npm('install', '--prefix', work, '--ignore-scripts', join(clientFolder, tarball));
   writeFileSync(join(work, 'use.ts'), USE_OF_CLIENT);
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const options = '--strict --target es2023 --lib es2023,dom --module nodenext';
   execFileSync(process.execPath, [tsc, ...options.split(' '), 'use.ts'], { cwd: work, stdio: 'inherit' });
   const output = execFileSync(process.execPath, ['use.js'], { cwd: work, encoding: 'utf8' });
-  if (output.trim() !== '404 not-found title') fail(`the client says ${output}`);
-  console.log('package: the client installs by itself, compiles and runs');
+  if (output.trim() !== '404 not-found title') fail(`the client printed ${output}`);
+  console.log('package: the client can be installed, compiled and run');
 }
 
 async function originOf(server: ChildProcess): Promise<string> {
   let output = '';
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`package: it is not ready:\n${output}`)),
+      () => reject(new Error(`package: the server is not ready:\n${output}`)),
       READY_MILLISECONDS,
     );
     server.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -243,7 +245,9 @@ async function originOf(server: ChildProcess): Promise<string> {
       clearTimeout(timer);
       resolve(origin);
     });
-    server.once('exit', (code) => reject(new Error(`package: it ended with ${code}:\n${output}`)));
+    server.once('exit', (code) =>
+      reject(new Error(`package: the server exited with code ${code}:\n${output}`)),
+    );
   });
 }
 
@@ -256,23 +260,23 @@ function requests(
   const guide = readFileSync(join(root, 'docs/api.md'), 'utf8');
   const [, section = ''] = /\n## Try it\n(.*?)\n## /s.exec(guide) ?? [];
   const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
-  const bad = blocks.pop() ?? '';
-  const good = blocks.join('');
+  const invalid = blocks.pop() ?? '';
+  const valid = blocks.join('');
   const script = [
-    // Of two formats curl takes the last one: the body goes nowhere, the status stays.
+    // curl uses the last of several `-o` and `-w`: discards the body and prints the status.
     'curl() { command curl "$@" -o /dev/null -w "%{http_code}\\n"; }',
-    good.replace('http://127.0.0.1:8080', origin),
+    valid.replace('http://127.0.0.1:8080', origin),
     'echo --',
-    bad,
+    invalid,
   ].join('\n');
   const output = execFileSync('sh', ['-euc', script], { cwd: work, env, encoding: 'utf8' });
   const [first = '', second = ''] = output.split('--\n');
   const statuses = (text: string) => text.trim().split('\n');
-  // Only the one that creates something answers 201.
-  const answers = statuses(first).map((status) => ({ status, expected: status === '201' ? '201' : '200' }));
-  const created = answers.filter(({ status }) => status === '201').length;
-  const calls = good.match(/^curl /gm)?.length ?? 0;
-  if (calls === 0 || answers.length !== calls || created !== 1)
+  // Only the request that creates something returns 201.
+  const results = statuses(first).map((status) => ({ status, expected: status === '201' ? '201' : '200' }));
+  const created = results.filter(({ status }) => status === '201').length;
+  const calls = valid.match(/^curl /gm)?.length ?? 0;
+  if (calls === 0 || results.length !== calls || created !== 1)
     fail(`docs/api.md has ${calls} requests: ${output}`);
-  return [...answers, ...statuses(second).map((status) => ({ status, expected: '422' }))];
+  return [...results, ...statuses(second).map((status) => ({ status, expected: '422' }))];
 }

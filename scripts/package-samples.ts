@@ -1,4 +1,4 @@
-/** A line as Nuclei writes it. */
+/** A line of a Nuclei report. */
 export const REPORT = JSON.stringify({
   'template-id': 'waf-detect',
   info: { name: 'WAF Detection', severity: 'info' },
@@ -8,7 +8,7 @@ export const REPORT = JSON.stringify({
   timestamp: '2026-11-20T10:00:00Z',
 });
 
-/** A program that uses the client, and says `404 not-found title`. */
+/** A program that uses the client and prints `404 not-found title`. */
 export const USE_OF_CLIENT = `import { AssayError, createClient, type UpdatedVulnerability } from '@assay/client';
 
 const body = { type: 'https://assay.example/problems/v1/not-found', failedValidation: [{ property: 'title', message: '' }] };

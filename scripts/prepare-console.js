@@ -1,28 +1,34 @@
-// Builds the console, unless it is built from just these sources or what builds it is not installed.
+// Builds the console, unless it was built from the same sources or Vite is not installed.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { client, digestOf, dist, filesIn, root, run, tool } from './building.js';
 
-/** What it was made of: a digest. */
+/** The digest of the sources that it was built from. */
 const stamp = join(dist, '.console-sources');
 const folder = join(root, 'console');
 const vite = tool('vite', 'bin/vite.js');
 
 if (vite !== undefined && existsSync(join(folder, 'src'))) {
-  const wanted = digestOf([
-    join(root, 'package-lock.json'),
+  const description = join(client, 'description.ts');
+  const generator = join(client, '../generate.js');
+  const digest = digestOf([
+    ...['package-lock.json', 'openapi.json'].map((name) => join(root, name)),
     ...['index.html', 'package.json', 'vite.config.ts'].map((name) => join(folder, name)),
-    // Of the description it takes the types alone.
+    generator,
     ...[...filesIn(join(folder, 'src')), ...filesIn(client)]
-      .filter((file) => file !== join(client, 'description.ts'))
+      // Generated from openapi.json.
+      .filter((file) => file !== description)
       .sort((one, other) => (one < other ? -1 : 1)),
   ]);
   const isBuilt =
+    existsSync(description) &&
     existsSync(join(dist, 'console/index.html')) &&
     existsSync(stamp) &&
-    readFileSync(stamp, 'utf8') === wanted;
+    readFileSync(stamp, 'utf8') === digest;
   if (!isBuilt) {
     rmSync(stamp, { force: true });
-    if (run(vite, 'build', '--logLevel', 'warn', folder) !== undefined) writeFileSync(stamp, wanted);
+    const isDone =
+      run(generator) !== undefined && run(vite, 'build', '--logLevel', 'warn', folder) !== undefined;
+    if (isDone) writeFileSync(stamp, digest);
   }
 }

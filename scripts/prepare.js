@@ -1,50 +1,52 @@
-// Builds what `npm start` and `npx assay` run, the program and the console, each unless it is built from just these sources.
-// An installation without its development tools has no bundler, and is then one that was built before.
+// Builds the program and the console for `npm start` and `npx assay`, unless they were built from the same sources. An
+// installation without development tools has no bundler, and must already be built.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { client, digestOf, dist, filesIn, root, run, tool } from './building.js';
 
-/** What `dist` was made of, a digest, and the names of its files, one a line. */
+/** The digest of the sources that `dist` was built from, and the names of its files, one per line. */
 const stamp = join(dist, '.sources');
 
-function isBuilt(wanted) {
+function isBuilt(digest) {
   if (!existsSync(stamp)) return false;
-  const [digest, ...files] = readFileSync(stamp, 'utf8').trim().split('\n');
-  return digest === wanted && files.every((name) => existsSync(join(dist, name)));
+  const [builtDigest, ...files] = readFileSync(stamp, 'utf8').trim().split('\n');
+  return builtDigest === digest && files.every((name) => existsSync(join(dist, name)));
 }
 
-/** What an earlier build left behind would still be packed. The console's folder is its builder's. */
+/**
+ * Removes files of earlier builds, which would be packed otherwise. The console's folder is cleaned by its own build.
+ */
 function removeLeftovers(files) {
   for (const name of readdirSync(dist))
     if (name !== 'console' && !name.startsWith('.') && !files.includes(name))
       rmSync(join(dist, name), { recursive: true });
 }
 
-function build(wanted) {
+function build(digest) {
   rmSync(stamp, { force: true });
   const output = run(join(root, 'scripts/bundle.js'), dist);
   if (output === undefined) return;
   const files = output.trim().split('\n');
   removeLeftovers(files);
-  writeFileSync(stamp, `${[wanted, ...files].join('\n')}\n`);
+  writeFileSync(stamp, `${[digest, ...files].join('\n')}\n`);
 }
 
-/** Of the client, what is its alone needs the types of the description, and the product does not. */
-const CLIENT_ALONE = ['index.ts', 'description.ts'].map((name) => join(client, name));
+/** Modules of the client that the product does not use; they need the types of the API description. */
+const CLIENT_ONLY = ['index.ts', 'description.ts'].map((name) => join(client, name));
 const sources = existsSync(join(root, 'src'))
   ? [...filesIn(join(root, 'src')), ...filesIn(client)]
-      .filter((name) => /\.tsx?$/.test(name) && !CLIENT_ALONE.includes(name))
+      .filter((name) => /\.tsx?$/.test(name) && !CLIENT_ONLY.includes(name))
       .sort((one, other) => (one < other ? -1 : 1))
   : [];
 const settings = ['package-lock.json', 'tsconfig.json', 'scripts/bundle.js'].map((name) => join(root, name));
-const wanted = digestOf([...settings, ...sources]);
-if (sources.length > 0 && !isBuilt(wanted)) {
-  if (tool('rolldown', 'package.json') !== undefined) build(wanted);
+const digest = digestOf([...settings, ...sources]);
+if (sources.length > 0 && !isBuilt(digest)) {
+  if (tool('rolldown', 'package.json') !== undefined) build(digest);
   else if (!existsSync(join(dist, 'main.js'))) {
     process.stderr.write(
-      'assay: it is not built, and what builds it is not installed. Run "npm ci --include=dev", which builds it.\n',
+      'assay: Not built, and the build tools are not installed. Run "npm ci --include=dev" to build it.\n',
     );
-    // An installation goes on: what is built elsewhere may still be copied to it.
+    // Does not fail an installation: the build may be copied to it later.
     if (process.env.npm_lifecycle_event !== 'prepare') process.exitCode = 1;
   }
 }

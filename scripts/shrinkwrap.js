@@ -1,5 +1,5 @@
-// Writes npm-shrinkwrap.json for the package that is being packed, and removes it afterwards (`--remove`): whoever installs
-// the package from a registry gets the versions that the tests ran with, and nothing that only development needs.
+// Writes npm-shrinkwrap.json for packing, and removes it afterwards (`--remove`). Installing the package from a
+// registry then gets the tested versions, without development dependencies.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 const lockFile = new URL('../package-lock.json', import.meta.url);
@@ -10,9 +10,13 @@ if (process.argv.includes('--remove')) {
 } else {
   const { packages, ...lock } = JSON.parse(readFileSync(lockFile, 'utf8'));
   const { devDependencies: _tools, ...root } = packages[''];
-  const kept = Object.entries(packages).filter(
+  const production = Object.entries(packages).filter(
     ([path, { dev, link }]) => path.startsWith('node_modules/') && !dev && !link,
   );
-  const text = JSON.stringify({ ...lock, packages: { '': root, ...Object.fromEntries(kept) } }, null, 2);
+  const text = JSON.stringify(
+    { ...lock, packages: { '': root, ...Object.fromEntries(production) } },
+    null,
+    2,
+  );
   writeFileSync(shrinkwrap, `${text}\n`);
 }

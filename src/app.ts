@@ -35,7 +35,7 @@ import { OAUTH_PAGES } from './oauth/endpoints.ts';
 import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
 
-/** An app without routes, which reads requests and refuses bad ones as all of ours do. */
+/** Creates an app without routes, with the parsers, validators and error handling that all apps share. */
 function createApp(context: Context): FastifyInstance {
   const { config, log } = context;
   const headers = securityHeaders(config);
@@ -43,16 +43,16 @@ function createApp(context: Context): FastifyInstance {
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
-    // Every line of ours names its request itself, so no request needs a logger of its own.
+    // Log entries name their request themselves, so no request needs a child logger.
     childLoggerFactory: (logger) => logger,
-    // An upload may take longer, as long as its bytes come: see `enforceDeadline`.
+    // `enforceRequestTimeout` limits requests instead: an upload may take longer while its bytes arrive.
     requestTimeout: 0,
     http: { headersTimeout: config.requestTimeout },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    // What arrives on an open connection while the server closes is still answered, and the connection then closed.
+    // Requests on open connections are still served during shutdown; each connection is closed after its response.
     return503OnClosing: false,
-    // Node takes no request line that is longer, so whether a parameter is too long is its schema's to say.
+    // As long as the longest request line of Node.js, so that the length of a parameter is left to its schema.
     routerOptions: { maxParamLength: 16_384 },
     frameworkErrors: (error, request, reply) => {
       reply.headers(headers).header('x-request-id', request.id);
@@ -64,11 +64,11 @@ function createApp(context: Context): FastifyInstance {
         context.addresses.errorTypeBase,
       );
     },
-    // A request to a proxy names the whole address (RFC 9112, section 3.2.2).
+    // Requests to a proxy have a URL in absolute form (RFC 9112, section 3.2.2).
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?#]*\/?/i, '/')),
     clientErrorHandler: (error, socket) => handleMalformedRequest(error, socket, headers, context),
   });
-  // Whatever Node can read is a method, and so answered with 405 where the path has others.
+  // Accepts every method that Node.js parses, so that known paths return 405 for it.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(compileSerializer);
@@ -83,8 +83,8 @@ function createApp(context: Context): FastifyInstance {
 }
 
 /**
- * Builds the HTTP app of a context: the areas that its configuration names, and the server's own routes.
- * @param onRoute sees every route as it is added
+ * Builds the HTTP app of a context: the configured areas, and the server's own routes.
+ * @param onRoute called with every route when it is added
  */
 export async function buildApp(
   context: Context,
@@ -99,7 +99,7 @@ export async function buildApp(
   app.addHook('onRoute', allowDocumentation);
   app.addHook('onRoute', onRoute);
   app.addHook('onRoute', (route) => {
-    if (route.config?.access === undefined) throw new Error(`${route.url} does not say who may call it.`);
+    if (route.config?.access === undefined) throw new Error(`${route.url} has no access rule.`);
   });
 
   const { externalIssuer } = config;
@@ -144,18 +144,18 @@ export async function buildApp(
   return app;
 }
 
-/** The operations of every area, as a command calls them that works on the data folder itself. */
+/** The operations of all areas, for commands that work on the data directory. */
 export interface InProcessOperations {
-  /** Answers a request as a server would, to a caller who reaches everything; no token is looked at and no limit kept. */
+  /** Runs a request as the operator, who can access everything. Skips authentication and rate limits. */
   request(options: InjectOptions): Promise<LightMyRequestResponse>;
-  /** Does imports that wait, those of others too, until it is closed: there may be no server that does. */
+  /** Runs queued imports, also those of others, until it is closed: no server may be running to do so. */
   startImports(): { close(): Promise<void> };
   close(): Promise<void>;
 }
 
 /**
- * Builds the operations for the process that calls them: whoever can open the data folder can do anything with it. The app
- * itself is not given away, so that it never listens.
+ * Builds the operations for calls within this process. Anyone who can open the data directory can do anything with it,
+ * so there is no authentication. Does not return the app, so that it cannot listen.
  */
 export async function openOperations(context: Context): Promise<InProcessOperations> {
   const app = createApp(context);

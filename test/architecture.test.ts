@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layerFolders, layerRules } from '../scripts/layers.ts';
-import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
+import { EVERY_FILE, isIn, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'src');
@@ -43,9 +43,9 @@ describe('The layers', () => {
   });
 
   it('include every folder of src and of src/domain', () => {
-    const { layers, rooms } = layerFolders();
+    const { layers, domainFolders } = layerFolders();
     expect(foldersIn(SOURCES).toSorted()).toEqual(layers.toSorted());
-    expect(foldersIn(join(SOURCES, 'domain')).toSorted()).toEqual(rooms.toSorted());
+    expect(foldersIn(join(SOURCES, 'domain')).toSorted()).toEqual(domainFolders.toSorted());
   });
 });
 
@@ -74,19 +74,18 @@ describe('A file of tests', () => {
     (file) => `test/${file}`,
   );
   const tests = files.filter((file) => /\btest\.tsx?$/.test(file));
-  const isIn = (list: readonly string[], file: string) => list.some((pattern) => isMatch(file, pattern));
   const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
   it('runs on both engines, unless a list says where it does', () => {
     expect(tests.length).toBeGreaterThan(50);
-    expect(tests.filter((file) => !isMatch(file, EVERY_FILE))).toEqual([]);
+    expect(tests.filter((file) => !isIn([EVERY_FILE], file))).toEqual([]);
     // What calls itself a test in another way would run nowhere.
     const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
     expect(others).toEqual([]);
     const ways = tests.map((file) => [file, isIn(PURE, file), isIn(ON_SQLITE_ALONE, file)]);
     expect(ways.filter(([, pure, alone]) => pure && alone)).toEqual([]);
     for (const pattern of [...PURE, ...ON_SQLITE_ALONE]) {
-      expect([pattern, tests.some((file) => isMatch(file, pattern))]).toEqual([pattern, true]);
+      expect([pattern, tests.some((file) => isIn([pattern], file))]).toEqual([pattern, true]);
     }
   });
 
@@ -120,10 +119,4 @@ describe('A file of tests', () => {
 function conditionsIn(text: string): string[] {
   const said = /\.(?:(skip|only|todo|fails|skipIf)\b|runIf\(\s*((?:[^()]|\([^()]*\))*?),?\s*\))/g;
   return [...text.matchAll(said)].map(([, word, condition]) => word ?? condition ?? '');
-}
-
-/** `path.matchesGlob` is of Node.js 22. */
-function isMatch(file: string, pattern: string): boolean {
-  const [folder = '', rest] = pattern.split('/**/*');
-  return rest === undefined ? file === pattern : file.startsWith(`${folder}/`) && file.endsWith(rest);
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../src/auth/callers.ts';
-import { assignStaff } from '../src/domain/users/users.ts';
+import { assignStaff } from '../src/domain/users/staff-organizations.ts';
 import { applicationsOf } from './oauth/applications.ts';
 import { type TestServer, useSharedServer } from './harness/server.ts';
 import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
-/** Staff who are assigned to `mine`. */
+/** Staff assigned to `mine`. */
 let staff: TestUser;
 beforeAll(async () => {
   server = await useSharedServer();
@@ -20,7 +20,7 @@ afterAll(() => server.close());
 const as = (method: string, path: string, body?: unknown, token = staff.token) =>
   server.request(method, path, { token, body });
 
-/** One of everything that the operations name, in one organization. */
+/** Creates one of each object that the operations use in an organization. */
 async function estate(organization: string) {
   const member = await world.user({ organization });
   const admin = await world.user({ organization, admin: true });
@@ -37,7 +37,7 @@ async function estate(organization: string) {
 
 type Estate = Awaited<ReturnType<typeof estate>>;
 
-/** The operations, in an order in which none takes away what a later one needs. */
+/** The operations, ordered so that none deletes what a later one needs. */
 const operations = (
   { organization, member, admin, group, assessment, asset, vulnerability, tags, assessmentTag }: Estate,
   assetTag: string,
@@ -83,18 +83,18 @@ const refused = async (things: Estate, token = staff.token) => {
   return refusals;
 };
 
-describe('Staff who are assigned to organizations', () => {
-  it('do in these what staff do', async () => {
+describe('Assigned staff', () => {
+  it('act as staff in their organizations', async () => {
     const mine = await estate('mine');
     expect(await refused(mine)).toEqual([]);
   });
 
-  it('do nothing in others', async () => {
+  it('have no access to others', async () => {
     const other = await estate('other');
     expect((await refused(other)).length).toBe(14);
   });
 
-  it('hold no global scopes, and get none', async () => {
+  it('cannot have global scopes', async () => {
     const { token } = await world.token(staff.id, { kind: 'jwt' });
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
       scope: string;
@@ -107,7 +107,7 @@ describe('Staff who are assigned to organizations', () => {
     );
   });
 
-  it('are confined from the moment on that they are assigned, with the tokens that they have', async () => {
+  it('are restricted from the moment they are assigned, including their existing tokens', async () => {
     await world.organization('third');
     const late = await world.user();
     const [before, after] = [await estate('other'), await estate('other')];
@@ -132,7 +132,7 @@ describe('Staff who are assigned to organizations', () => {
     ]);
   });
 
-  it('reach the tags of a group that has one of these organizations, and no asset of its others', async () => {
+  it('can see the tags of a group that contains one of their organizations, and no assets of its others', async () => {
     await world.organizationGroup('both', ['mine', 'other']);
     await world.organizationGroup('foreign', ['other']);
     const mine = await world.asset({ organization: 'mine' });
@@ -146,13 +146,13 @@ describe('Staff who are assigned to organizations', () => {
     expect((await create('foreign', mine.uid)).status).toBe(404);
   });
 
-  it('ban neither colleagues, whom they do not reach, nor themselves', async () => {
+  it('cannot ban staff, whom they cannot see, or themselves', async () => {
     const colleague = await world.user();
     expect((await as('DELETE', `/v1/users/${colleague.id}`)).status).toBe(404);
     expect((await as('DELETE', `/v1/users/${staff.id}`)).status).toBe(403);
   });
 
-  it('are told of users of other organizations as of nobody', async () => {
+  it('cannot see users of other organizations', async () => {
     await world.organization('second');
     const two = await world.user({ assignedTo: ['mine', 'second'] });
     const group = await world.group('mine');
@@ -174,7 +174,7 @@ describe('Staff who are assigned to organizations', () => {
     ]);
   });
 
-  it('are told by introspection of the tokens of their organizations alone', async () => {
+  it('can introspect tokens of their organizations only', async () => {
     const apps = applicationsOf(server);
     const client = await apps.client({ kind: 'confidential', userId: staff.id });
     const active = async (token: string) =>
@@ -184,7 +184,7 @@ describe('Staff who are assigned to organizations', () => {
     expect(await active((await world.user()).token)).toBe(false);
   });
 
-  it('are staff: a client user is assigned to nothing', async () => {
+  it('must be staff: client users cannot be assigned', async () => {
     const client = await world.user({ organization: 'mine' });
     const { db, clock } = server.context;
     await expect(

@@ -9,7 +9,7 @@ import {
 } from './harness/server.ts';
 import { type TestUser, createFixtures } from './harness/fixtures.ts';
 
-/** What the audit log tells of each operation that changes something, and to whom (operation 60). */
+/** The audit events of each operation that changes something, and who can read them (operation 60). */
 
 interface Attempt {
   method: string;
@@ -18,20 +18,20 @@ interface Attempt {
   form?: readonly FormPart[];
 }
 
-interface Deed {
-  /** What succeeds. */
+interface AuditedOperation {
+  /** A request that succeeds. */
   request: Attempt;
-  /** The actions of its events, in their order. */
-  tells: readonly string[];
-  /** What then has nothing to change: the same again, unless told. */
+  /** The actions of its events, in order. */
+  actions: readonly string[];
+  /** Requests that change nothing afterwards. Default: the same request. */
   unchanged?: readonly Attempt[];
-  /** What is refused to an admin as well, and what only says what it would do. */
+  /** Requests that fail also for an admin, and a dry run. */
   refused?: readonly Attempt[];
   dryRun?: Attempt;
-  /** By staff, where admins may not. */
+  /** For operations that admins may not call. */
   byStaff?: true;
-  /** Who may do it although they have no access, or are of another organization. */
-  alsoFor?: readonly ('outsider' | 'stranger')[];
+  /** Users without access or of another organization who may call it too. */
+  alsoFor?: readonly ('outsider' | 'otherTenant')[];
 }
 
 let server: TestServer;
@@ -42,7 +42,7 @@ let assessment: string;
 let admin: TestUser;
 let member: TestUser;
 let outsider: TestUser;
-let stranger: TestUser;
+let otherTenant: TestUser;
 let staff: TestUser;
 let otherStaff: TestUser;
 
@@ -56,7 +56,7 @@ beforeAll(async () => {
   admin = await world.user({ organization: organization.uid, admin: true });
   member = await world.user({ organization: organization.uid });
   outsider = await world.user({ organization: organization.uid });
-  stranger = await world.user({ organization: other.uid, admin: true });
+  otherTenant = await world.user({ organization: other.uid, admin: true });
   staff = await world.user();
   otherStaff = await world.user({ assignedTo: [other.uid] });
   await world.access(assessment, member.id);
@@ -66,24 +66,25 @@ afterAll(() => server.close());
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 const TAGS = '/v1/vulnerability_tags';
 const assetTags = () => `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
-const found = async (path = '') => `/v1/vulnerabilities/${(await world.vulnerability(assessment)).id}${path}`;
+const vulnerabilityPath = async (path = '') =>
+  `/v1/vulnerabilities/${(await world.vulnerability(assessment)).id}${path}`;
 const asset = () => world.asset({ organization: organization.uid });
-const asked = (attempt: Attempt) => done(admin.token, attempt).then(({ body }) => body);
+const bodyOf = (attempt: Attempt) => done(admin.token, attempt).then(({ body }) => body);
 let count = 0;
 const name = () => `name ${(count += 1)}`;
 
-/** Each operation that changes something, on things of its own. */
-const DEEDS: Record<string, () => Promise<Deed>> = {
+/** Each operation that changes something, on objects of its own. */
+const AUDITED_OPERATIONS: Record<string, () => Promise<AuditedOperation>> = {
   '1 delete a vulnerability tag': async () => ({
     request: { method: 'DELETE', path: `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}` },
-    tells: ['vulnerability-tag.delete'],
+    actions: ['vulnerability-tag.delete'],
     alsoFor: ['outsider'],
   }),
   '2 rename a vulnerability tag': async () => {
     const path = `${TAGS}/${(await world.vulnerabilityTag(organization.uid)).id}`;
     return {
       request: { method: 'PUT', path, body: { name: name() } },
-      tells: ['vulnerability-tag.rename'],
+      actions: ['vulnerability-tag.rename'],
       refused: [{ method: 'PUT', path, body: { name: '' } }],
       alsoFor: ['outsider'],
     };
@@ -94,7 +95,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: '/v1/assessment_tags',
       body: { name: name(), assessment_id: assessment },
     },
-    tells: ['assessment-tag.create'],
+    actions: ['assessment-tag.create'],
   }),
   '4 rename an assessment tag': async () => ({
     request: {
@@ -102,13 +103,13 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
       body: { name: name() },
     },
-    tells: ['assessment-tag.rename'],
+    actions: ['assessment-tag.rename'],
   }),
   '5 update a vulnerability': async () => {
-    const path = await found();
+    const path = await vulnerabilityPath();
     return {
       request: { method: 'PATCH', path, body: { status_id: 5, tag_list: [name()] } },
-      tells: ['vulnerability-tag.create', 'vulnerability.update'],
+      actions: ['vulnerability-tag.create', 'vulnerability.update'],
       refused: [
         { method: 'PATCH', path, body: { status_id: 42, tag_list: [name()] } },
         { method: 'PATCH', path, body: { status_id: 5, tags: [987_654_321] } },
@@ -120,7 +121,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       method: 'DELETE',
       path: `/v1/users/${(await world.user({ organization: organization.uid })).id}`,
     },
-    tells: ['user.ban'],
+    actions: ['user.ban'],
     refused: [{ method: 'DELETE', path: `/v1/users/${admin.id}` }],
   }),
   '6 ban who was invited': async () => ({
@@ -128,14 +129,14 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       method: 'DELETE',
       path: `/v1/users/${(await world.invited({ organization: organization.uid })).id}`,
     },
-    tells: ['user.delete'],
+    actions: ['user.delete'],
   }),
   '8 create asset tags': async () => {
     const path = assetTags();
     const { uid } = await asset();
     return {
       request: { method: 'POST', path, body: { tags: [{ name: name(), entities: [{ uid }] }] } },
-      tells: ['asset-tag.create'],
+      actions: ['asset-tag.create'],
       refused: [
         {
           method: 'POST',
@@ -147,9 +148,9 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
   },
   '9 change asset tags': async () => {
     const { uid } = await asset();
-    const { tags } = await asked({ method: 'POST', path: assetTags(), body: { tags: [{ name: name() }] } });
+    const { tags } = await bodyOf({ method: 'POST', path: assetTags(), body: { tags: [{ name: name() }] } });
     const body = { uids: [tags[0].uid], addEntities: [{ uid }] };
-    return { request: { method: 'PATCH', path: assetTags(), body }, tells: ['asset-tag.attach'] };
+    return { request: { method: 'PATCH', path: assetTags(), body }, actions: ['asset-tag.attach'] };
   },
   '10 set criticality': async () => ({
     request: {
@@ -161,14 +162,14 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
         assetUids: [(await asset()).uid, 'ffffffffffffffffffffff00'],
       },
     },
-    tells: ['asset.criticality'],
+    actions: ['asset.criticality'],
   }),
   '11 change a listing': async () => {
     const path = `/api/asset/v2/listings/${assessment}/assets`;
     const { uid: assetUid } = await asset();
     return {
       request: { method: 'PATCH', path, body: { add: [{ assetUid, scopeRules: [{ rule: 'all' }] }] } },
-      tells: ['listing.update'],
+      actions: ['listing.update'],
       refused: [{ method: 'PATCH', path, body: { add: [{ assetUid }], remove: [assetUid] } }],
     };
   },
@@ -178,7 +179,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const path = `/api/assessment/v1/assessment-groups/${group.id}/members/batchRemove`;
     return {
       request: { method: 'POST', path, body: { userUids: [outsider.uid, 'nobody'] } },
-      tells: ['assessment-group.remove-members'],
+      actions: ['assessment-group.remove-members'],
     };
   },
   '18 report a vulnerability': async () => ({
@@ -187,7 +188,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: '/v1/vulnerabilities',
       body: { assessment_id: assessment, title: name(), severity: 'Low' },
     },
-    tells: ['vulnerability.create'],
+    actions: ['vulnerability.create'],
     unchanged: [],
     refused: [
       {
@@ -198,69 +199,73 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     ],
   }),
   '19 edit a vulnerability': async () => {
-    const path = await found();
+    const path = await vulnerabilityPath();
     return {
       request: { method: 'PUT', path, body: { title: name(), severity: 'Low', tag_list: [name()] } },
-      tells: ['vulnerability-tag.create', 'vulnerability.update'],
+      actions: ['vulnerability-tag.create', 'vulnerability.update'],
       refused: [
         {
           method: 'PUT',
           path,
-          body: { title: name(), severity: 'Low', tag_list: [name()], assignee_id: stranger.id },
+          body: { title: name(), severity: 'Low', tag_list: [name()], assignee_id: otherTenant.id },
         },
       ],
     };
   },
   '20 delete a vulnerability': async () => ({
-    request: { method: 'DELETE', path: await found() },
-    tells: ['vulnerability.delete'],
+    request: { method: 'DELETE', path: await vulnerabilityPath() },
+    actions: ['vulnerability.delete'],
   }),
   '21 attach files': async () => {
-    const path = await found('/attachments');
+    const path = await vulnerabilityPath('/attachments');
     return {
       request: { method: 'POST', path, form: [['file', name(), 'a.txt'], REPORT] },
-      tells: ['attachment.create', 'attachment.create'],
+      actions: ['attachment.create', 'attachment.create'],
       unchanged: [],
       refused: [{ method: 'POST', path, form: [['other', 'x']] }],
     };
   },
   '23 delete an attachment': async () => {
-    const path = await found('/attachments');
-    const [{ id }] = await asked({ method: 'POST', path, form: [REPORT] });
-    return { request: { method: 'DELETE', path: `${path}/${id}` }, tells: ['attachment.delete'] };
+    const path = await vulnerabilityPath('/attachments');
+    const [{ id }] = await bodyOf({ method: 'POST', path, form: [REPORT] });
+    return { request: { method: 'DELETE', path: `${path}/${id}` }, actions: ['attachment.delete'] };
   },
   '25 comment': async () => {
-    const path = await found('/comments');
+    const path = await vulnerabilityPath('/comments');
     return {
       request: { method: 'POST', path, body: { text: name() } },
-      tells: ['comment.create'],
+      actions: ['comment.create'],
       unchanged: [],
       refused: [{ method: 'POST', path, body: { text: name(), internal: true } }],
     };
   },
   '26 edit a comment': async () => {
-    const path = await found('/comments');
-    const { id } = await asked({ method: 'POST', path, body: { text: name() } });
+    const path = await vulnerabilityPath('/comments');
+    const { id } = await bodyOf({ method: 'POST', path, body: { text: name() } });
     return {
       request: { method: 'PATCH', path: `${path}/${id}`, body: { text: name() } },
-      tells: ['comment.update'],
+      actions: ['comment.update'],
     };
   },
   '26 remove a comment': async () => {
-    const path = await found('/comments');
-    const { id } = await asked({ method: 'POST', path, body: { text: name() } });
-    return { request: { method: 'DELETE', path: `${path}/${id}` }, tells: ['comment.delete'] };
+    const path = await vulnerabilityPath('/comments');
+    const { id } = await bodyOf({ method: 'POST', path, body: { text: name() } });
+    return { request: { method: 'DELETE', path: `${path}/${id}` }, actions: ['comment.delete'] };
   },
   '28 ask for a retest': async () => ({
-    request: { method: 'POST', path: await found('/patch_verifications'), body: { message: name() } },
-    tells: ['retest.create', 'vulnerability.update'],
+    request: {
+      method: 'POST',
+      path: await vulnerabilityPath('/patch_verifications'),
+      body: { message: name() },
+    },
+    actions: ['retest.create', 'vulnerability.update'],
   }),
   '29 decide a retest': async () => {
-    const path = await found('/patch_verifications');
-    const { id } = await asked({ method: 'POST', path, body: { message: name() } });
+    const path = await vulnerabilityPath('/patch_verifications');
+    const { id } = await bodyOf({ method: 'POST', path, body: { message: name() } });
     return {
       request: { method: 'PATCH', path: `${path}/${id}`, body: { status: 'cancelled' } },
-      tells: ['retest.decide', 'vulnerability.update'],
+      actions: ['retest.decide', 'vulnerability.update'],
       refused: [{ method: 'PATCH', path: `${path}/${id}`, body: { status: 'verified' } }],
     };
   },
@@ -269,13 +274,13 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const ids = [
       (await world.vulnerability(assessment)).id,
       (await world.vulnerability(assessment)).id,
-      // What has it already is not changed.
+      // Has the status already: not changed.
       (await world.vulnerability(assessment, { statusId: 4 })).id,
     ];
     const set = { status_id: 4 };
     return {
       request: { method: 'POST', path, body: { ids, set } },
-      tells: ['vulnerability.update', 'vulnerability.update'],
+      actions: ['vulnerability.update', 'vulnerability.update'],
       refused: [
         { method: 'POST', path, body: { ids: [...ids, 987_654_321], set, comment: 'x' } },
         { method: 'POST', path, body: { ids, set: { ...set, add_tags: [name()] }, expected_count: 9 } },
@@ -289,20 +294,20 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
   },
   '33 create a vulnerability tag': async () => ({
     request: { method: 'POST', path: TAGS, body: { name: name() } },
-    tells: ['vulnerability-tag.create'],
-    alsoFor: ['outsider', 'stranger'],
+    actions: ['vulnerability-tag.create'],
+    alsoFor: ['outsider', 'otherTenant'],
   }),
   '35 delete an assessment tag': async () => ({
     request: {
       method: 'DELETE',
       path: `/v1/assessment_tags/${(await world.assessmentTag(assessment)).id}`,
     },
-    tells: ['assessment-tag.delete'],
+    actions: ['assessment-tag.delete'],
   }),
   '38 create an assessment': async () => ({
     request: { method: 'POST', path: '/v1/assessments', body: { name: name() } },
-    // Who creates one has access to it.
-    tells: ['assessment.create', 'assessment.grant'],
+    // The creator has access.
+    actions: ['assessment.create', 'assessment.grant'],
     unchanged: [],
     refused: [
       {
@@ -311,13 +316,13 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
         body: { name: name(), uid: assessment, tag_list: [name()] },
       },
     ],
-    alsoFor: ['stranger'],
+    alsoFor: ['otherTenant'],
   }),
   '39 change an assessment': async () => {
     const path = `/v1/assessments/${(await world.assessment(organization.uid)).uid}`;
     return {
       request: { method: 'PATCH', path, body: { name: name(), tag_list: [name()] } },
-      tells: ['assessment-tag.create', 'assessment.update'],
+      actions: ['assessment-tag.create', 'assessment.update'],
       refused: [
         {
           method: 'PATCH',
@@ -333,7 +338,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     await world.testingSession(uid, member.id, Date.now() - 60_000, null);
     return {
       request: { method: 'PATCH', path: `/v1/assessments/${uid}`, body: { state: 'completed' } },
-      tells: ['assessment.update', 'testing-session.update'],
+      actions: ['assessment.update', 'testing-session.update'],
     };
   },
   '40 give and take access': async () => {
@@ -342,15 +347,15 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const path = `/v1/assessments/${uid}/users`;
     return {
       request: { method: 'PATCH', path, body: { add: [outsider.id], remove: [member.id] } },
-      tells: ['assessment.grant', 'assessment.revoke'],
-      refused: [{ method: 'PATCH', path, body: { add: [outsider.id, stranger.id] } }],
+      actions: ['assessment.grant', 'assessment.revoke'],
+      refused: [{ method: 'PATCH', path, body: { add: [outsider.id, otherTenant.id] } }],
     };
   },
   '44 create a group': async () => ({
     request: { method: 'POST', path: '/v1/assessment_groups', body: { name: name() } },
-    tells: ['assessment-group.create'],
+    actions: ['assessment-group.create'],
     unchanged: [],
-    alsoFor: ['stranger'],
+    alsoFor: ['otherTenant'],
   }),
   '45 change a group': async () => ({
     request: {
@@ -358,11 +363,11 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}`,
       body: { name: name() },
     },
-    tells: ['assessment-group.update'],
+    actions: ['assessment-group.update'],
   }),
   '46 delete a group': async () => ({
     request: { method: 'DELETE', path: `/v1/assessment_groups/${(await world.group(organization.uid)).id}` },
-    tells: ['assessment-group.delete'],
+    actions: ['assessment-group.delete'],
   }),
   '47 add members': async () => {
     const group = await world.group(organization.uid);
@@ -371,13 +376,16 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       { userUid: outsider.uid, role: 'assessment_member' },
       { userUid: 'nobody', role: 'assessment_member' },
     ];
-    return { request: { method: 'POST', path, body: { members } }, tells: ['assessment-group.add-members'] };
+    return {
+      request: { method: 'POST', path, body: { members } },
+      actions: ['assessment-group.add-members'],
+    };
   },
   '49 start a testing session': async () => {
     const { uid } = await world.assessment(organization.uid);
     return {
       request: { method: 'POST', path: `/v1/assessments/${uid}/testing_sessions`, body: {} },
-      tells: ['testing-session.start'],
+      actions: ['testing-session.start'],
     };
   },
   '49 log a testing session': async () => {
@@ -385,7 +393,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const times = { started_at: '2026-01-01T10:00:00Z', ended_at: '2026-01-01T11:00:00Z' };
     return {
       request: { method: 'POST', path, body: times },
-      tells: ['testing-session.log'],
+      actions: ['testing-session.log'],
       unchanged: [],
       refused: [{ method: 'POST', path, body: { ...times, tester_id: outsider.id } }],
     };
@@ -396,14 +404,14 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
       body: { note: name() },
     },
-    tells: ['testing-session.update'],
+    actions: ['testing-session.update'],
   }),
   '51 delete a testing session': async () => ({
     request: {
       method: 'DELETE',
       path: `/v1/testing_sessions/${(await world.testingSession(assessment, member.id, 1_000, 2_000)).id}`,
     },
-    tells: ['testing-session.delete'],
+    actions: ['testing-session.delete'],
   }),
   '54 invite a user': async () => ({
     request: {
@@ -411,7 +419,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: '/v1/users',
       body: { email: `${(count += 1)}@invited.example`, assessments: [assessment] },
     },
-    tells: ['user.create', 'assessment.grant'],
+    actions: ['user.create', 'assessment.grant'],
     refused: [
       {
         method: 'POST',
@@ -425,20 +433,20 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     const path = `/v1/users/${id}`;
     return {
       request: { method: 'PUT', path, body: { name: name(), admin: true, assessments: [assessment] } },
-      tells: ['user.rename', 'assessment.grant', 'user.set-role'],
+      actions: ['user.rename', 'assessment.grant', 'user.set-role'],
       refused: [{ method: 'PUT', path, body: { name: name(), assessments: ['none'] } }],
     };
   },
   '58 create a token': async () => ({
     request: { method: 'POST', path: '/v1/tokens', body: { name: name() } },
-    tells: ['token.create'],
+    actions: ['token.create'],
     unchanged: [],
     refused: [{ method: 'POST', path: '/v1/tokens', body: { name: name(), scopes: ['asset_gw'] } }],
-    alsoFor: ['outsider', 'stranger'],
+    alsoFor: ['outsider', 'otherTenant'],
   }),
   '59 revoke a token': async () => ({
     request: { method: 'DELETE', path: `/v1/tokens/${(await world.token(admin.id)).id}` },
-    tells: ['token.revoke'],
+    actions: ['token.revoke'],
   }),
   '63 create an organization': async () => ({
     request: {
@@ -446,41 +454,41 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: '/v1/organizations',
       body: { uid: `new${(count += 1)}`, name: name() },
     },
-    tells: ['organization.create'],
+    actions: ['organization.create'],
     byStaff: true,
   }),
   '64 change an organization': async () => ({
     request: { method: 'PATCH', path: `/v1/organizations/${organization.uid}`, body: { name: name() } },
-    tells: ['organization.update'],
+    actions: ['organization.update'],
   }),
   '65 start an import': async () => ({
     request: { method: 'POST', path: '/v1/imports', form: [REPORT] },
-    tells: ['import.start', 'import.end'],
+    actions: ['import.start', 'import.end'],
     unchanged: [],
     refused: [{ method: 'POST', path: '/v1/imports', form: [['file', 'no report', 'a.xml']] }],
-    alsoFor: ['stranger'],
+    alsoFor: ['otherTenant'],
   }),
   '69 cancel an import': async () => ({
     request: {
       method: 'POST',
       path: `/v1/imports/${await insertImport(server, { organizationId: organization.id })}/cancel`,
     },
-    tells: ['import.cancel', 'import.end'],
+    actions: ['import.cancel', 'import.end'],
   }),
   '72 rename an asset tag': async () => {
-    const { tags } = await asked({ method: 'POST', path: assetTags(), body: { tags: [{ name: name() }] } });
+    const { tags } = await bodyOf({ method: 'POST', path: assetTags(), body: { tags: [{ name: name() }] } });
     return {
       request: { method: 'PUT', path: `${assetTags()}/${tags[0].uid}`, body: { name: name() } },
-      tells: ['asset-tag.rename'],
+      actions: ['asset-tag.rename'],
     };
   },
   '73 delete asset tags': async () => {
     const body = { tags: [{ name: name() }, { name: name() }] };
-    const { tags } = await asked({ method: 'POST', path: assetTags(), body });
+    const { tags } = await bodyOf({ method: 'POST', path: assetTags(), body });
     const uids = tags.map(({ uid }: { uid: string }) => uid);
     return {
       request: { method: 'DELETE', path: assetTags(), body: { uids } },
-      tells: ['asset-tag.delete', 'asset-tag.delete'],
+      actions: ['asset-tag.delete', 'asset-tag.delete'],
       refused: [{ method: 'DELETE', path: assetTags(), body: { uids: [...uids, 'abcabcabcab0'] } }],
     };
   },
@@ -493,7 +501,7 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
     });
     return {
       request: { method: 'POST', path, body: [{ ...host(), listingUid: assessment }, host()] },
-      tells: ['asset.create', 'asset.create', 'listing.update'],
+      actions: ['asset.create', 'asset.create', 'listing.update'],
       refused: [{ method: 'POST', path, body: [host(), { ...host(), location: 'no host' }] }],
     };
   },
@@ -503,23 +511,23 @@ const DEEDS: Record<string, () => Promise<Deed>> = {
       path: `/api/asset/v2/assets/${(await asset()).uid}`,
       body: { description: name() },
     },
-    tells: ['asset.update'],
+    actions: ['asset.update'],
   }),
   '78 delete an asset': async () => ({
     request: { method: 'DELETE', path: `/api/asset/v2/assets/${(await asset()).uid}` },
-    tells: ['asset.delete'],
+    actions: ['asset.delete'],
   }),
   '82 undo an import': async () => {
     const { body } = await uploadReport(server, admin.token, REPORT[1], { assessment_id: assessment });
     await waitForImport(server, admin.token, body.id);
     return {
       request: { method: 'POST', path: `/v1/imports/${body.id}/undo` },
-      tells: ['import.undo'],
+      actions: ['import.undo'],
     };
   },
   '84 delete an assessment': async () => ({
     request: { method: 'DELETE', path: `/v1/assessments/${(await world.assessment(organization.uid)).uid}` },
-    tells: ['assessment.delete'],
+    actions: ['assessment.delete'],
   }),
 };
 
@@ -543,7 +551,7 @@ async function done(
 }
 
 const requestIdOf = ({ headers }: TestResponse) => headers.get('x-request-id') as string;
-/** What the log has of a request, whoever may read it. */
+/** Returns all events of a request. */
 const eventsOf = (response: TestResponse) =>
   server.context.db.read
     .selectFrom('audit_events')
@@ -552,7 +560,7 @@ const eventsOf = (response: TestResponse) =>
     .orderBy('id')
     .execute();
 
-/** What somebody reads of a request by operation 60. */
+/** Returns the ids of the events of a request that a user can read through operation 60. */
 async function read({ token }: TestUser, response: TestResponse): Promise<unknown> {
   const path = `/v1/audit_events?filter[request_id]=${requestIdOf(response)}`;
   const { status, body } = await server.request('GET', path, { token });
@@ -562,45 +570,46 @@ async function read({ token }: TestUser, response: TestResponse): Promise<unknow
 const parsed = (text: string | null) => (text === null ? null : (JSON.parse(text) as object));
 
 describe('The audit log', () => {
-  it.each(Object.keys(DEEDS))(
-    'tells of %s, to those whom it concerns, and of nothing else',
+  it.each(Object.keys(AUDITED_OPERATIONS))(
+    'records %s, visible to the right users, and no failed or unchanged request',
     async (title) => {
       const {
         request,
-        tells,
+        actions,
         unchanged,
         refused = [],
         dryRun,
         byStaff,
         alsoFor = [],
-      } = await (DEEDS[title] as () => Promise<Deed>)();
+      } = await (AUDITED_OPERATIONS[title] as () => Promise<AuditedOperation>)();
       const { token } = byStaff === true ? staff : admin;
       const operation = operations.find(
         ({ method, pattern }) => method === request.method && pattern.test(request.path),
       ) as RoutedOperation;
 
-      const silent: [string, TestResponse][] = [
-        ['a stranger without a credential', await send(undefined, request)],
-      ];
-      if (!alsoFor.includes('outsider')) silent.push(['without access', await send(outsider.token, request)]);
-      if (!alsoFor.includes('stranger')) silent.push(['another tenant', await send(stranger.token, request)]);
-      for (const attempt of refused) silent.push([JSON.stringify(attempt), await send(token, attempt)]);
+      const unrecorded: [string, TestResponse][] = [['without a credential', await send(undefined, request)]];
+      if (!alsoFor.includes('outsider'))
+        unrecorded.push(['without access', await send(outsider.token, request)]);
+      if (!alsoFor.includes('otherTenant'))
+        unrecorded.push(['another tenant', await send(otherTenant.token, request)]);
+      for (const attempt of refused) unrecorded.push([JSON.stringify(attempt), await send(token, attempt)]);
       if (operation.versioned && ['PATCH', 'PUT', 'DELETE'].includes(request.method))
-        silent.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);
-      for (const [who, { status, text }] of silent)
+        unrecorded.push(['another version', await send(token, request, { 'if-match': '"987654321-x"' })]);
+      for (const [who, { status, text }] of unrecorded)
         expect([who, status, text]).toEqual([who, expect.toSatisfy((one: number) => one >= 400), text]);
-      if (dryRun !== undefined) silent.push(['a dry run', await done(token, dryRun)]);
+      if (dryRun !== undefined) unrecorded.push(['a dry run', await done(token, dryRun)]);
 
       const key = { 'idempotency-key': `key-${(count += 1)}` };
       const response = await done(token, request, key);
-      if (operation.repeats) silent.push(['the repeat', await send(token, request, key)]);
-      for (const attempt of unchanged ?? [request]) silent.push(['once more', await send(token, attempt)]);
-      for (const [who, one] of silent) expect([who, await eventsOf(one)]).toEqual([who, []]);
+      if (operation.repeats) unrecorded.push(['the repeat', await send(token, request, key)]);
+      for (const attempt of unchanged ?? [request])
+        unrecorded.push(['once more', await send(token, attempt)]);
+      for (const [who, one] of unrecorded) expect([who, await eventsOf(one)]).toEqual([who, []]);
 
-      // What a job does for the request is told of it too.
+      // Events of the job of a request have its id too.
       await expect
         .poll(async () => (await eventsOf(response)).map(({ action }) => action), { timeout: 25_000 })
-        .toEqual(tells);
+        .toEqual(actions);
       const events = await eventsOf(response);
       for (const { action, before, after } of events) {
         const [was, is] = [parsed(before), parsed(after)];
@@ -614,23 +623,23 @@ describe('The audit log', () => {
         admin: await read(admin, response),
         staff: await read(staff, response),
         otherStaff: await read(otherStaff, response),
-        stranger: await read(stranger, response),
+        otherTenant: await read(otherTenant, response),
         member: await read(member, response),
         outsider: await read(outsider, response),
       }).toEqual({
         admin: byStaff === true ? [] : ids,
         staff: ids,
         otherStaff: [],
-        stranger: [],
+        otherTenant: [],
         member: 403,
         outsider: 403,
       });
     },
   );
 
-  it('tells of every operation that changes something: each is tried here', async () => {
-    const titles = Object.values(DEEDS);
-    const tried = await Promise.all(titles.map(async (deed) => (await deed()).request));
+  it('covers every operation that changes something', async () => {
+    const titles = Object.values(AUDITED_OPERATIONS);
+    const tried = await Promise.all(titles.map(async (build) => (await build()).request));
     const missing = operations.filter(
       ({ method, pattern }) =>
         method !== 'GET' && !tried.some((one) => one.method === method && pattern.test(one.path)),
@@ -639,8 +648,8 @@ describe('The audit log', () => {
     expect(operations.filter(({ method }) => method !== 'GET').length).toBeGreaterThan(40);
   });
 
-  it('tells staff alone of an internal comment', async () => {
-    const path = await found('/comments');
+  it('shows an internal comment to staff only', async () => {
+    const path = await vulnerabilityPath('/comments');
     const response = await done(staff.token, { method: 'POST', path, body: { text: 'x', internal: true } });
     const ids = (await eventsOf(response)).map(({ id }) => id);
     expect(ids).toHaveLength(1);
@@ -649,7 +658,7 @@ describe('The audit log', () => {
   });
 
   it.each(['/v1/vulnerabilities', '/v1/testing_sessions', '/v1/audit_events', '/api/asset/v2/assets'])(
-    'tells of a download of %s once, and of a page of it nothing',
+    'records a download of %s once, and no pages',
     async (path) => {
       const page = await done(admin.token, { method: 'GET', path });
       expect(await eventsOf(page)).toEqual([]);
@@ -657,7 +666,7 @@ describe('The audit log', () => {
       const events = await eventsOf(download);
       expect(events.map(({ action }) => action)).toEqual([expect.stringMatching(/\.export$/)]);
       expect(await read(admin, download)).toEqual(events.map(({ id }) => id));
-      expect([await read(stranger, download), await read(otherStaff, download)]).toEqual([[], []]);
+      expect([await read(otherTenant, download), await read(otherStaff, download)]).toEqual([[], []]);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../src/auth/scopes.ts';
-import { operatorAttribution } from '../src/auth/callers.ts';
+import { cliAttribution } from '../src/auth/callers.ts';
 import { createVulnerabilityTag } from '../src/domain/vulnerabilities/vulnerability-tags.ts';
 import {
   waitForImport,
@@ -15,16 +15,16 @@ import { operationsOf, type RoutedOperation } from './harness/operations.ts';
 import { engine, type RequestOptions, startTestServer, type TestServer } from './harness/server.ts';
 import { createFixtures } from './harness/fixtures.ts';
 
-/** What a request can name: of one tenant, or of none. */
+/** The objects of a tenant that requests refer to. */
 interface Names {
   organization: string;
   organizationId: number;
   assessment: string;
-  /** One that has nothing in it. */
+  /** Empty. */
   spareAssessment: string;
   vulnerability: number;
   vulnerabilityTag: number;
-  /** Another one, which has no retest. */
+  /** Without a retest. */
   openVulnerability: number;
   attachment: number;
   comment: number;
@@ -32,14 +32,14 @@ interface Names {
   assessmentTag: number;
   assetTag: string;
   asset: string;
-  /** In no listing. */
+  /** Not in a listing. */
   spareAsset: string;
   group: number;
   testingSession: number;
   userId: number;
   userUid: string;
   tokenId: string;
-  /** One that has ended, and one that waits. */
+  /** An ended import and a queued one. */
   import: number;
   waitingImport: number;
 }
@@ -55,8 +55,8 @@ interface Attempt {
 }
 
 /**
- * Each operation, as someone would call it to get at `other`: by the address of a thing that is not theirs, or by
- * naming it from within something that is their own.
+ * Attempts to reach `other` through each operation: by the URL of a foreign object, or by a reference to one from an own
+ * object.
  */
 const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
   '1 delete a vulnerability tag': (other) => ({
@@ -377,7 +377,7 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     method: 'GET',
     path: `/v1/tokens?filter[organization_uid][]=${other.organization}`,
   }),
-  // It names nothing of anybody, and is done for whom the other is no stranger.
+  // Refers to no object: valid for the own tenant, and invalid otherwise.
   '58 create a token': (other, own) => ({
     method: 'POST',
     path: '/v1/tokens',
@@ -530,7 +530,7 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
     path: `/v1/organizations?filter[organization_uid][]=${other.organization}`,
   }),
   '62 read an organization': (other) => ({ method: 'GET', path: `/v1/organizations/${other.organization}` }),
-  // A uid that is taken is told, whose it may be; a bad one is not.
+  // A conflict reveals that a uid is taken, so this one is invalid.
   '63 create an organization': () => ({
     method: 'POST',
     path: '/v1/organizations',
@@ -617,13 +617,13 @@ const OPERATIONS: Record<string, (other: Names, own: Names) => Attempt> = {
 
 const REPORT: FormPart = ['file', '<?xml version="1.0"?><nmaprun></nmaprun>', 'a.xml'];
 
-/** What an attempt sends. */
+/** The body of an attempt. */
 function sent({ form, file, body }: Attempt): RequestOptions {
   if (form !== undefined) return formOf(form);
   return file === undefined ? { body } : fileBody(file);
 }
 
-/** A body of `multipart/form-data` with one file. */
+/** A `multipart/form-data` body with one file. */
 function fileBody(content: string) {
   return {
     headers: { 'content-type': 'multipart/form-data; boundary=x' },
@@ -697,6 +697,8 @@ const TABLES = [
 interface Credential {
   name: string;
   token: string;
+  /** Its only scope; absent for all scopes of its user. */
+  scope?: string;
 }
 
 let server: TestServer;
@@ -704,13 +706,13 @@ let world: ReturnType<typeof createFixtures>;
 let own: Names;
 let other: Names;
 const credentials: Credential[] = [];
-/** Everything that there is, as the last of the tests found it. */
-let atRest: string;
-/** Every operation of the API, from its routes. */
+/** All rows, as the previous test left them. */
+let previousRows: string;
+/** All operations, from the routes. */
 let operations: RoutedOperation[];
 
 beforeAll(async () => {
-  // Everything that there is is looked at after each test: of a server that has more, that would take longer.
+  // Not the shared server: each test compares all rows.
   server = await startTestServer();
   operations = await operationsOf(server);
   world = createFixtures(server);
@@ -718,30 +720,32 @@ beforeAll(async () => {
   const two = await tenant('two');
   own = one.names;
   other = two.names;
-  // A scope that is missing is told before the database is asked for anything else, which is the same on both engines.
+  // A missing scope is detected before any other query, so one engine is enough.
   const scopes = engine() === 'sqlite' ? Object.keys(SCOPES) : [];
   for (const [role, userId] of Object.entries(one.users)) {
     credentials.push({ name: `${role} with all scopes`, token: (await world.token(userId)).token });
     for (const scope of scopes) {
       const issued = await world.token(userId, { scopes: [scope] }).catch(() => undefined);
-      if (issued !== undefined) credentials.push({ name: `${role} with ${scope}`, token: issued.token });
+      if (issued !== undefined)
+        credentials.push({ name: `${role} with ${scope}`, token: issued.token, scope });
     }
   }
-  // Staff who are assigned to one organization are strangers to every other, whatever they call, with whatever scope.
+  // Staff assigned to one organization have no access to others.
   const assigned = await world.user({ assignedTo: ['one'] });
   credentials.push({ name: 'assigned staff with all scopes', token: assigned.token });
   for (const scope of scopes) {
     const issued = await world.token(assigned.id, { scopes: [scope] }).catch(() => undefined);
-    if (issued !== undefined) credentials.push({ name: `assigned staff with ${scope}`, token: issued.token });
+    if (issued !== undefined)
+      credentials.push({ name: `assigned staff with ${scope}`, token: issued.token, scope });
   }
-  atRest = await everything();
+  previousRows = await allRows();
 });
 afterAll(() => server.close());
 
-/** A tenant with one of everything, and its users by role. */
+/** A tenant with one object of each kind, and its users by role. */
 async function tenant(uid: string) {
   const { db, clock } = server.context;
-  const act = () => operatorAttribution(clock());
+  const act = () => cliAttribution(clock());
   const { id: organizationId } = await world.organization(uid);
   const admin = await world.user({ organization: uid, admin: true });
   const member = await world.user({ organization: uid });
@@ -813,14 +817,14 @@ async function tenant(uid: string) {
   return { names, users: { admin: admin.id, member: member.id, outsider: outsider.id } };
 }
 
-async function everything() {
+async function allRows() {
   const rows: Record<string, unknown[]> = {};
   for (const table of TABLES)
     rows[table] = await server.context.db.read.selectFrom(table).selectAll().execute();
-  // That a change of theirs found nothing is theirs to undo.
+  // A bulk change without matches is stored for its user.
   rows['bulk_changes'] =
     rows['bulk_changes']?.filter((row) => (row as { replaced: string }).replaced !== '[]') ?? [];
-  // A job moves counts from one table to the other.
+  // A job merges one table into the other.
   const counts = await sql<object>`select kind, subject, bucket, cast(sum(amount) as bigint) as amount
     from (select kind, subject, bucket, amount from counters
       union all select kind, subject, bucket, amount from counter_deltas) as counts
@@ -831,7 +835,7 @@ async function everything() {
   );
 }
 
-/** What a caller can see of an answer, less the names that they sent themselves and the request's id. */
+/** The response as the caller sees it, without the names from the request and the request id. */
 async function seen(credential: Credential, attempt: Attempt, names: Names) {
   const { token } = credential;
   const response = await server.request(attempt.method, attempt.path, {
@@ -840,34 +844,44 @@ async function seen(credential: Credential, attempt: Attempt, names: Names) {
   });
   let text = response.text.replaceAll(response.headers.get('x-request-id') ?? '', '…');
   for (const name of Object.values(names)) {
-    // A short id is replaced where an answer repeats it, and nowhere else.
+    // Short ids are replaced only where the response repeats them.
     text = text.replaceAll(`"value":"${name}"`, '"value":"…"');
     if (String(name).length > 8) text = text.replaceAll(String(name), '…');
   }
   text = text.replace(/"processedAt":"[^"]*"/, '');
-  // It moves while they ask.
+  // Changes over time.
   text = text.replace(/"last_seen_at":"[^"]*"/, '');
   return `${response.status} ${text} ${response.headers.get('www-authenticate') ?? ''}`;
 }
 
-describe('Tenants never see each other', () => {
+function operationOf({ method, path }: Attempt): RoutedOperation {
+  const [pathname = ''] = path.split('?', 1);
+  const found = operations.find((one) => one.method === method && one.pattern.test(pathname));
+  if (found === undefined) throw new Error(`No operation has ${method} ${path}.`);
+  return found;
+}
+
+describe('Tenant isolation', () => {
   it.each(Object.keys(OPERATIONS))('%s', async (operation) => {
     const build = OPERATIONS[operation] as (other: Names, own: Names) => Attempt;
+    const { scopes } = operationOf(build(other, own));
+    // test/http/common-errors.test.ts tests that any other scope is rejected before the request is read.
+    const accepted = credentials.filter(({ scope }) => scope === undefined || scopes.includes(scope));
     await Promise.all(
-      credentials.map(async (credential) => {
+      accepted.map(async (credential) => {
         const foreign = await seen(credential, build(other, own), other);
         const nothing = await seen(credential, build(NOTHING, own), NOTHING);
         expect([credential.name, foreign]).toEqual([credential.name, nothing]);
         expect(foreign).not.toMatch(/^5/);
       }),
     );
-    const after = await everything();
-    const before = atRest;
-    atRest = after;
+    const after = await allRows();
+    const before = previousRows;
+    previousRows = after;
     expect(after).toBe(before);
   });
 
-  it('in no operation: each is tried here', () => {
+  it('covers every operation', () => {
     const tried = Object.values(OPERATIONS).map((build) => build(NOTHING, NOTHING));
     const missing = operations.filter(
       ({ method, pattern }) =>
@@ -877,15 +891,15 @@ describe('Tenants never see each other', () => {
     expect(missing.map(({ name }) => name)).toEqual([]);
   });
 
-  it('the same requests succeed for those whose things they are', async () => {
+  it('the same requests succeed within the own tenant', async () => {
     const admin = credentials.find(({ name }) => name === 'admin with all scopes') as Credential;
     const refused: string[] = [];
-    // What ends something comes last, later operations first: a deletion of what a thing has before its own. A ban is
-    // after all that names its user.
+    // Removals, deletions and bans last, each in descending order of the operations: parts before what contains them,
+    // users after everything that refers to them.
     const ending = (name: string) =>
       [/^\d+ remove /, /^\d+ delete /, /^\d+ ban /].findIndex((one) => one.test(name));
     const number = (name: string) => (ending(name) < 0 ? 0 : -parseInt(name, 10));
-    // What staff alone may do is tried where that is tested.
+    // Operations for staff only are tested elsewhere.
     const forAdmins = Object.entries(OPERATIONS).filter(([name]) => !name.startsWith('63 '));
     const inOrder = forAdmins.sort(([a], [b]) => ending(a) - ending(b) || number(a) - number(b));
     for (const [name, build] of inOrder) {

@@ -12,7 +12,7 @@ import { parseFormParameters } from '../src/oauth/form-parameters.ts';
 
 const SOURCES = join(import.meta.dirname, '../src');
 
-/** Characters. A quadratic pattern takes some 250 ms for them, a linear one less than a millisecond. */
+/** In characters. A quadratic pattern takes about 250 ms for them, a linear one less than a millisecond. */
 const LENGTH = 12_500;
 const CAP_MILLISECONDS = 100;
 
@@ -21,7 +21,7 @@ interface Pattern {
   pattern: RegExp;
 }
 
-/** @returns every regular expression in the source, and every `pattern` of a schema */
+/** @returns every regular expression in the source and every `pattern` of a schema */
 function patternsIn(file: string): Pattern[] {
   const text = readFileSync(join(SOURCES, file), 'utf8');
   const found: Pattern[] = [];
@@ -54,7 +54,7 @@ const patterns = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.tsx?$/.test(file))
   .flatMap(patternsIn);
 
-/** What begins right for one pattern or another, so that what follows is looked at. */
+/** Prefixes that some pattern matches, so that it tests what follows. */
 const BEGINNINGS = [
   '',
   'a',
@@ -93,7 +93,7 @@ const ENDINGS = ['', '\u0001', '\n\u0001'];
 
 const MIDDLES = REPEATED.map((part) => part.repeat(LENGTH / part.length));
 
-/** By their beginnings; made once, and each of one piece, as V8 would make it for every pattern. */
+/** By prefix; created once and flattened, as V8 would flatten them for every pattern. */
 const HOSTILE = new Map(
   BEGINNINGS.map((beginning) => [
     beginning,
@@ -109,7 +109,7 @@ function timed(work: (text: string) => unknown, text: string): number {
   return performance.now() - started;
 }
 
-/** Returns the first text that takes the work too long five times in a row: once may be the machine's fault. */
+/** Returns the first text that is too slow five times in a row, as one slow run may be due to the machine. */
 function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): string | undefined {
   const slow = beginnings
     .flatMap((beginning) => HOSTILE.get(beginning) ?? [])
@@ -117,14 +117,14 @@ function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): stri
   return slow === undefined ? undefined : JSON.stringify(`${slow.slice(0, 30)}…${slow.slice(-3)}`);
 }
 
-describe('A pattern takes a time in proportion to what it reads', () => {
-  it('is found wherever it stands', () => {
+describe('Regular expressions are linear', () => {
+  it('are found wherever they are', () => {
     expect(patterns.length).toBeGreaterThan(60);
     expect(patterns.map(({ where }) => where)).toContain('auth/secrets.ts: /^[A-Za-z0-9._~-]{43,128}$/');
     expect(patterns.filter(({ where }) => where.startsWith('api/')).length).toBeGreaterThan(3);
   });
 
-  it('would be found out if it did not', () => {
+  it('are reported if they are not', () => {
     expect(tooSlow((text) => /\s+$/.test(text))).toMatch(/^" +…/);
   });
 
@@ -132,12 +132,12 @@ describe('A pattern takes a time in proportion to what it reads', () => {
     const work = pattern.global
       ? (text: string) => text.replace(pattern, '')
       : (text: string) => pattern.exec(text);
-    // One that is not tied to the beginning is tried everywhere anyway.
+    // An unanchored one is tried at every position anyway.
     expect(tooSlow(work, pattern.source.startsWith('^') ? BEGINNINGS : [''])).toBeUndefined();
   });
 });
 
-describe('What reads hostile text takes a time in proportion to it', () => {
+describe('Parsers of hostile text are linear', () => {
   const READERS: [string, (text: string) => unknown][] = [
     ['an address', parseAddress],
     ['a network', networkPrefix],
@@ -146,12 +146,12 @@ describe('What reads hostile text takes a time in proportion to it', () => {
     ['a form', (text) => parseFormParameters(text.replace(/[^\x20-\x7e]/g, ''), ['code'])],
     ['a nested body', (text) => isNestedDeeperThan(32, text)],
   ];
-  it.each(READERS)('%s', (_name, read) => {
+  it.each(READERS)('parse %s', (_name, read) => {
     const work = (text: string): void => {
       try {
         read(text);
       } catch {
-        // Whatever it says of such a text, it says soon.
+        // It may reject the text, but quickly.
       }
     };
     expect(tooSlow(work)).toBeUndefined();
@@ -166,7 +166,7 @@ describe('What reads hostile text takes a time in proportion to it', () => {
     ['a comment', `<!--${'-'.repeat(400_000)}`],
     ['an instruction', `<?x ${'?'.repeat(400_000)}`],
     ['entities', `<nmaprun a="${'&amp;'.repeat(80_000)}&x;"`],
-  ])('a report with %s', (_what, text) => {
+  ])('parse a report with %s', (_what, text) => {
     const started = performance.now();
     const handler = { open: () => undefined, close: () => undefined, text: () => undefined };
     const xml = new LimitedXmlParser(handler, ['nmaprun'], '');

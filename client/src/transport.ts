@@ -24,8 +24,8 @@ const RETRYABLE_STATUSES = new Set([429, 503]);
  */
 export function createTransport(options: TransportOptions, form?: FormData): Transport {
   const { token, fetch = globalThis.fetch, retries = RETRIES, maxRetryDelay = MAX_RETRY_DELAY } = options;
-  return async (given) => {
-    const request = new Request(given);
+  return async (input) => {
+    const request = new Request(input);
     // Other operations ignore the key.
     if (request.method === 'POST' && !request.headers.has('idempotency-key'))
       request.headers.set('idempotency-key', newIdempotencyKey());

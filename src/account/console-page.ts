@@ -51,9 +51,9 @@ export const registerConsole: RouteRegistrar = (app) => {
   };
   const shown = { config: { operation: 'console-page', access: 'open' }, schema: { hide: true } } as const;
   app.get('/', shown, show);
-  for (const place of CONSOLE_PATHS) {
-    app.get(`/${place}`, shown, show);
-    app.get(`/${place}/*`, shown, show);
+  for (const path of CONSOLE_PATHS) {
+    app.get(`/${path}`, shown, show);
+    app.get(`/${path}/*`, shown, show);
   }
 
   // The redirect target of the console's authorization request. The console reads its URL; the page is empty.

@@ -41,13 +41,13 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
   const read = (token: string) =>
     resolveInvitation(db.read, keys.secret, token, config.invitationLifetime, clock());
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
+  const showInvalidLink = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
     sendHtmlPage(
       request,
       reply,
       <InvalidLink title={MESSAGES.invitation.invalid}>
         <p>{MESSAGES.invitation.invalidWhy}</p>
-        <p>{MESSAGES.invitation.askAgain}</p>
+        <p>{MESSAGES.invitation.requestNew}</p>
       </InvalidLink>,
       { status },
     );
@@ -122,7 +122,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       const { token = '' } = request.query;
       const link = await read(token);
       if (link.state === 'unknown' || link.state === 'over')
-        return refuse(request, reply, link.state === 'over' ? 410 : 404);
+        return showInvalidLink(request, reply, link.state === 'over' ? 410 : 404);
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       return showForm(request, reply, token, link.invitation);
     },
@@ -138,7 +138,7 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
       const { token, name, password } = request.body;
       const link = await read(token);
       if (link.state === 'unknown' || link.state === 'over')
-        return refuse(request, reply, link.state === 'over' ? 410 : 404);
+        return showInvalidLink(request, reply, link.state === 'over' ? 410 : 404);
       if (link.state === 'provider') return showProvider(request, reply, link.invitation);
       const { invitation } = link;
 
@@ -162,7 +162,8 @@ export const registerInvitation: RouteRegistrar = (app, context) => {
         );
       } catch (error) {
         // Another request accepted it first.
-        if (error instanceof DomainError && error.kind === 'conflict') return refuse(request, reply, 410);
+        if (error instanceof DomainError && error.kind === 'conflict')
+          return showInvalidLink(request, reply, 410);
         throw error;
       }
       const { userId, organizationId } = invitation;

@@ -40,7 +40,7 @@ const AuthorizationResponseSchema = Type.Object({
   error_description: ParameterSchema,
 });
 
-const WORDS: Readonly<Record<ProviderError['kind'], { status: number; message: string }>> = {
+const PROVIDER_MESSAGES: Readonly<Record<ProviderError['kind'], { status: number; message: string }>> = {
   denied: {
     status: 403,
     message: MESSAGES.sso.denied,
@@ -125,7 +125,7 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         savePendingSignIn(context, reply, { ...challenge, organization, issuer, clientId, returnTo });
         return reply.redirect(url.href, 303);
       } catch (error) {
-        return tellProblem(request, reply, provider, error, returnTo);
+        return showProblem(request, reply, provider, error, returnTo);
       }
     },
   );
@@ -153,19 +153,19 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
         return sendHtmlPage(request, reply, <NotStartedPage />, { status: 400 });
       }
       try {
-        const answer = new URL(callbackUrl(context.addresses, provider.organization));
-        answer.search = new URL(request.url, answer).search;
+        const callback = new URL(callbackUrl(context.addresses, provider.organization));
+        callback.search = new URL(request.url, callback).search;
         const identity = await finishSignIn(
           await providers.getConfiguration(provider),
-          answer,
+          callback,
           attempt,
           provider.groupsClaim,
         );
-        const act = attributionOf(request, clock());
+        const by = attributionOf(request, clock());
         const account = await db.write(async (tx) => {
-          if (!(await consumeChallenge(tx, attempt.state, attempt.expiresAt, act.now)))
-            throw new ProviderError('foreign', 'the attempt has signed somebody in before');
-          return signInWithProvider(tx, act, provider, identity);
+          if (!(await consumeChallenge(tx, attempt.state, attempt.expiresAt, by.now)))
+            throw new ProviderError('foreign', 'the attempt was used before');
+          return signInWithProvider(tx, by, provider, identity);
         });
         // The provider decides how many factors a sign-in takes.
         return await continueSignIn(
@@ -176,13 +176,13 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
           attempt.returnTo,
         );
       } catch (error) {
-        return tellProblem(request, reply, provider, error, attempt.returnTo);
+        return showProblem(request, reply, provider, error, attempt.returnTo);
       }
     },
   );
 
   /** Shows and records why the sign-in failed. */
-  async function tellProblem(
+  async function showProblem(
     request: FastifyRequest,
     reply: FastifyReply,
     provider: IdentityProvider,
@@ -204,9 +204,9 @@ export const registerOrganizationSignIn: RouteRegistrar = (app, context) => {
   }
 };
 
-/** @throws errors other than refusals and problems with the provider */
+/** @throws errors that are neither rejections nor problems with the provider */
 function outcomeOf(error: unknown): { status: number; message: string; reason: string } {
-  if (error instanceof ProviderError) return { ...WORDS[error.kind], reason: error.reason };
+  if (error instanceof ProviderError) return { ...PROVIDER_MESSAGES[error.kind], reason: error.reason };
   if (error instanceof DomainError && error.kind === 'forbidden')
     return { status: 403, message: error.message, reason: error.message };
   throw error;

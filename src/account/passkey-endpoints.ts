@@ -97,11 +97,11 @@ export async function parseNewPasskey(
   credential: string,
   name: string,
 ): Promise<NewPasskey | undefined> {
-  const answer = parsePasskeyAssertion(context, request, reply, 'add', credential);
-  if (answer === undefined) return undefined;
-  const { relyingParty, challenge, endsAt } = answer;
-  const made = await verifyPasskeyRegistration(relyingParty, challenge, credential);
-  return made && { ...made, name, challenge, endsAt };
+  const assertion = parsePasskeyAssertion(context, request, reply, 'add', credential);
+  if (assertion === undefined) return undefined;
+  const { relyingParty, challenge, endsAt } = assertion;
+  const passkey = await verifyPasskeyRegistration(relyingParty, challenge, credential);
+  return passkey && { ...passkey, name, challenge, endsAt };
 }
 
 /**

@@ -26,9 +26,9 @@ export const registerPasskeySignIn: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { credential, to } = request.body;
-      const answer = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
+      const assertion = parsePasskeyAssertion(context, request, reply, 'sign-in', credential);
       const owner =
-        answer && (await signInWithPasskey(context, attributionOf(request, context.clock()), answer));
+        assertion && (await signInWithPasskey(context, attributionOf(request, context.clock()), assertion));
       if (owner !== undefined)
         return continueSignIn(
           context,

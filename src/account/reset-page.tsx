@@ -29,7 +29,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
   registerRequest(app, context);
   const { db, clock } = context;
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
+  const showInvalidLink = (request: FastifyRequest, reply: FastifyReply, status: 404 | 410) =>
     sendHtmlPage(
       request,
       reply,
@@ -77,7 +77,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
       const { token = '' } = request.query;
       const reset = await findPasswordReset(db.read, token, clock());
       if (reset === undefined || reset === 'over')
-        return refuse(request, reply, reset === undefined ? 404 : 410);
+        return showInvalidLink(request, reply, reset === undefined ? 404 : 410);
       return showForm(request, reply, token, reset);
     },
   );
@@ -98,7 +98,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
       const { token, password } = request.body;
       const reset = await findPasswordReset(db.read, token, clock());
       if (reset === undefined || reset === 'over')
-        return refuse(request, reply, reset === undefined ? 404 : 410);
+        return showInvalidLink(request, reply, reset === undefined ? 404 : 410);
       const { userId, organizationId, email, name, organization } = reset;
       const error = await validatePassword(password, [email, name ?? '', organization ?? '']);
       if (error !== undefined) return showForm(request, reply, token, reset, error);
@@ -110,7 +110,7 @@ export const registerReset: RouteRegistrar = (app, context) => {
       } catch (failure) {
         // Another request used the link first, or the user was banned.
         if (failure instanceof DomainError && failure.kind === 'not-found')
-          return refuse(request, reply, 410);
+          return showInvalidLink(request, reply, 410);
         throw failure;
       }
       return continueSignIn(
@@ -128,13 +128,13 @@ export const registerReset: RouteRegistrar = (app, context) => {
 const registerRequest: RouteRegistrar = (app, context) => {
   const sendsMail = context.config.smtpUrl !== undefined;
 
-  const ask = async (asked: PasswordResetRequest) => {
+  const queueMail = async (reset: PasswordResetRequest) => {
     const { db, jobs, log } = context;
-    if (await db.write((tx) => queueResetMail(tx, asked))) jobs.notify();
-    else log.warn({ requestId: asked.requestId }, 'too many mails wait: one is dropped');
+    if (await db.write((tx) => queueResetMail(tx, reset))) jobs.notify();
+    else log.warn({ requestId: reset.requestId }, 'mail queue full, reset mail dropped');
   };
 
-  const askAnAdmin = <p>{MESSAGES.reset.noMail}</p>;
+  const noMailHint = <p>{MESSAGES.reset.noMail}</p>;
 
   app.get(
     `${PATH}/request`,
@@ -145,7 +145,7 @@ const registerRequest: RouteRegistrar = (app, context) => {
         reply,
         <Page title={MESSAGES.reset.forgot}>
           {!sendsMail ? (
-            askAnAdmin
+            noMailHint
           ) : (
             <>
               <p>{MESSAGES.reset.intro}</p>
@@ -178,13 +178,13 @@ const registerRequest: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { email } = request.body;
       if (sendsMail)
-        await ask({ email, address: request.address, at: context.clock(), requestId: request.id });
+        await queueMail({ email, address: request.address, at: context.clock(), requestId: request.id });
       return sendHtmlPage(
         request,
         reply,
         <Page title={!sendsMail ? MESSAGES.reset.forgot : MESSAGES.reset.sentTitle}>
           {!sendsMail ? (
-            askAnAdmin
+            noMailHint
           ) : (
             <>
               <Notice kind="info">{MESSAGES.reset.sent}</Notice>

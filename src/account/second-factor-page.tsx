@@ -191,14 +191,14 @@ export const registerSecondFactor: RouteRegistrar = (app, context) => {
     },
     async (request, reply) => {
       const { credential, to } = request.body;
-      const answer = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
+      const assertion = parsePasskeyAssertion(context, request, reply, 'second-factor', credential);
       return prove(
         request,
         reply,
         'passkey',
         to,
         async (session, now) =>
-          answer !== undefined && verifyPasskey(context, attributionOf(request, now), session, answer),
+          assertion !== undefined && verifyPasskey(context, attributionOf(request, now), session, assertion),
       );
     },
   );

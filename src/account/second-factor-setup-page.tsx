@@ -140,10 +140,10 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
       if (secret === undefined || step === undefined)
         return showForms(request, reply, session, to, { setUp });
       const codes = generateRecoveryCodes();
-      const act = attributionOf(request, now);
+      const by = attributionOf(request, now);
       await db.write((tx) =>
-        enrolFirstSecondFactor(tx, act, session, codes, () =>
-          addTotp(tx, act, session, keys.secret, { secret, step }),
+        enrolFirstSecondFactor(tx, by, session, codes, () =>
+          addTotp(tx, by, session, keys.secret, { secret, step }),
         ),
       );
       return finish(request, reply, session, 'totp', codes, to);
@@ -167,9 +167,9 @@ export const registerSecondFactorSetup: RouteRegistrar = (app, context) => {
           message: MESSAGES.setup.passkeyFailed,
         });
       const codes = generateRecoveryCodes();
-      const act = attributionOf(request, now);
+      const by = attributionOf(request, now);
       await db.write((tx) =>
-        enrolFirstSecondFactor(tx, act, session, codes, () => addPasskey(tx, act, session, passkey)),
+        enrolFirstSecondFactor(tx, by, session, codes, () => addPasskey(tx, by, session, passkey)),
       );
       return finish(request, reply, session, 'passkey', codes, to);
     },

@@ -64,11 +64,9 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
 
   const showAuthenticator = (request: FastifyRequest, reply: FastifyReply, refused?: string) => {
     const session = signedInSession(request);
-    const kept = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
+    const secret = refused === undefined ? undefined : openAuthenticatorSetup(context, session, refused);
     const setUp =
-      kept === undefined
-        ? createAuthenticatorSetup(context, session)
-        : { field: refused ?? '', secret: kept };
+      secret === undefined ? createAuthenticatorSetup(context, session) : { field: refused ?? '', secret };
     return sendHtmlPage(
       request,
       reply,
@@ -114,20 +112,20 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const { set_up: setUp, code } = request.body;
         const session = signedInSession(request);
-        const act = attributionOf(request, now);
+        const by = attributionOf(request, now);
         const secret = openAuthenticatorSetup(context, session, setUp);
         const step = secret === undefined ? undefined : totpStep(secret, code, now);
         if (secret === undefined || step === undefined) return showAuthenticator(request, reply, setUp);
         const codes = generateRecoveryCodes();
-        const { given, cookie } = await db.write(async (tx) => {
-          await addTotp(tx, act, session, keys.secret, { secret, step });
+        const { issued, cookie } = await db.write(async (tx) => {
+          await addTotp(tx, by, session, keys.secret, { secret, step });
           return {
-            given: await issueFirstRecoveryCodes(tx, act, session, codes),
-            cookie: await endOtherSessionsAndRotate(tx, act, session),
+            issued: await issueFirstRecoveryCodes(tx, by, session, codes),
+            cookie: await endOtherSessionsAndRotate(tx, by, session),
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
+        if (issued) return showCodes(request, reply, MESSAGES.security.appSetUp, codes);
         return reply.redirect(`${SECURITY_PATH}?done=authenticator-added`, 303);
       }),
   );
@@ -163,19 +161,19 @@ export const registerSecurityActions: RouteRegistrar = (app, context) => {
       change(request, reply, async (now) => {
         const { credential, name } = request.body;
         const session = signedInSession(request);
-        const act = attributionOf(request, now);
+        const by = attributionOf(request, now);
         const passkey = await parseNewPasskey(context, request, reply, credential, name);
         if (passkey === undefined) throw new DomainError('conflict', { code: 'passkey-not-added' });
         const codes = generateRecoveryCodes();
-        const { given, cookie } = await db.write(async (tx) => {
-          await addPasskey(tx, act, session, passkey);
+        const { issued, cookie } = await db.write(async (tx) => {
+          await addPasskey(tx, by, session, passkey);
           return {
-            given: await issueFirstRecoveryCodes(tx, act, session, codes),
-            cookie: await endOtherSessionsAndRotate(tx, act, session),
+            issued: await issueFirstRecoveryCodes(tx, by, session, codes),
+            cookie: await endOtherSessionsAndRotate(tx, by, session),
           };
         });
         setSessionCookie(context, reply, cookie);
-        if (given) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);
+        if (issued) return showCodes(request, reply, MESSAGES.security.passkeyAdded, codes);
         return reply.redirect(`${SECURITY_PATH}?done=passkey-added`, 303);
       }),
   );

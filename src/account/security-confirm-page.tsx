@@ -77,12 +77,12 @@ export const registerConfirmIdentity: RouteRegistrar = (app, context) => {
       schema: { hide: true, body: Type.Object({ credential: CredentialSchema }) },
     },
     async (request, reply) => {
-      const answer = parsePasskeyAssertion(context, request, reply, 'confirm', request.body.credential);
+      const assertion = parsePasskeyAssertion(context, request, reply, 'confirm', request.body.credential);
       return confirm(
         request,
         reply,
         async (session, now) =>
-          answer !== undefined && verifyPasskey(context, attributionOf(request, now), session, answer),
+          assertion !== undefined && verifyPasskey(context, attributionOf(request, now), session, assertion),
       );
     },
   );

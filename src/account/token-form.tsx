@@ -40,13 +40,13 @@ interface TokenFormProps {
 
 /** The form for a personal access token. */
 export function TokenForm({ action, allowed, fields, errors, readingScopesTag }: TokenFormProps) {
-  const errorOf = (property: string, what: string): string | undefined => {
+  const errorOf = (property: string, subject: string): string | undefined => {
     const error = errors.find((candidate) => candidate.property.split('.')[0] === property);
     if (error === undefined) return undefined;
     // Name the wrong value if there are several.
     return error.property !== property && typeof error.value === 'string'
       ? `“${error.value}” ${describeFieldProblem(error)}.`
-      : `${what} ${describeFieldProblem(error)}.`;
+      : `${subject} ${describeFieldProblem(error)}.`;
   };
   const scopesError =
     fields.scopes.length === 0 && errors.some(({ property }) => property === 'scopes')

@@ -4,7 +4,7 @@ import { LENIENT_ID } from '../http/validation/validation.ts';
 
 export const V1_ACCESS = { scopes: API_SCOPE, schemes: 'all' } as const;
 
-/** Path parameters with an id. A value that is not an id matches no row, which gives 404. */
+/** Path parameters with an id. A value that is not an id matches no row, so the response is a 404. */
 export const idParams = (description: string, example: number) =>
   paramsSchema({ id: [description, example] });
 

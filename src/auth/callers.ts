@@ -7,7 +7,7 @@ import { ALL_SCOPES, type Scope } from './scopes.ts';
  */
 export type ActorKind = 'user' | 'client' | 'command_line' | 'system' | 'stranger';
 
-/** Who does something, from where and in which request, for the audit log. */
+/** Who acts, from which address and in which request, for the audit log. */
 export interface Actor {
   kind: ActorKind;
   /** `null` if no account is involved. */
@@ -29,7 +29,7 @@ export interface Account {
   assignedOrganizations: readonly number[] | null;
 }
 
-/** Who calls an operation, with the limits of the credential. */
+/** The account that calls an operation, with the limits of its credential. */
 export interface Caller extends Actor, Account {
   kind: 'user' | 'client' | 'command_line';
   /** Empty for the command line, which has no account. */
@@ -38,7 +38,7 @@ export interface Caller extends Actor, Account {
   bounds: CredentialBounds;
 }
 
-/** From where and until when a credential is valid. */
+/** The addresses for which a credential is valid, and its expiry. */
 export interface CredentialBounds {
   /** CIDR blocks; `null` for any address. */
   allowedAddresses: readonly string[] | null;
@@ -46,7 +46,7 @@ export interface CredentialBounds {
   expiresAt: number | null;
 }
 
-/** Who changes something, and when. Every rule that writes takes one. */
+/** Who makes a change, and when. Every writing rule takes one. */
 export interface Attribution<A extends Actor = Actor> {
   actor: A;
   /** Milliseconds since 1970. */
@@ -68,18 +68,6 @@ export function isMemberOf(account: Account, organizationId: number | null): boo
   return account.staff
     ? account.assignedOrganizations?.includes(organizationId) === true
     : account.organizationId === organizationId;
-}
-
-/** Attributes a change to a command, given by someone with access to the machine. */
-export function cliAttribution(now: number): Attribution {
-  const actor: Actor = {
-    kind: 'command_line',
-    userId: null,
-    credentialId: null,
-    address: null,
-    requestId: randomUUID(),
-  };
-  return { actor, now };
 }
 
 /**
@@ -105,8 +93,8 @@ export function operatorCaller(requestId: string): Caller {
 
 const ALL_SCOPE_SET: ReadonlySet<Scope> = new Set(ALL_SCOPES);
 
-/** Attributes a change to an operator, for rules that check the caller's rights. */
-export function operatorAttribution(now: number): Attribution<Caller> {
+/** Attributes a change to a command, run by an operator. */
+export function cliAttribution(now: number): Attribution<Caller> {
   return { actor: operatorCaller(randomUUID()), now };
 }
 

@@ -48,7 +48,7 @@ export interface IssuerName {
   accepts(issuer: string): boolean;
 }
 
-/** The public facts of a signing key. */
+/** The public properties of a signing key. */
 export interface SigningKey {
   kid: string;
   /** In milliseconds since 1970. */
@@ -65,7 +65,7 @@ export interface SigningKeys {
   sealed: ReadonlyMap<string, Error>;
 }
 
-/** What is derived from the signing keys. */
+/** Values derived from the signing keys. */
 interface KeyRing {
   keys: SigningKeys;
   /** The encoded header of every token, and the signing key; `undefined` without a decrypted key. */

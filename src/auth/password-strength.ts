@@ -8,7 +8,7 @@ const MAX_CHECKED_LENGTH = 40;
 /** Variants of digits read as letters; each costs a full check. */
 const MAX_SUBSTITUTIONS = 16;
 
-/** Words of this product, which count for nothing in a password. */
+/** Words of this product, which do not strengthen a password. */
 const OWN_WORDS = ['assay', 'security', 'testing', 'pentest'];
 
 const MIN_WORD_LENGTH = 3;
@@ -35,8 +35,8 @@ const SUBSTITUTIONS: Readonly<Record<string, string>> = {
 let estimator: Promise<ZxcvbnFactory> | undefined;
 
 /**
- * Estimates how hard a new password is to guess from 49,000 leaked passwords, keyboard rows, dates and repetitions. The
- * given words count for nothing: the rest must be strong enough. There are no composition rules (NIST SP 800-63B, section
+ * Estimates how hard a new password is to guess from 49,000 leaked passwords, keyboard rows, dates and repetitions.
+ * Ignores the given words: the rest must be strong enough. There are no composition rules (NIST SP 800-63B, section
  * 3.1.1.2).
  * @param words the user's e-mail address, name and organization
  * @returns the error to show beside the field; `undefined` for a good password

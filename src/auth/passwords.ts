@@ -53,7 +53,7 @@ export function hashPassword(password: string): Promise<string> {
  * @throws PasswordQueueFull
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  decoy ??= hash('a password that nobody has', ARGON2_PARAMETERS);
+  decoy ??= hash('a password without an account', ARGON2_PARAMETERS);
   // Awaited in either case, as the first call takes longer.
   const decoyHash = await decoy;
   const comparedHash = passwordHash ?? decoyHash;

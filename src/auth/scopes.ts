@@ -1,20 +1,20 @@
 /** The scopes of the specification, and `api` for operations without one (docs/decided.md, section 10). */
 export const SCOPES = {
-  api: 'Use the rest of the API as far as you may: vulnerabilities, assessments, groups, users and ports',
-  tag_gw: 'Create and change tags of every organization',
-  tag_gr: 'Read tags of every organization',
-  tag_ow: 'Create and change tags of your organization',
+  api: 'Read and write vulnerabilities, assessments, groups, users and ports, as your role allows',
+  tag_gw: 'Create and edit tags of all organizations',
+  tag_gr: 'Read tags of all organizations',
+  tag_ow: 'Create and edit tags of your organization',
   tag_or: 'Read tags of your organization',
-  tag_lw: 'Create and change tags on the assets of your listings',
-  tag_lr: 'Read tags on the assets of your listings',
-  asset_gw: 'Change every asset',
-  asset_gr: 'Read every asset',
+  tag_lw: 'Create and edit tags of assets in your listings',
+  tag_lr: 'Read tags of assets in your listings',
+  asset_gw: 'Edit all assets',
+  asset_gr: 'Read all assets',
   asset_or: 'Read assets of your organization',
-  asset_lr: 'Read assets of your listings',
-  asset_boss_ow: 'Change the assets of an organization that platform staff may change',
-  asset_client_ow: 'Change the assets of your organization that customers may change',
-  asset_boss_lw: 'Change the assets of a listing that platform staff may change',
-  asset_client_lw: 'Change the assets of your listings that customers may change',
+  asset_lr: 'Read assets in your listings',
+  asset_boss_ow: 'Edit assets of an organization that platform staff can edit',
+  asset_client_ow: 'Edit assets of your organization that customers can edit',
+  asset_boss_lw: 'Edit assets in a listing that platform staff can edit',
+  asset_client_lw: 'Edit assets in your listings that customers can edit',
 } as const satisfies Record<string, string>;
 
 export type Scope = keyof typeof SCOPES;

@@ -2,14 +2,14 @@ import { type Command, Option } from 'commander';
 import { cliAttribution } from '../auth/callers.ts';
 import { DomainError } from '../domain/shared/errors.ts';
 import {
-  createClient,
-  deleteClient,
-  listClients,
+  createOAuthClient,
+  deleteOAuthClient,
+  listOAuthClients,
   renewClientSecret,
-  requireClient,
+  requireOAuthClient,
   setImplicit,
 } from '../domain/tokens/oauth-clients.ts';
-import { userById } from '../domain/users/users.ts';
+import { findUser } from '../domain/users/user-list.ts';
 import { addCommand, addCommandGroup, type CommonOptions, scopesOption } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
@@ -94,7 +94,9 @@ export function registerClientCommand(program: Command): void {
               scopes,
               userId: account?.id ?? null,
             } as const;
-            const { id, secret } = await db.write((tx) => createClient(tx, cliAttribution(clock()), input));
+            const { id, secret } = await db.write((tx) =>
+              createOAuthClient(tx, cliAttribution(clock()), input),
+            );
             const shown = { client_id: id, ...(secret === null ? {} : { client_secret: secret }) };
             if (json === true) return printJson(shown);
             printLines(...keyValueLines(shown), ...(secret === null ? [] : [SECRET_NOTICE]));
@@ -109,8 +111,8 @@ export function registerClientCommand(program: Command): void {
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
       const clients = [];
-      for (const client of await listClients(db.read)) {
-        const account = client.userId === null ? undefined : await userById(db.read, client.userId);
+      for (const client of await listOAuthClients(db.read)) {
+        const account = client.userId === null ? undefined : await findUser(db.read, { id: client.userId });
         clients.push({
           client_id: client.id,
           name: client.name,
@@ -163,7 +165,7 @@ export function registerClientCommand(program: Command): void {
             return newSecret === true ? renewClientSecret(tx, cliAttribution(clock()), id) : null;
           })
           .catch((error: unknown) => throwUnknown(error, id));
-        const client = await requireClient(db.read, id);
+        const client = await requireOAuthClient(db.read, id);
         const shown = {
           client_id: id,
           implicit: client.implicit,
@@ -180,7 +182,7 @@ export function registerClientCommand(program: Command): void {
   }).action((id: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       await db
-        .write((tx) => deleteClient(tx, cliAttribution(clock()), id))
+        .write((tx) => deleteOAuthClient(tx, cliAttribution(clock()), id))
         .catch((error: unknown) => throwUnknown(error, id));
       if (json === true) return printJson({ client_id: id, deleted: true });
       printLines(`Deleted application ${id} and revoked its tokens.`);

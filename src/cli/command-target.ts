@@ -132,7 +132,7 @@ function inProcessTransport(operations: InProcessOperations): Transport {
           : { payload: isUpload ? Readable.from(body) : Buffer.from(await request.arrayBuffer()) }),
         payloadAsStream: true,
       })
-      .then((answer) => ({ ...answer, stream: () => answer.stream() }));
+      .then((response) => ({ ...response, stream: () => response.stream() }));
     const list = Object.entries(headers).flatMap(([name, value]) =>
       [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
     );

@@ -9,18 +9,18 @@ export function accountLines(manifest: DemoManifest): string[] {
   const here = manifest.organization.uid;
   const there = manifest.other.organization.uid;
   const accounts = [
-    { who: `admin of ${here}`, ...admin },
-    { who: `user of ${here}`, ...member },
-    { who: `user of ${here}, no access`, ...outsider },
-    { who: `user of ${here}, to ban`, ...spare },
-    { who: 'platform staff', ...staff },
-    { who: `admin of ${there}`, ...otherAdmin },
-    { who: `user of ${there}`, ...otherMember },
+    { label: `admin of ${here}`, ...admin },
+    { label: `user of ${here}`, ...member },
+    { label: `user of ${here}, no access`, ...outsider },
+    { label: `user of ${here}, to ban`, ...spare },
+    { label: 'platform staff', ...staff },
+    { label: `admin of ${there}`, ...otherAdmin },
+    { label: `user of ${there}`, ...otherMember },
   ];
   return table(
     accounts,
     {
-      ACCOUNT: (row) => row.who,
+      ACCOUNT: (row) => row.label,
       'E-MAIL': (row) => row.email,
       PASSWORD: (row) => row.password,
       TOKEN: (row) => row.token,

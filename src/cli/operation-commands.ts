@@ -31,7 +31,7 @@ export function addOperationCommand(
   verb: OperationCommand,
   operation: DescribedOperation,
 ): void {
-  const path = operation.parameters.filter(({ in: place }) => place === 'path');
+  const path = operation.parameters.filter(({ in: location }) => location === 'path');
   const usage = [
     name,
     ...path.map((parameter) => `<${verb.acceptsEmail === true ? 'user' : toKebabCase(parameter.name)}>`),
@@ -82,7 +82,7 @@ export function addRemoteVariant(
   // The command's own option sets this property, so the help does not list the API's option for it.
   const filled = new Set(Object.values(fills).map(({ member }) => member));
   for (const { name, option } of flags) if (filled.has(name)) option.hideHelp();
-  const path = operation.parameters.filter(({ in: place }) => place === 'path');
+  const path = operation.parameters.filter(({ in: location }) => location === 'path');
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of mandatory) option.mandatory = false;
   setInputNames(command, inputNamesOf(flags));
@@ -229,7 +229,7 @@ function helpExamples(
   flags: readonly OperationOption[],
   { acceptsEmail }: OperationCommand,
 ): [line: string, effect?: string][] {
-  const noun = pathOf(family);
+  const commandPath = pathOf(family);
   const args = path.map((parameter) =>
     printableArgument(wordOf(acceptsEmail === true ? 'bob@example.com' : (exampleOf(parameter) ?? 42))),
   );
@@ -239,8 +239,8 @@ function helpExamples(
     const { members } = schemaMembers(operation.body ?? {});
     return `${option.long} ${printableArgument(wordOf(firstExample(members[member])))}`;
   });
-  const line = [noun, name, ...args, ...options].join(' ');
-  const short = line.length <= WIDTH ? line : [noun, name, ...args, '--json-body body.json'].join(' ');
+  const line = [commandPath, name, ...args, ...options].join(' ');
+  const short = line.length <= WIDTH ? line : [commandPath, name, ...args, '--json-body body.json'].join(' ');
   return rowSchema(operation) === undefined ? [[short]] : [[short], [`${short} --csv > ${name}.csv`]];
 }
 

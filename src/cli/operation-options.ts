@@ -51,9 +51,9 @@ export function optionsOf(operation: DescribedOperation): OperationOption[] {
 
 /** Replaces the names of properties in a description by the names of their options. */
 export function withOptionNames(text: string, flags: readonly OperationOption[]): string {
-  return text.replace(/`([A-Za-z_]+)`/g, (said, word: string) => {
+  return text.replace(/`([A-Za-z_]+)`/g, (match, word: string) => {
     const long = flags.find(({ name, option }) => name === word && !option.negate)?.option.long;
-    return typeof long === 'string' ? `\`${long}\`` : said;
+    return typeof long === 'string' ? `\`${long}\`` : match;
   });
 }
 
@@ -91,8 +91,10 @@ function optionOf(name: string, schema: OpenApiSchema, required: boolean): Optio
   const word = schema.description?.startsWith('ISO 8601') === true ? 'time' : WORDS[kind];
   const flags = `--${toKebabCase(name)}${kind === 'boolean' ? '' : ` <${word}>`}`;
   const notes = [many ? 'repeatable' : '', required ? 'required' : ''].filter((note) => note !== '');
-  const said = schema.description ?? firstAlternative(schema)?.description ?? '';
-  const text = [said.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)].filter(Boolean).join(' ');
+  const description = schema.description ?? firstAlternative(schema)?.description ?? '';
+  const text = [description.replace(/\s+/g, ' '), ...notes.map((note) => `(${note})`)]
+    .filter(Boolean)
+    .join(' ');
   const option = new Option(flags, text === '' ? toKebabCase(name).replaceAll('-', ' ') : text);
   const [example] = (firstAlternative(schema) ?? schema).examples ?? [];
   if (kind === 'json' && example !== undefined) exampleOf.set(option, JSON.stringify(example));
@@ -129,10 +131,10 @@ function parseValue(given: string, kind: Kind, allowed: readonly string[] | unde
 
 /** Returns the choice that matches, ignoring case. */
 export function parseChoiceOption(given: string, allowed: readonly string[]): string {
-  const meant =
+  const choice =
     allowed.find((one) => one === given) ?? allowed.find((one) => one.toLowerCase() === given.toLowerCase());
-  if (meant === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
-  return meant;
+  if (choice === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`);
+  return choice;
 }
 
 /** @throws InvalidArgumentError if the text is not JSON */

@@ -3,18 +3,18 @@ import { cliAttribution } from '../auth/callers.ts';
 import type { ReadConnection } from '../db/engine.ts';
 import {
   addOrganizationToGroup,
-  insertOrganization,
   createOrganizationGroup,
   listOrganizationGroups,
   listOrganizations,
   type Organization,
-  organizationByUid,
+  findOrganization,
 } from '../domain/organizations/organizations.ts';
 import { requireSecondFactor } from '../domain/sign-in/second-factors.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { withContext } from './with-context.ts';
 import { keyValueLines, printJson, printLines, table } from './print.ts';
 import { CliError } from './errors.ts';
+import { createOrganization } from '../domain/users/staff-organizations.ts';
 
 interface NameOptions extends CommonOptions {
   name: string;
@@ -38,7 +38,7 @@ export function registerOrganizationCommand(program: Command): void {
         flags,
         async ({ db, clock }) => {
           const created = await db.write((tx) =>
-            insertOrganization(tx, cliAttribution(clock()), { uid, name }),
+            createOrganization(tx, cliAttribution(clock()), { uid, name }),
           );
           printOrganization(created, json);
         },
@@ -63,10 +63,9 @@ export function registerOrganizationCommand(program: Command): void {
         throw new CliError('Specify --require-second-factor or --no-require-second-factor.', 2);
       }
       return withContext(flags, async ({ db, clock }) => {
-        await requireOrganization(db.read, uid);
+        const organization = await requireOrganization(db.read, uid);
         await db.write((tx) => requireSecondFactor(tx, cliAttribution(clock()), uid, required));
-        const updated = (await listOrganizations(db.read)).find((organization) => organization.uid === uid);
-        if (json === true) return printJson(updated);
+        if (json === true) return printJson(toRow({ ...organization, requireSecondFactor: required }));
         printLines(
           required ? `${uid} now requires a second factor.` : `Second factors are now optional in ${uid}.`,
         );
@@ -78,7 +77,7 @@ export function registerOrganizationCommand(program: Command): void {
     examples: [['assay organization list']],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
-      const organizations = await listOrganizations(db.read);
+      const organizations = (await listOrganizations(db.read)).map(toRow);
       if (json === true) return printJson(organizations);
       printLines(
         ...table(
@@ -162,7 +161,7 @@ function registerGroupCommands(family: Command): void {
  * @throws CliError if it does not exist
  */
 export async function requireOrganization(db: ReadConnection, uid: string): Promise<Organization> {
-  const organization = await organizationByUid(db, uid);
+  const organization = await findOrganization(db, { uid });
   if (organization === undefined) {
     throw new CliError(
       `Organization "${uid}" not found. Run "assay organization list" to list organizations.`,
@@ -170,6 +169,14 @@ export async function requireOrganization(db: ReadConnection, uid: string): Prom
   }
   return organization;
 }
+
+const toRow = ({
+  requireSecondFactor: required,
+  ...organization
+}: Organization & { requireSecondFactor: boolean }) => ({
+  ...organization,
+  second_factor: required ? 'required' : 'optional',
+});
 
 function printOrganization(created: Organization, json: boolean | undefined): void {
   if (json === true) printJson(created);

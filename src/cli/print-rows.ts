@@ -1,4 +1,4 @@
-import { toCsvLine } from '../http/lists/row-serializers.ts';
+import { toCsvLine } from '../http/lists/csv.ts';
 import { pluralize, table, writeText } from './print.ts';
 
 export type JsonRow = Readonly<Record<string, unknown>>;

@@ -36,7 +36,7 @@ export interface OperationCommand {
   /** Replaces the generated example. */
   example?: string;
   /** Returns a hint at a useful next command. */
-  nextStep?: (answer: JsonRow, response: Response) => string | undefined;
+  nextStep?: (result: JsonRow, response: Response) => string | undefined;
 }
 
 /** Options that do not become part of the request. */
@@ -64,25 +64,25 @@ export interface OperationInput {
 export async function runOperation(
   operation: DescribedOperation,
   verb: OperationCommand,
-  given: OperationInput,
+  input: OperationInput,
   flags: OperationOptions,
 ): Promise<void> {
   const init = {
-    params: { path: given.path, query: given.query },
-    headers: given.header as Record<string, string>,
-    ...(given.files !== undefined
-      ? { body: await buildForm(given.files) }
+    params: { path: input.path, query: input.query },
+    headers: input.header as Record<string, string>,
+    ...(input.files !== undefined
+      ? { body: await buildForm(input.files) }
       : operation.body === undefined
         ? {}
-        : { body: await buildBody(given.body, flags.jsonBody) }),
+        : { body: await buildBody(input.body, flags.jsonBody) }),
   };
   await withApiClient(flags, async (client) => {
-    if (verb.acceptsEmail === true) given.path['id'] = await resolveUserId(client, given.path['id'] ?? '');
+    if (verb.acceptsEmail === true) input.path['id'] = await resolveUserId(client, input.path['id'] ?? '');
     const row = rowSchema(operation);
     if (row !== undefined) return listRows(client, operation, verb, init, row, flags);
     if (isDownload(operation)) return download(client, operation, init, flags);
     const { data, response } = await client[operation.method as 'GET'](operation.path, init);
-    await printResponse(data, given.path, operation.method, flags);
+    await printResponse(data, input.path, operation.method, flags);
     const next = flags.json === true ? undefined : verb.nextStep?.(data as JsonRow, response);
     if (next !== undefined) printLines(next);
   });
@@ -121,9 +121,9 @@ async function listRows(
     size === undefined
       ? init.params.query
       : { ...init.params.query, [size.name]: Math.min(limit ?? largest, largest) };
-  const chosen = selectedFields(init.params.query);
-  const all = Object.keys(schemaMembers(row).members).filter((name) => chosen?.has(name) ?? true);
-  const columns = { all, table: chosen === undefined ? tableColumns(row, verb) : all };
+  const selected = selectedFields(init.params.query);
+  const all = Object.keys(schemaMembers(row).members).filter((name) => selected?.has(name) ?? true);
+  const columns = { all, table: selected === undefined ? tableColumns(row, verb) : all };
   const rows = client.rows(operation.path, { ...init, params: { ...init.params, query } });
   await printRows(takeRows(rows as AsyncIterable<JsonRow>, limit), format, columns, 'No results.');
 }
@@ -161,16 +161,16 @@ function tableColumns(row: OpenApiSchema, { columns }: OperationCommand): string
 async function buildBody(body: Record<string, unknown>, file: string | undefined): Promise<unknown> {
   if (file === undefined) return body;
   const text = file === '-' ? await textOf(streams().stdin) : readTextFile(file);
-  let given: unknown;
+  let parsed: unknown;
   try {
-    given = JSON.parse(text);
+    parsed = JSON.parse(text);
   } catch {
     throw new CliError(`${file === '-' ? 'Standard input' : file} is not valid JSON.`, 2);
   }
-  if (Object.keys(body).length === 0) return given;
-  if (typeof given !== 'object' || given === null || Array.isArray(given))
+  if (Object.keys(body).length === 0) return parsed;
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new CliError('Options can only be combined with --json-body if it contains a JSON object.', 2);
-  return { ...given, ...body };
+  return { ...parsed, ...body };
 }
 
 function readTextFile(file: string): string {

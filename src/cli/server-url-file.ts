@@ -21,16 +21,16 @@ export function databaseLocation({ databaseUrl, dataDirectory }: DatabaseLocatio
 }
 
 /** A SQLite database is identified by its folder, which may be mounted elsewhere. */
-const databaseName = (place: DatabaseLocation) =>
-  place.databaseUrl === undefined ? 'assay.db' : databaseLocation(place);
+const databaseName = (location: DatabaseLocation) =>
+  location.databaseUrl === undefined ? 'assay.db' : databaseLocation(location);
 
 const serverUrlPath = (dataDirectory: string) => join(dataDirectory, 'server.json');
 
 /** Writes the URL of this process to the data directory, for commands that create links. Ignores a read-only directory. */
-export function writeServerUrl(place: DatabaseLocation, origin: string): void {
+export function writeServerUrl(location: DatabaseLocation, origin: string): void {
   try {
-    const address: ServerUrlFile = { origin, pid: process.pid, database: databaseName(place) };
-    writePrivateJson(serverUrlPath(place.dataDirectory), address);
+    const address: ServerUrlFile = { origin, pid: process.pid, database: databaseName(location) };
+    writePrivateJson(serverUrlPath(location.dataDirectory), address);
   } catch (error) {
     if (!['ENOENT', 'EACCES', 'EROFS'].includes(errorCodeOf(error) ?? '')) throw error;
   }
@@ -42,9 +42,9 @@ export function removeServerUrl({ dataDirectory }: DatabaseLocation): void {
 }
 
 /** Returns the URL of the server that is running on this database; `undefined` if none is. */
-export function readServerUrl(place: DatabaseLocation): string | undefined {
-  const address = read(place.dataDirectory);
-  return address?.database === databaseName(place) && isAlive(address.pid) ? address.origin : undefined;
+export function readServerUrl(location: DatabaseLocation): string | undefined {
+  const address = read(location.dataDirectory);
+  return address?.database === databaseName(location) && isAlive(address.pid) ? address.origin : undefined;
 }
 
 function read(dataDirectory: string): ServerUrlFile | undefined {

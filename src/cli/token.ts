@@ -92,14 +92,13 @@ export function registerTokenCommand(program: Command): void {
         name: token.name,
         kind: token.kind,
         user: token.email,
-        scopes: token.scopes,
-        allowed_addresses:
-          token.allowed_addresses === null ? [] : (JSON.parse(token.allowed_addresses) as string[]),
-        created_at: formatDate(token.created_at),
-        expires_at: formatDate(token.expires_at),
-        revoked_at: formatDate(token.revoked_at),
-        last_used_at: formatDate(token.last_used_at),
-        last_used_from: token.last_used_from,
+        scopes: token.scopes.join(' '),
+        allowed_addresses: token.allowedAddresses,
+        created_at: formatDate(token.createdAt),
+        expires_at: formatDate(token.expiresAt),
+        revoked_at: formatDate(token.revokedAt),
+        last_used_at: formatDate(token.lastUsedAt),
+        last_used_from: token.lastUsedFrom,
       }));
       if (json === true) return printJson(tokens);
       printLines(

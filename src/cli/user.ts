@@ -1,23 +1,16 @@
 import { type Command, Option } from 'commander';
 import { cliAttribution } from '../auth/callers.ts';
-import { invitationUrl } from '../auth/account-links.ts';
-import { passwordResetUrl } from '../auth/account-links.ts';
+import { invitationUrl, passwordResetUrl } from '../auth/account-links.ts';
 import type { Addresses, Config } from '../config/config.ts';
 import type { ReadConnection } from '../db/engine.ts';
-import { applyBan } from '../domain/users/ban-user.ts';
+import { banUser } from '../domain/users/ban-user.ts';
 import { renewInvitation } from '../domain/users/invitations.ts';
 import { createPasswordReset } from '../domain/sign-in/password-resets.ts';
 import { hasSecondFactor, resetSecondFactor } from '../domain/sign-in/second-factors.ts';
 import { endUserSessions } from '../domain/sign-in/end-sessions.ts';
-import {
-  assignStaff,
-  createUser,
-  type ListedUser,
-  listUsers,
-  userByEmail,
-  userById,
-  userByUid,
-} from '../domain/users/users.ts';
+import { createUser } from '../domain/users/users.ts';
+import { findUser, listUsers, type User } from '../domain/users/user-list.ts';
+import { assignStaff } from '../domain/users/staff-organizations.ts';
 import { addCommand, addCommandGroup, type CommonOptions } from './command.ts';
 import { streams } from './streams.ts';
 import { withContext } from './with-context.ts';
@@ -135,9 +128,9 @@ export function registerUserCommand(program: Command): void {
   );
   invite.action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, keys, addresses, clock }) => {
-      const { id, uid, email, banned, invited } = await requireUser(db.read, who);
+      const { id, uid, email, banned, accepted } = await requireUser(db.read, who);
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
-      if (!invited) {
+      if (accepted) {
         throw new CliError(
           `${email} has already accepted the invitation. To create a password reset link, run "assay user reset-password ${email}".`,
         );
@@ -160,9 +153,9 @@ export function registerUserCommand(program: Command): void {
     examples: [['assay user reset-password bob@example.com']],
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ config, db, addresses, clock }) => {
-      const { id, uid, email, banned, invited } = await requireUser(db.read, who);
+      const { id, uid, email, banned, accepted } = await requireUser(db.read, who);
       if (banned) throw new CliError(`${email} is banned and cannot sign in.`);
-      if (invited) {
+      if (!accepted) {
         throw new CliError(
           `${email} has not accepted the invitation yet. To renew it, run "assay user invite ${email}".`,
         );
@@ -206,7 +199,7 @@ export function registerUserCommand(program: Command): void {
   }).action((who: string, { json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db, clock }) => {
       const user = await requireUser(db.read, who);
-      const { deleted } = await db.write((tx) => applyBan(tx, cliAttribution(clock()), user.id));
+      const { deleted } = await db.write((tx) => banUser(tx, cliAttribution(clock()), user.id));
       const { id, uid, email } = user;
       if (json === true) return printJson({ id, uid, email, banned: true, deleted });
       printLines(deleted ? `${email} has never signed in and was deleted.` : `Banned ${email}.`);
@@ -242,7 +235,7 @@ export function registerUserCommand(program: Command): void {
     ],
   }).action(({ json, ...flags }: CommonOptions) =>
     withContext(flags, async ({ db }) => {
-      const users = await listUsers(db.read);
+      const users = (await listUsers(db.read)).map(toRow);
       if (json === true) return printJson(users);
       printLines(
         ...table(
@@ -263,6 +256,18 @@ export function registerUserCommand(program: Command): void {
   );
 }
 
+const toRow = (user: User) => ({
+  id: user.id,
+  uid: user.uid,
+  email: user.email,
+  organization: user.organizationUid,
+  admin: user.admin,
+  staff: user.staff,
+  banned: user.banned,
+  invited: !user.accepted,
+  second_factor: user.secondFactor,
+});
+
 function warnAssumedPublicUrl(config: Config, addresses: Addresses): void {
   if (config.clientBaseUrl !== undefined || readServerUrl(config) !== undefined) return;
   streams().stderr.write(
@@ -274,13 +279,13 @@ function warnAssumedPublicUrl(config: Config, addresses: Addresses): void {
  * @param who email address, id or uid
  * @throws CliError if the user does not exist
  */
-export async function requireUser(db: ReadConnection, who: string): Promise<ListedUser> {
+export async function requireUser(db: ReadConnection, who: string): Promise<User> {
   // An email address has an @, and a uid begins with a letter.
   const found = who.includes('@')
-    ? await userByEmail(db, who)
+    ? await findUser(db, { email: who })
     : /^[1-9]\d{0,14}$/.test(who)
-      ? await userById(db, Number(who))
-      : await userByUid(db, who);
+      ? await findUser(db, { id: Number(who) })
+      : await findUser(db, { uid: who });
   if (found === undefined) throw userNotFound(who);
   return found;
 }

@@ -18,7 +18,7 @@ import {
   parseUrl,
 } from './parsers.ts';
 
-/** The parts of the API. A process serves all or some of them. */
+/** Parts of the API. A process serves all or some of them. */
 export const AREA_NAMES = ['v1', 'tagging', 'assessment', 'asset', 'streaming'] as const;
 export type AreaName = (typeof AREA_NAMES)[number];
 
@@ -68,21 +68,21 @@ export interface Config {
   rateLimit: number;
   /** Whether operations 8 and 9 reject tokens with read-only scopes. */
   strictScopes: boolean;
-  /** Largest batch of operations 8 and 9. */
+  /** Maximum batch size of operations 8 and 9. */
   maxTagBatch: number;
-  /** The most pairs of a tag and an entity in one request of operations 8 and 9. */
+  /** Maximum number of pairs of a tag and an entity in a request of operations 8 and 9. */
   maxTagPairs: number;
-  /** Largest batch of operations 10 and 11. */
+  /** Maximum batch size of operations 10 and 11. */
   maxAssetBatch: number;
-  /** Largest body of operations 8 to 11. Caps the smaller limits of other operations. */
+  /** Maximum body of operations 8 to 11, and upper limit of the smaller limits of other operations. */
   bodyLimit: number;
   requestTimeout: number;
   /** `undefined` means a folder in the data folder on SQLite, the database on PostgreSQL. */
   attachments: AttachmentStoreConfig | undefined;
   maxAttachmentSize: number;
-  /** A vulnerability. */
+  /** Per vulnerability. */
   maxAttachments: number;
-  /** Largest report, as uploaded. */
+  /** Maximum size of a report, as uploaded. */
   maxImportSize: number;
   /** Memory limit of an import's worker thread, in MiB. */
   importMemory: number;
@@ -195,6 +195,8 @@ export interface CommandEnvironment {
   namesData: boolean;
   /** The folder of the user's settings. */
   configFolder: string;
+  /** `ASSAY_WATCH_INTERVAL`: how often `import --watch` lists its folders, in milliseconds. Undocumented; for tests. */
+  watchInterval: number | undefined;
 }
 
 export function loadCommandEnvironment(env: NodeJS.ProcessEnv = process.env): CommandEnvironment {
@@ -207,6 +209,7 @@ export function loadCommandEnvironment(env: NodeJS.ProcessEnv = process.env): Co
       text('XDG_CONFIG_HOME') ?? text('APPDATA') ?? join(text('HOME') ?? homedir(), '.config'),
       'assay',
     ),
+    watchInterval: Number(text('ASSAY_WATCH_INTERVAL')) || undefined,
   };
 }
 

@@ -8,13 +8,16 @@ type InsertValue = string | number | null;
 /** The values of a row, in the order of the columns. */
 export type InsertRow = readonly InsertValue[];
 
-/** Rows a statement on SQLite. The rest of a list goes into smaller statements, so that few of them are prepared. */
+/** Rows per statement on SQLite. The remaining rows go into smaller statements, so that few are prepared. */
 const STATEMENT_SIZES = [200, 20, 1];
-/** From this many rows of integers on, SQLite inserts them from JSON in one statement: each statement journals its changes. */
+/**
+ * Minimum number of integer rows that SQLite inserts from JSON in one statement, as each statement journals its
+ * changes.
+ */
 const JSON_INSERT_THRESHOLD = 400;
 /**
- * Prepares an insert of any number of rows, in the form that is fastest on the engine: SQLite gets many rows of bound
- * parameters in a cached statement, PostgreSQL an array a column.
+ * Prepares an insert of any number of rows in the fastest form for the engine: on SQLite, many rows of bound parameters
+ * per cached statement; on PostgreSQL, one array per column.
  * @param columns in the order of a row's values
  * @param conflict an `on conflict` clause
  */
@@ -31,11 +34,11 @@ export function prepareInsert(
     size,
     sql: `${target} values ${Array(size).fill(placeholders).join(', ')} ${conflict}`,
   }));
-  const numbersAlone = Object.values(columns).every((kind) => kind === 'int');
+  const integersOnly = Object.values(columns).every((kind) => kind === 'int');
   const fromJson = `${target} select ${names.map((_name, index) => `value ->> ${index}`).join(', ')} from json_each(?) where true ${conflict}`;
   async function insertIntoSqlite(tx: Transaction, rows: readonly InsertRow[]): Promise<void> {
-    if (numbersAlone && rows.length >= JSON_INSERT_THRESHOLD) {
-      for (const some of chunked(rows)) await tx.executeQuery(CompiledQuery.raw(fromJson, [some]));
+    if (integersOnly && rows.length >= JSON_INSERT_THRESHOLD) {
+      for (const chunk of chunked(rows)) await tx.executeQuery(CompiledQuery.raw(fromJson, [chunk]));
       return;
     }
     let start = 0;
@@ -64,10 +67,10 @@ export function prepareInsert(
 }
 
 /**
- * Prepares an insert of rows that differ in one integer only, so that only this is sent for each row.
- * @param columns the columns whose values the rows share
+ * Prepares an insert of rows that differ in one integer only, so that only this integer is sent for each row.
+ * @param columns the columns with values that all rows share
  * @param each the column that differs
- * @returns a function that takes the shared values, in the order of `columns`, and the integers
+ * @returns a function of the shared values, in the order of `columns`, and the integers
  */
 export function prepareInsertVarying(
   table: string,
@@ -98,8 +101,8 @@ interface InsertGroup {
 }
 
 /**
- * The same for several groups of such rows: a statement a group on SQLite, which takes half as long as one for all rows, and
- * one statement for all on PostgreSQL.
+ * Prepares an insert of several groups of such rows: on SQLite with a statement per group, which takes half as long as
+ * one for all rows; on PostgreSQL with one statement.
  */
 export function prepareGroupedInsert(
   table: string,
@@ -123,7 +126,7 @@ export function prepareGroupedInsert(
 const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' };
 
 /**
- * Reserves ids for rows, so that rows that refer to them can be inserted without waiting for theirs.
+ * Reserves ids, so that rows that refer to others can be inserted without waiting for these.
  * @param table with a column `id` that the engine assigns
  * @returns ascending ids, which no other transaction gets; unused ones are lost
  */

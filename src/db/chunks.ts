@@ -1,6 +1,8 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** Rows a statement: on SQLite, one statement about all rows of a large request holds the event loop for too long. */
+/**
+ * Rows per statement: on SQLite, a statement for all rows of a large request would block the event loop for too long.
+ */
 export const CHUNK_ROWS = 2_000;
 
 /** @param size less than 1 counts as 1 */
@@ -9,7 +11,7 @@ export function* chunked<T>(list: readonly T[], size = CHUNK_ROWS): Generator<re
   for (let start = 0; start < list.length; start += step) yield list.slice(start, start + step);
 }
 
-/** Rows. Writing so many with their events holds the event loop for some milliseconds. */
+/** Rows. Writing that many with their events blocks the event loop for some milliseconds. */
 const YIELDING_CHUNK_ROWS = 100;
 
 /** Splits a list into chunks and yields the event loop after each, so that other requests are served meanwhile. */

@@ -16,8 +16,8 @@ export function inList<T extends string | number>(
 }
 
 /**
- * Selects ids as one JSON value, which is several times as fast as thousands of rows of one number.
- * @param select of one column of integers
+ * Selects ids as one JSON value, which is several times faster than selecting thousands of rows.
+ * @param select of one integer column
  */
 export async function selectIds(db: ReadConnection, select: RawBuilder<unknown>): Promise<number[]> {
   const list = db.engine === 'postgres' ? sql`json_agg(number)::text` : sql`json_group_array(number)`;
@@ -27,8 +27,8 @@ export async function selectIds(db: ReadConnection, select: RawBuilder<unknown>)
 }
 
 /**
- * The condition of a query that reads rows in order until a page is full: `row` checks each row, `all` a subselect. SQLite
- * would materialise the subselect before the first row, so it gets `row`; PostgreSQL's planner chooses by itself.
+ * The condition of a query that reads rows in order until a page is full: `row` tests each row, `all` is a subselect.
+ * SQLite would materialize the subselect before the first row, so it gets `row`; PostgreSQL's planner decides itself.
  */
 export function rowOrSetCondition(
   db: Pick<ReadConnection, 'engine'>,
@@ -112,8 +112,8 @@ export function unpackRows<Row extends object>(names: readonly (keyof Row)[], ro
 }
 
 /**
- * Keeps SQLite from choosing the index of an integer column that only filters. Otherwise it scans all rows of an
- * organization by its index instead of looking up a list of keys.
+ * Prevents SQLite from using the index of an integer column that only filters: it would scan all rows of an
+ * organization instead of looking up a list of keys.
  */
 export function withoutIndex(column: Expression<number>): RawBuilder<number> {
   return sql<number>`+${column}`;

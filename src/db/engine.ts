@@ -49,13 +49,13 @@ export interface DatabaseStatistics {
   connections: number;
 }
 
-/** An `AbortSignal`, or anything with its state: creating a signal for each request would take 8 µs of it. */
+/** An `AbortSignal`, or an object with its state: creating a signal would add 8 µs to each request. */
 export type AbortState = Pick<AbortSignal, 'aborted'>;
 
 export interface WriteOptions {
   /** The transaction changes thousands of rows, so it never joins a group that has already started. */
   large?: boolean | undefined;
-  /** A transaction that has not begun when the signal is aborted throws `OperationAborted`. */
+  /** A transaction that has not started when the signal is aborted throws `OperationAborted`. */
   signal?: AbortState | undefined;
 }
 
@@ -66,14 +66,14 @@ export interface Database {
   readonly read: ReadConnection;
   /** The same for statements that may take long. On SQLite, worker threads run them, off the event loop. */
   readonly readLong: ReadConnection;
-  /** The same. Statements that have not begun when the signal is aborted throw `OperationAborted`. */
+  /** The same. Statements that have not started when the signal is aborted throw `OperationAborted`. */
   abortableRead(signal: AbortState | undefined): ReadConnection;
   /**
    * Runs a transaction and resolves once it is durable, or with `relaxedDurability` once it is committed. The engine may
-   * ask for a retry, which runs `transaction` again from the start: it must change only the database and wait for nothing
-   * else.
-   * @throws StorageError when the engine cannot run it now, or retries did not resolve a conflict; and whatever
-   *   `transaction` throws. Nothing is changed then
+   * run `transaction` again from the start, so it must have no effect outside the database and must not wait for
+   * anything else.
+   * @throws StorageError if the engine cannot run it now, or retries did not resolve a conflict; also whatever
+   *   `transaction` throws. The transaction is then rolled back
    */
   write<T>(transaction: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** @returns whether no migration has been applied yet */
@@ -95,7 +95,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The caller no longer waits for the result, and nothing has begun. */
+/** The caller no longer waits for the result, and the operation had not started. */
 export class OperationAborted extends Error {
   override name = 'OperationAborted';
 }

@@ -15,9 +15,9 @@ import type { TokensTables } from './schema/tokens.ts';
 import type { VulnerabilitiesTables } from './schema/vulnerabilities.ts';
 
 /**
- * The tables, as both engines store them: times are integer milliseconds since 1970, truth is 0 or 1, JSON is text.
- * A `*_key` column is the normalised form that names are compared by (see `nameKey`); a `version` begins at 1 and grows
- * with each change of what the thing's own operations can set (ADR 35).
+ * The tables as both engines store them: times are integer milliseconds since 1970, booleans are 0 or 1, JSON is text.
+ * A `normalized_*` column is the form in which names are compared. A `version` starts at 1 and is incremented by each
+ * change that the operations of the object itself can make (ADR 35).
  */
 export interface Tables
   extends

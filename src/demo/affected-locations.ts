@@ -13,13 +13,13 @@ export interface DemoEndpoint {
 
 /** Values of the placeholders in a template. */
 export type TemplateValues = Readonly<
-  Record<'place' | 'host' | 'path' | 'parameter' | 'record' | 'address' | 'port', string>
+  Record<'target' | 'host' | 'path' | 'parameter' | 'record' | 'address' | 'port', string>
 >;
 
 /** Replaces the placeholders of a template. */
 export function fillTemplate(text: string, values: TemplateValues): string {
   return text.replace(
-    /\{(place|host|path|parameter|record|address|port)\}/g,
+    /\{(target|host|path|parameter|record|address|port)\}/g,
     (_all, word: keyof TemplateValues) => values[word],
   );
 }
@@ -57,7 +57,7 @@ export function findingsAtEndpoints(
     const { name, path, parameter, record } = endpoint;
     return {
       template: templates[number % templates.length] as VulnerabilityTemplate,
-      values: { place: name, host, path, parameter, record, address: host, port: '443' },
+      values: { target: name, host, path, parameter, record, address: host, port: '443' },
       asset: `https://${host}`,
       location: { type: 'url', value: `https://${host}${path}` },
     };
@@ -81,7 +81,7 @@ export function findingsOnHosts(
     return {
       template,
       values: {
-        place: host,
+        target: host,
         host,
         path: '/',
         parameter: '',
@@ -100,12 +100,20 @@ export function findingsInApplications(
   templates: readonly VulnerabilityTemplate[],
   applications: readonly string[],
 ): DemoFinding[] {
-  return applications.flatMap((place) =>
+  return applications.flatMap((application) =>
     templates.map((template): DemoFinding => ({
       template,
-      values: { place, host: place, path: '', parameter: '', record: '', address: '', port: '' },
-      asset: place,
-      location: { type: 'app-location', value: place },
+      values: {
+        target: application,
+        host: application,
+        path: '',
+        parameter: '',
+        record: '',
+        address: '',
+        port: '',
+      },
+      asset: application,
+      location: { type: 'app-location', value: application },
     })),
   );
 }

@@ -150,10 +150,10 @@ function roundRobin<T>(list: readonly T[], number: number): [item: T, round: num
 
 function assetTypeAt(index: number): AssetType {
   // 37 and 100 are coprime, so every 100 assets contain each type according to its share.
-  let place = (index * 37) % 100;
+  let percentile = (index * 37) % 100;
   for (const [type, share] of SHARES) {
-    if (place < share) return type;
-    place -= share;
+    if (percentile < share) return type;
+    percentile -= share;
   }
   return 'host';
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../db/engine.ts';
 import { updateListingAssets, planListingUpdate } from '../domain/assessments/update-listing.ts';
 import { createAssetTags, planAssetTags } from '../domain/assets/create-asset-tags.ts';
 import { createAssets } from '../domain/assets/create-assets.ts';
-import type { NewAsset } from '../domain/assets/insert-assets.ts';
+import { type NewAsset, newAssetUids } from '../domain/assets/insert-assets.ts';
 import { TAG_SCOPES } from '../auth/scopes.ts';
 import type { SeededRandom } from './random.ts';
 import { personAttribution, type Schedule, type DemoUser } from './schedule.ts';
@@ -72,12 +72,12 @@ export async function loadAssets(
   onHosts: readonly DemoFinding[],
   { start, now }: { start: number; now: number },
 ): Promise<LoadedAssets> {
-  const act = personAttribution(staff, start);
-  const created: { id: number; uid: string }[] = [];
-  for (const [index, asset] of assets.entries()) {
-    const uid = index === assets.length - 1 ? uids?.unlisted : uids?.assets[index];
-    created.push(...(await createAssets(tx, act, [asset], () => '', uid === undefined ? undefined : [uid])));
-  }
+  const by = personAttribution(staff, start);
+  const newUids = newAssetUids(assets.length, start);
+  const assetUids = newUids.map((uid, index) =>
+    index === assets.length - 1 ? (uids?.unlisted ?? uid) : (uids?.assets[index] ?? uid),
+  );
+  const created: Created[] = await createAssets(tx, by, assets, () => '', assetUids);
   const byLocation = new Map(
     assets.map(({ location, name }, index) => [location ?? name, created[index] as Created]),
   );
@@ -93,7 +93,7 @@ export async function loadAssets(
 
   await updateListingAssets(
     tx,
-    act,
+    by,
     assessment.uid,
     planListingUpdate({
       add: created.slice(0, listed).map(({ uid }, index) => ({
@@ -102,13 +102,13 @@ export async function loadAssets(
       })),
     }),
   );
-  const tagAct = { ...act, accepted: TAG_SCOPES };
+  const tagBy = { ...by, accepted: TAG_SCOPES };
   const newTags = labels().assetTags.map((name, index) => ({
     name,
-    assets: created.filter((_asset, place) => place % (index + 3) === 0).map(({ uid }) => uid),
+    assets: created.filter((_asset, position) => position % (index + 3) === 0).map(({ uid }) => uid),
   }));
-  const plan = await planAssetTags(tx, tagAct, organization.uid, newTags, uids?.tags);
-  const tags = await createAssetTags(tx, tagAct, organization.uid, newTags, plan);
+  const plan = await planAssetTags(tx, tagBy, organization.uid, newTags, uids?.tags);
+  const tags = await createAssetTags(tx, tagBy, organization.uid, newTags, plan);
   return {
     assetTag: { uid: tags[0]?.uid ?? '' },
     assets: { host: host.uid, webapp: webapp.uid, clientOnly: clientOnly.uid, bossOnly: bossOnly.uid },

@@ -129,21 +129,21 @@ function scheduleLifecycle(
     at = nextWorkingHour(at + Math.floor(step.after * HOUR * (random.between(60, 140) / 100)) + MINUTE);
     if (step.does === 'decide' && step.decision === 'verified') verifiedAt = at;
     schedule.add(at, async (now) => {
-      const act = personAttribution(people[step.by], now);
+      const by = personAttribution(people[step.by], now);
       const vulnerabilityId = idOf();
       switch (step.does) {
         case 'status':
-          return updateVulnerability(tx, act, vulnerabilityId, { statusId: step.status });
+          return updateVulnerability(tx, by, vulnerabilityId, { statusId: step.status });
         case 'comment': {
           const { text, internal = false } = step;
-          return createComment(tx, act, vulnerabilityId, { text: fillTemplate(text, values), internal });
+          return createComment(tx, by, vulnerabilityId, { text: fillTemplate(text, values), internal });
         }
         case 'ask':
-          ({ id: retest } = await requestRetest(tx, act, vulnerabilityId, fillTemplate(step.text, values)));
+          ({ id: retest } = await requestRetest(tx, by, vulnerabilityId, fillTemplate(step.text, values)));
           return retest;
         case 'decide': {
           const decision = { status: step.decision, message: fillTemplate(step.text, values) };
-          return decideRetest(tx, act, { vulnerabilityId, id: retest }, decision);
+          return decideRetest(tx, by, { vulnerabilityId, id: retest }, decision);
         }
       }
     });

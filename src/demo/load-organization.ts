@@ -7,9 +7,9 @@ import { createAssessment } from '../domain/assessments/create-assessment.ts';
 import { GROUP_ROLES, type GroupRole } from '../domain/assessments/groups.ts';
 import { createGroup } from '../domain/assessments/update-group.ts';
 import { createTestingSession } from '../domain/assessments/update-testing-session.ts';
-import { insertOrganization } from '../domain/organizations/organizations.ts';
 import { banUser } from '../domain/users/ban-user.ts';
 import { createUser, type CreatedUser } from '../domain/users/users.ts';
+import { createOrganization } from '../domain/users/staff-organizations.ts';
 import { createVulnerabilityTag } from '../domain/vulnerabilities/vulnerability-tags.ts';
 import { type SeededRandom, seededRandom } from './random.ts';
 import { personAttribution, nextWorkingHour, type Schedule, type DemoUser } from './schedule.ts';
@@ -30,7 +30,7 @@ const LEFT = 1;
 
 export interface LoadOptions {
   tx: Transaction;
-  act: Attribution<Caller>;
+  by: Attribution<Caller>;
   schedule: Schedule;
   secrets: DemoSecrets;
   evidence: StoredEvidence;
@@ -50,22 +50,22 @@ export async function loadOrganization(
 ): Promise<() => DemoOrganization<CreatedUser>> {
   const start = first + spec.later * DAY;
   const options = { ...others, start };
-  const { tx, act, testers } = options;
+  const { tx, by, testers } = options;
   const random = seededRandom(spec.seed);
-  const begin = { ...act, now: start };
-  const { id, uid } = await insertOrganization(tx, begin, spec.organization);
-  const group = await createGroup(tx, begin, { organization: uid, name: spec.group });
+  const byAtStart = { ...by, now: start };
+  const { id, uid } = await createOrganization(tx, byAtStart, spec.organization);
+  const group = await createGroup(tx, byAtStart, { organization: uid, name: spec.group });
   const { assessment, furtherAssessments } = spec;
-  await createAssessment(tx, begin, { ...assessment, organization: uid, groupId: group.id });
+  await createAssessment(tx, byAtStart, { ...assessment, organization: uid, groupId: group.id });
   const groups = [group];
   for (const name of spec.furtherGroups)
-    groups.push(await createGroup(tx, begin, { organization: uid, name }));
+    groups.push(await createGroup(tx, byAtStart, { organization: uid, name }));
   for (const [
     index,
     { about: _about, findings: _findings, applications: _applications, ...other },
   ] of furtherAssessments.entries()) {
     const groupId = groups[1 + (index % spec.furtherGroups.length)]?.id;
-    await createAssessment(tx, begin, { ...other, organization: uid, groupId });
+    await createAssessment(tx, byAtStart, { ...other, organization: uid, groupId });
   }
 
   const groupIds = groups.map(({ id: groupId }) => groupId);
@@ -80,7 +80,7 @@ export async function loadOrganization(
     spec,
     assets,
     findingsByAssessment.flatMap(({ findings }) => findings),
-    { start, now: act.now },
+    { start, now: by.now },
   );
 
   const { admin, member, spare } = users;
@@ -94,8 +94,8 @@ export async function loadOrganization(
       assessment: of,
       findings,
       from,
-      until: main ? act.now - 11 * HOUR : from + 50 * DAY,
-      now: act.now,
+      until: main ? by.now - 11 * HOUR : from + 50 * DAY,
+      now: by.now,
       tagIds: [...tags.editable, ...tags.fixed],
       assets: loaded.uids,
       admin,
@@ -128,7 +128,7 @@ function toCreatedUser({ organizationId: _organization, admin: _admin, ...user }
 }
 
 async function loadUsers(
-  { tx, act, schedule, secrets, start }: LoadOptions,
+  { tx, by, schedule, secrets, start }: LoadOptions,
   { organization: { uid: organization }, domain, assessment, colleagues }: DemoOrganizationSpec,
   {
     organizationId,
@@ -142,13 +142,13 @@ async function loadUsers(
     const admin = role === 'admin';
     const user = await createUser(
       tx,
-      { ...act, now: start },
+      { ...by, now: start },
       { email, name: organizationData().accounts[role].name, organization, admin, passwordHash },
     );
     return { ...user, organizationId, admin };
   };
   const join = (userUid: string, role: GroupRole, at: number, of = groupId) =>
-    addGroupMembers(tx, { ...act, now: at }, of, [{ userUid, role }]);
+    addGroupMembers(tx, { ...by, now: at }, of, [{ userUid, role }]);
 
   const users = {
     admin: await account('admin'),
@@ -162,14 +162,14 @@ async function loadUsers(
   await join(users.spare.uid, 'assessment_member', start);
   for (const further of furtherGroupIds) await join(users.admin.uid, 'rbac_group_admin', start, further);
   for (const { id } of [users.member, users.spare])
-    await grantAssessmentAccess(tx, { ...act, now: start }, assessment.uid, id);
+    await grantAssessmentAccess(tx, { ...by, now: start }, assessment.uid, id);
   const colleagueIds = new Map<number, number>();
   for (const [index, person] of createPeople(domain, colleagues).entries()) {
     const at = nextWorkingHour(start + random.between(1, 150) * DAY + random.between(0, 23 * 60) * 60_000);
     schedule.add(at, async (now) => {
       const colleague = await createUser(
         tx,
-        { ...act, now },
+        { ...by, now },
         { ...person, organization, passwordHash: secrets.unknown },
       );
       const role = GROUP_ROLES[index % GROUP_ROLES.length] as GroupRole;
@@ -189,10 +189,10 @@ async function loadUsers(
 }
 
 async function loadTags(
-  { tx, act, start }: LoadOptions,
+  { tx, by, start }: LoadOptions,
   { organization: { uid: organization }, assessment }: DemoOrganizationSpec,
 ): Promise<Record<'editable' | 'fixed' | 'assessment', number[]>> {
-  const begin = { ...act, now: start };
+  const byAtStart = { ...by, now: start };
   const tags: Record<'editable' | 'fixed' | 'assessment', number[]> = {
     editable: [],
     fixed: [],
@@ -200,12 +200,12 @@ async function loadTags(
   };
   for (const name of labels().editableTags)
     tags.editable.push(
-      (await createVulnerabilityTag(tx, begin, { organization: { uid: organization }, name })).id,
+      (await createVulnerabilityTag(tx, byAtStart, { organization: { uid: organization }, name })).id,
     );
   for (const name of labels().fixedTags)
     tags.fixed.push(
       (
-        await createVulnerabilityTag(tx, begin, {
+        await createVulnerabilityTag(tx, byAtStart, {
           organization: { uid: organization },
           name,
           editable: false,
@@ -213,13 +213,13 @@ async function loadTags(
       ).id,
     );
   for (const name of labels().assessmentTags)
-    tags.assessment.push((await createAssessmentTag(tx, begin, { name, assessment: assessment.uid })).id);
+    tags.assessment.push((await createAssessmentTag(tx, byAtStart, { name, assessment: assessment.uid })).id);
   return tags;
 }
 
 /** Schedules weekly testing sessions; on the main assessment one is still running. */
 function seedSessions(
-  { tx, act, schedule, testers, start }: LoadOptions,
+  { tx, by, schedule, testers, start }: LoadOptions,
   assessment: string,
   main: boolean,
   from: number,
@@ -227,14 +227,14 @@ function seedSessions(
 ): void {
   const log = (tester: DemoUser, startedAt: number, endedAt: number | null) => {
     schedule.add(endedAt ?? startedAt, (now) =>
-      createTestingSession(tx, { ...act, now }, assessment, {
+      createTestingSession(tx, { ...by, now }, assessment, {
         testerId: tester.id,
         ...(endedAt === null ? {} : { startedAt, endedAt }),
         note: random.pick(labels().sessionNotes),
       }),
     );
   };
-  const weeks = main ? Math.ceil((act.now - start) / (7 * DAY)) : 7;
+  const weeks = main ? Math.ceil((by.now - start) / (7 * DAY)) : 7;
   for (let week = 0; week < weeks; week += 1) {
     for (const tester of testers) {
       const day = from + (7 * week + random.between(0, 4)) * DAY;
@@ -242,5 +242,5 @@ function seedSessions(
       log(tester, startedAt, startedAt + random.between(6, 30) * (HOUR / 4));
     }
   }
-  if (main) log(testers.at(-1) as DemoUser, act.now - 100 * 60_000, null);
+  if (main) log(testers.at(-1) as DemoUser, by.now - 100 * 60_000, null);
 }

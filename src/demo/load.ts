@@ -1,4 +1,4 @@
-import { type Attribution, operatorAttribution } from '../auth/callers.ts';
+import { type Attribution, cliAttribution } from '../auth/callers.ts';
 import type { Keys } from '../auth/keys.ts';
 import type { ReadConnection, Transaction } from '../db/engine.ts';
 import { recordEvent } from '../domain/audit/record-event.ts';
@@ -30,38 +30,38 @@ export async function loadDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = operatorAttribution(now);
+  const by = cliAttribution(now);
   const { organizations, staff: staffAccounts } = organizationData();
   // Half a year ago, so that the data has a history.
   const start = mondayOf(now - 180 * DAY);
   const testers: DemoUser[] = [];
   for (const { name, email } of staffAccounts) {
     const passwordHash = email === staffAccounts[0].email ? secrets.of(email).hash : secrets.unknown;
-    const user = await createUser(tx, { ...act, now: start }, { name, email, passwordHash });
+    const user = await createUser(tx, { ...by, now: start }, { name, email, passwordHash });
     testers.push({ ...user, organizationId: null, admin: true });
   }
 
   const [main, other] = organizations;
   const schedule = new Schedule();
-  const context = { tx, act, schedule, secrets, evidence, testers, start };
+  const context = { tx, by, schedule, secrets, evidence, testers, start };
   const mainFacts = await loadOrganization(context, main);
   const otherFacts = await loadOrganization(context, other);
   await schedule.runUntil(now);
   const { organizationId: _none, admin: _admin, ...staff } = testers[0] as DemoUser;
   const first = mainFacts();
   const facts: DemoFacts = { ...first, users: { ...first.users, staff }, other: otherFacts() };
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: DEMO_LOADED_ACTION,
     object: ['organization', main.organization.uid],
     organizationId: facts.organization.id,
     before: null,
     after: facts,
   });
-  const oauthClients = await renewDemoClients(tx, act, staff.id, clientBaseUrl);
+  const oauthClients = await renewDemoClients(tx, by, staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => ({
     ...user,
     password: secrets.of(user.email).password,
-    token: await newToken(tx, act, keys, user),
+    token: await newToken(tx, by, keys, user),
   }));
   return { ...accounts, oauthClients };
 }
@@ -97,19 +97,19 @@ export async function renewDemo(
   clientBaseUrl: string,
   now: number,
 ): Promise<DemoManifest> {
-  const act = operatorAttribution(now);
-  const oauthClients = await renewDemoClients(tx, act, facts.users.staff.id, clientBaseUrl);
+  const by = cliAttribution(now);
+  const oauthClients = await renewDemoClients(tx, by, facts.users.staff.id, clientBaseUrl);
   const accounts = await mapAccounts(facts, async (user) => {
     const row = await tx.selectFrom('users').select('banned_at').where('id', '=', user.id).executeTakeFirst();
     if (row === undefined || row.banned_at !== null) return user;
     const { password, hash } = secrets.of(user.email);
-    await setPassword(tx, act, user.id, hash);
-    return { ...user, password, token: await newToken(tx, act, keys, user) };
+    await setPassword(tx, by, user.id, hash);
+    return { ...user, password, token: await newToken(tx, by, keys, user) };
   });
   return { ...accounts, oauthClients };
 }
 
-async function newToken(tx: Transaction, act: Attribution, keys: Keys, user: CreatedUser): Promise<string> {
+async function newToken(tx: Transaction, by: Attribution, keys: Keys, user: CreatedUser): Promise<string> {
   const request = { userId: user.id, kind: 'personal', expiresAt: null } as const;
-  return (await issueToken(tx, act, keys, request)).token;
+  return (await issueToken(tx, by, keys, request)).token;
 }

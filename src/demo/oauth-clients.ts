@@ -1,7 +1,7 @@
 import type { Attribution } from '../auth/callers.ts';
 import type { Transaction } from '../db/engine.ts';
 import {
-  createClient,
+  createOAuthClient,
   DOCS_CLIENT,
   DOCS_REDIRECT,
   renewClientSecret,
@@ -19,7 +19,7 @@ const REDIRECT = 'http://127.0.0.1/callback';
  */
 export async function renewDemoClients(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   staffId: number,
   clientBaseUrl: string,
 ): Promise<DemoClients> {
@@ -36,17 +36,17 @@ export async function renewDemoClients(
     implicit: { client_id: DOCS_CLIENT, redirect_uri: clientBaseUrl + DOCS_REDIRECT },
     confidential:
       known === undefined
-        ? await newClient(tx, act, staffId)
-        : { client_id: known.id, client_secret: await renewClientSecret(tx, act, known.id) },
+        ? await newClient(tx, by, staffId)
+        : { client_id: known.id, client_secret: await renewClientSecret(tx, by, known.id) },
   };
 }
 
 async function newClient(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   staffId: number,
 ): Promise<DemoClients['confidential']> {
-  const { id, secret } = await createClient(tx, act, {
+  const { id, secret } = await createOAuthClient(tx, by, {
     name: NAME,
     kind: 'confidential',
     redirectUris: [REDIRECT],

@@ -49,26 +49,27 @@ export function mondayOf(time: number): number {
 /** A user of the demo data. */
 export type DemoUser = CreatedUser & { organizationId: number | null; admin: boolean };
 
+/** The callers of users, who make hundreds of changes each. */
+const callers = new WeakMap<DemoUser, Omit<Caller, 'requestId'>>();
+
 /** Attributes a change to a user, as in a request of their own. */
 export function personAttribution(person: DemoUser, now: number): Attribution<Caller> {
-  const staff = person.organizationId === null;
-  const account = {
-    staff,
-    admin: person.admin,
-    assignedOrganizations: null,
-    organizationId: person.organizationId,
-  };
-  const actor: Caller = {
+  let caller = callers.get(person);
+  if (caller === undefined) callers.set(person, (caller = callerOf(person)));
+  return { actor: { ...caller, requestId: randomUUID() }, now };
+}
+
+function callerOf({ id, uid, organizationId, admin }: DemoUser): Omit<Caller, 'requestId'> {
+  const account = { staff: organizationId === null, admin, assignedOrganizations: null, organizationId };
+  return {
     ...account,
     kind: 'user',
-    userId: person.id,
-    uid: person.uid,
+    userId: id,
+    uid,
     credentialId: 'demo',
     // Reserved for documentation (RFC 5737).
-    address: `198.51.100.${10 + (person.id % 200)}`,
-    requestId: randomUUID(),
+    address: `198.51.100.${10 + (id % 200)}`,
     scopes: new Set(grantableScopes(account)),
     bounds: { allowedAddresses: null, expiresAt: null },
   };
-  return { actor, now };
 }

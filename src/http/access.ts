@@ -111,10 +111,10 @@ async function authenticate(
   { tokens, limiter, context }: AccessDependencies,
 ): Promise<AuthenticatedToken> {
   const now = context.clock();
-  const stranger = anonymousKey(request);
+  const clientKey = anonymousKey(request);
   try {
     const { token, email } = readCredential(request, schemes);
-    const identity = await tokens.authenticate(token, now, limiter.isExhausted(stranger, now));
+    const identity = await tokens.authenticate(token, now, limiter.isExhausted(clientKey, now));
     if (identity === undefined || (email !== undefined && identity.emailKey !== normalizeEmail(email)))
       throw invalidToken();
     const rights = serializeRights(identity);
@@ -125,7 +125,7 @@ async function authenticate(
     return identity;
   } catch (error) {
     if (error instanceof Problem && error.type === 'unauthorized')
-      enforceRateLimit(request, limiter, stranger, now);
+      enforceRateLimit(request, limiter, clientKey, now);
     throw error;
   }
 }

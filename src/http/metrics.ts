@@ -15,7 +15,7 @@ export function registerMetrics(app: FastifyInstance, { config, db }: Context, t
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
     name: 'assay_requests_total',
-    help: 'Requests answered, by operation and status.',
+    help: 'Completed requests by operation and status.',
     labelNames: ['operation', 'status'],
     registers,
   });

@@ -50,8 +50,8 @@ export function withHeaders<Body>(
   return new OperationResult(body, null, headers);
 }
 
-export function toOperationResult<Body>(answer: Body | OperationResult<Body>): OperationResult<Body> {
-  return answer instanceof OperationResult ? answer : new OperationResult(answer, null, {});
+export function toOperationResult<Body>(result: Body | OperationResult<Body>): OperationResult<Body> {
+  return result instanceof OperationResult ? result : new OperationResult(result, null, {});
 }
 
 /** Serializes the body with the schema of the reply's status. */

@@ -103,11 +103,11 @@ export function registerOperation(
         ? {}
         : {
             preValidation: async (request, reply) => {
-              const given = request.query as object;
-              if (request.body === undefined && bodyParameters?.some((name) => name in given) === true)
+              const parameters = request.query as object;
+              if (request.body === undefined && bodyParameters?.some((name) => name in parameters) === true)
                 request.body = {};
-              const answered = await repeats?.findStored(request, reply);
-              return answered && reply.send(applyResult(request, reply, answered, addressOf));
+              const replay = await repeats?.findStored(request, reply);
+              return replay && reply.send(applyResult(request, reply, replay, addressOf));
             },
           }),
       handler: async (request, reply) => {
@@ -120,9 +120,9 @@ export function registerOperation(
             ? (((unit, options) =>
                 db.write(unit, { ...options, signal: request.abortState })) satisfies Database['write'])
             : repeats.writerFor(request, reply, headers);
-        let answer: unknown;
+        let result: unknown;
         try {
-          answer = await handler(request, reply);
+          result = await handler(request, reply);
         } catch (error) {
           // The response was sent at the timeout, or the client has disconnected.
           if (error instanceof OperationAborted) return undefined;
@@ -130,11 +130,11 @@ export function registerOperation(
         }
         if (
           request.idempotentRequest !== undefined &&
-          !(answer instanceof OperationResult && answer.text !== undefined)
+          !(result instanceof OperationResult && result.text !== undefined)
         )
           throw new Error(`${id} has an idempotency key and did not return the result of write().`);
         if (ignored !== '') reply.header(IGNORED_HEADER, ignored);
-        return answer instanceof OperationResult ? applyResult(request, reply, answer, addressOf) : answer;
+        return result instanceof OperationResult ? applyResult(request, reply, result, addressOf) : result;
       },
     });
   }

@@ -244,15 +244,15 @@ interface FieldErrorBody {
 }
 
 /** Groups errors inside an array, which may be the body itself, by the index of the item. */
-function groupFieldErrors(faults: readonly FieldMessage[]): {
+function groupFieldErrors(errors: readonly FieldMessage[]): {
   failedValidation?: FieldErrorBody[];
   failedValidations?: { index: number; failedValidation: FieldErrorBody[] }[];
 } {
   const single: FieldErrorBody[] = [];
   const perItem = new Map<number, FieldErrorBody[]>();
-  for (const fault of faults) {
-    const body = { message: fault.message, property: fault.property, ...rejectedValueOf(fault) };
-    const index = /^(?:[^.]+\.)?(\d+)(?:\.|$)/.exec(fault.property)?.[1];
+  for (const error of errors) {
+    const body = { message: error.message, property: error.property, ...rejectedValueOf(error) };
+    const index = /^(?:[^.]+\.)?(\d+)(?:\.|$)/.exec(error.property)?.[1];
     const item = index === undefined ? single : perItem.get(Number(index));
     if (item === undefined) perItem.set(Number(index), [body]);
     else item.push(body);
@@ -267,7 +267,7 @@ function groupFieldErrors(faults: readonly FieldMessage[]): {
   };
 }
 
-function rejectedValueOf(fault: FieldMessage): { value?: string } {
-  if (fault.value === undefined) return {};
-  return { value: formatRejectedValue(fault.value) };
+function rejectedValueOf(error: FieldMessage): { value?: string } {
+  if (error.value === undefined) return {};
+  return { value: formatRejectedValue(error.value) };
 }

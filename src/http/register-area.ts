@@ -31,9 +31,9 @@ export type RouteRegistrar = (app: TypedInstance, context: Context) => void;
 
 /** Enforces the access rule of each route. Rejects unknown paths before reading anything else of the request. */
 export function enforceAccess(app: FastifyInstance, access: AccessDependencies): void {
-  const refuse = rejectUnknownPaths(app);
+  const rejectUnknown = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
-    if ((await refuse(request, reply)) !== undefined) return reply;
+    if ((await rejectUnknown(request, reply)) !== undefined) return reply;
     try {
       await authorizeRequest(request, access);
     } finally {
@@ -48,12 +48,12 @@ export function enforceAccess(app: FastifyInstance, access: AccessDependencies):
  * if the app listens.
  */
 export function allowOperator(app: FastifyInstance): void {
-  const refuse = rejectUnknownPaths(app);
+  const rejectUnknown = rejectUnknownPaths(app);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (app.server.listening)
       throw new Error('An app that treats every caller as the operator must not listen.');
-    if ((await refuse(request, reply)) !== undefined) return reply;
+    if ((await rejectUnknown(request, reply)) !== undefined) return reply;
     request.caller = operatorCaller(request.id);
     return undefined;
   });

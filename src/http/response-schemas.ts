@@ -55,12 +55,12 @@ export function describeResponses(
     ...(mayIgnore ? { [IGNORED_HEADER]: IgnoredPropertiesHeader } : {}),
   });
   return Object.fromEntries([
-    ...Object.entries(responses).map(([status, answer]) => [
+    ...Object.entries(responses).map(([status, response]) => [
       status,
       {
-        description: answer.description,
-        headers: headersOf(answer),
-        ...(answer.binary === true
+        description: response.description,
+        headers: headersOf(response),
+        ...(response.binary === true
           ? {
               content: {
                 [BINARY_TYPE]: {
@@ -73,21 +73,21 @@ export function describeResponses(
                 },
               },
             }
-          : answer.stream !== undefined
+          : response.stream !== undefined
             ? {
                 content: {
-                  [answer.stream.type]: {
-                    schema: { type: 'string', maxLength: MAX_FILE_SIZE, examples: [answer.stream.example] },
+                  [response.stream.type]: {
+                    schema: { type: 'string', maxLength: MAX_FILE_SIZE, examples: [response.stream.example] },
                   },
                 },
               }
-            : answer.schema === undefined
+            : response.schema === undefined
               ? { type: 'null' }
               : {
                   content: {
-                    [JSON_TYPE]: { schema: answer.schema },
+                    [JSON_TYPE]: { schema: response.schema },
                     ...Object.fromEntries(
-                      (answer.otherTypes ?? []).map((type) => [
+                      (response.otherTypes ?? []).map((type) => [
                         type,
                         { schema: { type: 'string', examples: DOWNLOAD_EXAMPLES[type] } },
                       ]),

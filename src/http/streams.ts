@@ -37,7 +37,7 @@ export function closeStreamsOnShutdown(app: FastifyInstance): void {
   });
 }
 
-/** How often a stream checks its credential, in ms: it ends within 15 s of the credential. */
+/** Interval at which a stream checks its credential, in ms: it ends at most 15 s after the credential does. */
 const LIVENESS_MILLISECONDS = 10_000;
 
 interface StreamOptions {

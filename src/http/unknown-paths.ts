@@ -46,8 +46,8 @@ export function rejectUnknownPaths(
       { source: 'method', headers: { allow } },
     );
     // All our error handlers are asynchronous, which the type does not say.
-    const answered: unknown = found.scope.errorHandler(problem, request, reply);
-    await answered;
+    const sent: unknown = found.scope.errorHandler(problem, request, reply);
+    await sent;
     return reply;
   };
 }

@@ -15,15 +15,15 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   const decoder = new StreamingTextDecoder();
   let text = '';
   let size = 0;
-  let whole = true;
+  let isComplete = true;
   for await (const chunk of source()) {
     const part = chunk.subarray(0, MAX_SAMPLE - size);
     text += decoder.decode(part);
     size += part.length;
-    whole = part.length === chunk.length;
-    if (!whole) break;
+    isComplete = part.length === chunk.length;
+    if (!isComplete) break;
   }
-  if (whole) text += decoder.end();
+  if (isComplete) text += decoder.end();
   const start = text.trimStart();
   if (start.startsWith('<')) {
     const root = rootOf(start);

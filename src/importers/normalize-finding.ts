@@ -83,11 +83,11 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
     cvssScore: calculatedScore ?? validScore(finding.cvssScore),
     cvssVector: calculatedScore === undefined ? null : (cvssVector as string),
     referenceUrls: uniqueIds(limited(finding.referenceUrls, MAX_IDS), cachedUrl),
-    evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((piece) => text(piece) || []),
+    evidence: limited(finding.evidence, MAX_EVIDENCE).flatMap((item) => text(item) || []),
     locations: limited(locations, MAX_STORED_LOCATIONS).flatMap(toStoredLocation),
     locationCount: locations.length,
   };
-  return { ...normalized, isTruncated: isTruncated };
+  return { ...normalized, isTruncated };
 }
 
 const UNCATEGORIZED_PAIR = [UNCATEGORIZED.parent, UNCATEGORIZED.display] as const;
@@ -138,9 +138,9 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
     ...(protocol === undefined ? {} : { protocol: sanitizeText(truncateText(protocol, MAX_VALUE)) }),
     ...(port === undefined ? {} : { port }),
   };
-  const faults: Parameters<typeof validateLocations>[1] = [];
-  const [valid] = validateLocations([short], faults);
-  if (valid !== undefined && faults.length === 0) return [valid];
+  const errors: Parameters<typeof validateLocations>[1] = [];
+  const [valid] = validateLocations([short], errors);
+  if (valid !== undefined && errors.length === 0) return [valid];
   // An invalid address is still shown as a location.
   const text = short.value?.trim() || short.address?.trim();
   return text ? [{ type: 'other', value: text, address: null, port: null, protocol: null }] : [];

@@ -18,9 +18,9 @@ export class ReportError extends Error {
   override name = 'ReportError';
   readonly location: SourceLocation;
 
-  constructor(message: string, place: SourceLocation = {}) {
+  constructor(message: string, location: SourceLocation = {}) {
     super(message);
-    this.location = place;
+    this.location = location;
   }
 }
 

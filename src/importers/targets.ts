@@ -12,7 +12,7 @@ const cachedAsset = memoize(resolveAsset, cacheKeyOf, CACHE_SIZE);
 const cachedCoverage = memoize(resolveCoverage, cacheKeyOf, CACHE_SIZE);
 const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 
-/** @returns the asset of a target: a host, or a web application at its origin; `null` if there is none */
+/** @returns the asset of a target: a host, or a web application at its origin; `null` if it has no asset */
 export function assetOfTarget(target: ScanTarget | undefined): AssetLocation | null {
   return target === undefined ? null : cachedAsset(target);
 }

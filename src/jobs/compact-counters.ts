@@ -3,7 +3,7 @@ import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 20_000;
-/** Deltas a transaction, so that other writers need not wait long. */
+/** Deltas per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 2_000;
 
 /** Adds counter deltas to their counters, so that reading a counter sums few rows. */
@@ -14,7 +14,7 @@ export const compactCountersJob = ({ db }: Context): JobHandler => ({
   async run({ signal }) {
     for (let compacted = BATCH_SIZE; compacted === BATCH_SIZE;) {
       signal.throwIfAborted();
-      // A read is cheaper than a transaction, and mostly there is nothing to do.
+      // A read is cheaper than a transaction, and there is rarely anything to do.
       const [delta] = await db.read.selectFrom('counter_deltas').select('id').limit(1).execute();
       compacted = delta === undefined ? 0 : await db.write((tx) => compactCounters(tx, BATCH_SIZE));
     }

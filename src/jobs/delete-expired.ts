@@ -13,9 +13,9 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 /** How long denied attempts stay in the audit log, unless changes stay there for less. */
 const DENIED_ATTEMPT_DAYS = 90;
-/** Never deleted: reloading the demo data reads what it was loaded from. */
+/** Never deleted: renewing the demo data reads it. */
 const DEMO_LOAD_ACTION = 'demo.load';
-/** Rows a transaction, so that other writers need not wait long. */
+/** Rows per transaction, so that other writers do not wait long. */
 const BATCH_ROWS = 500;
 
 export interface RetentionPeriods {

@@ -5,10 +5,10 @@ import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';
 
 const INTERVAL = 5 * 60_000;
-/** Sessions a transaction, so that other writers need not wait long. */
+/** Sessions per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 500;
 
-/** Ends testing sessions that have run for 24 hours. Readers treat them as ended before that. */
+/** Ends testing sessions that have been running for 24 hours. Until then, readers treat them as ended. */
 export const endOverdueTestingSessionsJob = ({ db, clock }: Context): JobHandler => ({
   kind: 'end-testing-sessions',
   interval: INTERVAL,

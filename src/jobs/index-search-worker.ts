@@ -6,7 +6,7 @@ import { indexPending } from '../db/vulnerability-search.ts';
 import { isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { lowerThreadPriority } from '../runtime/thread-priority.ts';
 
-/** Vulnerabilities a transaction: each takes about 0.2 ms to index, and now and then a merge of the index takes 40 ms. */
+/** Vulnerabilities per transaction. Indexing takes about 0.2 ms each, and an occasional merge of the index 40 ms. */
 const BATCH_SIZE = 100;
 
 /** Indexes queued vulnerabilities until the queue is empty, an import starts, or the parent sends a message. */

@@ -2,7 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 
-/** Milliseconds until a silent mail server is given up. */
+/** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;
 
 /** With the job runner's delays of ten seconds, twenty, and so on: five minutes in all. */

@@ -44,13 +44,13 @@ export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mai
 
 function mailText(url: string): string {
   return [
-    'You asked to reset the password of your Assay account.',
+    'You requested a password reset for your Assay account.',
     '',
     'Choose a new password within the next hour. The link works once:',
     '',
     url,
     '',
-    'If you did not ask for this, ignore this mail. Your password does not change.',
+    'If you did not request this, ignore this mail. Your password stays the same.',
     '',
   ].join('\n');
 }

@@ -11,7 +11,7 @@ import {
 } from '../domain/shared/jobs.ts';
 import type { Context } from '../runtime/context.ts';
 
-/** Milliseconds for which an instance owns a job without renewal: a job rests this long after a crash. */
+/** Milliseconds for which an instance owns a job without renewal, and the delay of the job after a crash. */
 const LEASE_DURATION = 60_000;
 const LEASE_RENEWAL_INTERVAL = 20_000;
 /** Milliseconds between polls for jobs that are due, and that other instances have added. */
@@ -198,7 +198,7 @@ export class JobRunner {
 
   async #renewLease(job: Job, lost: AbortController): Promise<void> {
     const { db, clock } = this.#context;
-    // During an outage of the database no instance can take the job: the lease continues, and is renewed the next time.
+    // While the database is unavailable, no instance can take the job: keep the lease, and renew it next time.
     const renewed = await db
       .write((tx) => extendLease(tx, job, this.#instance, clock() + LEASE_DURATION))
       .catch(() => true);

@@ -57,7 +57,7 @@ async function grant(
   consented: Parameters<Context['db']['write']>[0],
 ): Promise<ResponseParameters | undefined> {
   const now = clock();
-  const act = attributionOf(request, now);
+  const by = attributionOf(request, now);
   const { userId, organizationId } = session;
   const clientId = target.client.id;
   const sessionId = clientId === CONSOLE_CLIENT ? session.id : null;
@@ -72,7 +72,7 @@ async function grant(
     };
     return db.write(async (tx) =>
       (await consented(tx)) === true
-        ? { code: await issueAuthorizationCode(tx, act, { ...code, codeChallenge: codeChallenge ?? '' }) }
+        ? { code: await issueAuthorizationCode(tx, by, { ...code, codeChallenge: codeChallenge ?? '' }) }
         : undefined,
     );
   }
@@ -81,7 +81,7 @@ async function grant(
   const signed = await signAccessToken(db.read, keys, access, lifetime, now);
   const granted = await db.write(async (tx) => {
     if ((await consented(tx)) !== true) return false;
-    await storeAccessToken(tx, act, signed);
+    await storeAccessToken(tx, by, signed);
     return true;
   });
   if (!granted) return undefined;

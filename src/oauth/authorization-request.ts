@@ -89,7 +89,7 @@ export interface AuthorizationRequest {
   /** The requested scopes that the user and the client may have. */
   scopes: readonly Scope[];
   /** The other requested scopes. */
-  withheld: readonly string[];
+  deniedScopes: readonly string[];
 }
 
 /**
@@ -117,17 +117,20 @@ export function parseAuthorizationRequest(
 
   const scope = singleParameter(query, 'scope');
   const allowed = allowedScopes(scope, account);
-  if (allowed === undefined) throw new AuthorizationError('invalid_scope', 'scope has an unknown scope');
+  if (allowed === undefined) throw new AuthorizationError('invalid_scope', 'scope contains an unknown scope');
   const scopes = clientScopes(client, allowed);
   if (scopes.length === 0)
-    throw new AuthorizationError('invalid_scope', 'this account or this client may hold none of the scopes');
+    throw new AuthorizationError(
+      'invalid_scope',
+      'none of the requested scopes can be granted to this account and client',
+    );
   const requested = new Set(scope?.split(' ').filter((name) => name !== '') ?? []);
   const granted = new Set<string>(scopes);
   return {
     responseType,
     codeChallenge,
     scopes,
-    withheld: [...requested].filter((name) => !granted.has(name)),
+    deniedScopes: [...requested].filter((name) => !granted.has(name)),
   };
 }
 

@@ -34,7 +34,7 @@ type PageRequest = FastifyRequest<{ Querystring: AuthorizationQuery }>;
 /** Responds to a valid request, or sends the consent page. */
 type Decide = (
   approval: AuthorizationApproval,
-  withheld: readonly string[],
+  deniedScopes: readonly string[],
 ) => Promise<ResponseParameters | 'consent-page'>;
 
 /** The authorization endpoint (RFC 6749, section 3.1), for the code flow with PKCE and the implicit flow. */
@@ -46,9 +46,9 @@ export const registerAuthorize: RouteRegistrar = (app, context) => {
       schema: { hide: true, querystring: AuthorizationQuery },
     },
     async (request, reply) =>
-      handleAuthorization(context, request, reply, async (approval, withheld) => {
+      handleAuthorization(context, request, reply, async (approval, deniedScopes) => {
         const granted = await grantByStoredConsent(context, request, approval);
-        return granted ?? sendConsentPage(context, request, reply, approval, withheld);
+        return granted ?? sendConsentPage(context, request, reply, approval, deniedScopes);
       }),
   );
 
@@ -61,13 +61,13 @@ export const registerAuthorize: RouteRegistrar = (app, context) => {
     async (request, reply) => {
       const { decision, account, scopes: shown } = request.body;
       if (account === 'other') return switchAccount(context, request, reply);
-      return handleAuthorization(context, request, reply, async (approval, withheld) => {
+      return handleAuthorization(context, request, reply, async (approval, deniedScopes) => {
         if (decision === 'deny') throw new AuthorizationError('access_denied', 'the user denied the request');
         const shownScopes = shown?.split(' ');
         // The account may have more scopes now than when the page was shown.
         const scopes = approval.scopes.filter((scope) => shownScopes?.includes(scope) ?? true);
         if (decision === undefined || scopes.length === 0)
-          return sendConsentPage(context, request, reply, approval, withheld);
+          return sendConsentPage(context, request, reply, approval, deniedScopes);
         return grantByNewConsent(context, request, { ...approval, scopes });
       });
     },
@@ -91,13 +91,13 @@ async function handleAuthorization(
   if (session === null) return reply.redirect(signInPath(request.url), 303);
   let response: ResponseParameters | 'consent-page';
   try {
-    const { withheld, ...requested } = parseAuthorizationRequest(
+    const { deniedScopes, ...requested } = parseAuthorizationRequest(
       context,
       request.query,
       target.client,
       session,
     );
-    response = await decide({ session, target, ...requested }, withheld);
+    response = await decide({ session, target, ...requested }, deniedScopes);
   } catch (error) {
     const { code, message } = toAuthorizationError(context, request, error);
     response = { error: code, error_description: message };
@@ -117,7 +117,7 @@ function sendConsentPage(
   request: PageRequest,
   reply: FastifyReply,
   { session, target, scopes, responseType }: AuthorizationApproval,
-  withheld: readonly string[],
+  deniedScopes: readonly string[],
 ): 'consent-page' {
   void sendHtmlPage(
     request,
@@ -128,7 +128,7 @@ function sendConsentPage(
       redirectUri={target.redirectUri}
       session={session}
       scopes={scopes}
-      withheld={withheld}
+      deniedScopes={deniedScopes}
       lifetime={responseType === 'token' ? config.accessTokenLifetime : config.grantLifetime}
     />,
     { formTargets: formActionSources(target.redirectUri) },

@@ -12,7 +12,7 @@ interface ConsentPageProps {
   session: Session;
   scopes: readonly Scope[];
   /** The requested scopes that the account may not have. */
-  withheld: readonly string[];
+  deniedScopes: readonly string[];
   /** Maximum lifetime of the access, in milliseconds. */
   lifetime: number;
 }
@@ -24,7 +24,7 @@ export function ConsentPage({
   redirectUri,
   session,
   scopes,
-  withheld,
+  deniedScopes,
   lifetime,
 }: ConsentPageProps) {
   return (
@@ -49,9 +49,9 @@ export function ConsentPage({
             </li>
           ))}
         </ul>
-        {withheld.length > 0 && (
+        {deniedScopes.length > 0 && (
           <p class="hint">
-            It also requests <code>{withheld.join(' ')}</code>, which your account cannot grant.
+            It also requests <code>{deniedScopes.join(' ')}</code>, which your account cannot grant.
           </p>
         )}
         <p class="hint">

@@ -13,7 +13,7 @@ import { registerToken } from './token.ts';
 /** Seconds for which a browser may cache a preflight. */
 const PREFLIGHT_SECONDS = 600;
 
-/** Registers the endpoints that applications call directly: they take forms, return JSON and ignore cookies. */
+/** Registers the endpoints that applications call directly: they accept forms, return JSON and ignore cookies. */
 export function registerOAuthEndpoints(app: FastifyInstance, context: Context): void {
   const clients = new ClientCache(context.db);
   app.register(async (scope: FastifyInstance) => {

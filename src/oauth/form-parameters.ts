@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { SMALL_BODY_LIMIT } from '../http/json-bodies.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** All parameters but redirect URIs (RFC 6749, appendix A). */
+/** Parameters other than redirect URIs (RFC 6749, appendix A). */
 const PRINTABLE = /^[\x20-\x7e]*$/;
 const CONTROL = /\p{Cc}/u;
 

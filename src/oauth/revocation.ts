@@ -59,7 +59,7 @@ async function revokeAccessToken(
   await db
     .write((tx) => revokeToken(tx, attributionFor(credential), jti))
     .catch((error: unknown) => {
-      // Gone in the meantime, which is what was wanted.
+      // Already deleted.
       if (!(error instanceof DomainError && error.kind === 'not-found')) throw error;
     });
 }

@@ -249,7 +249,7 @@ function rethrowAsOAuthError(codeWhenDeleted: OAuthErrorCode): (error: unknown) 
     if (error.kind === 'forbidden')
       throw new OAuthError(
         'invalid_scope',
-        'The account or the client may have none of the requested scopes.',
+        'None of the requested scopes can be granted to this account and client.',
       );
     throw new OAuthError(codeWhenDeleted, 'The account is banned or deleted.');
   };

@@ -43,7 +43,7 @@ interface FieldProps {
 export function Field({ name, label, type = 'text', hint, error, required = true, ...rest }: FieldProps) {
   // The types have a separate set of attributes for each input type.
   const attributes = { type, ...rest } as InputHTMLAttributes;
-  const told = [
+  const descriptions = [
     ...(hint === undefined ? [] : [`${name}-hint`]),
     ...(error === undefined ? [] : [`${name}-error`]),
   ];
@@ -65,7 +65,7 @@ export function Field({ name, label, type = 'text', hint, error, required = true
         name={name}
         required={required}
         aria-invalid={error === undefined ? undefined : 'true'}
-        aria-describedby={told.length === 0 ? undefined : told.join(' ')}
+        aria-describedby={descriptions.length === 0 ? undefined : descriptions.join(' ')}
         {...attributes}
       />
     </div>

@@ -29,8 +29,8 @@ declare module 'fastify' {
 }
 
 /**
- * Registers routes that answer with pages: parses forms, checks their tokens, loads the session, and answers errors
- * with a page.
+ * Registers routes that return pages: parses forms, checks their tokens, loads the session, and returns errors as
+ * pages.
  */
 export function registerPages(
   app: FastifyInstance,
@@ -58,12 +58,7 @@ export function registerPages(
       // Defence in depth: over plain http, and from other ports of the same host, others can set the cookie as
       // well.
       else if (isCrossSite(request))
-        done(
-          new Problem(
-            'forbidden',
-            'This form was sent by another site. Open the page here, and send it there.',
-          ),
-        );
+        done(new Problem('forbidden', 'The form was submitted by another site. Submit it from this site.'));
       else scope.csrfProtection(request, reply, done);
     });
     scope.setErrorHandler(async (error: FastifyError, request, reply) =>
@@ -137,14 +132,14 @@ function pageProblem(error: FastifyError): Problem {
   if (error.code?.startsWith('FST_CSRF_')) {
     return new Problem(
       'forbidden',
-      'This form is too old, or your browser did not send the cookie that belongs to it. Go back, load the page again, and send it once more.',
+      'The form has expired, or your browser did not send its cookie. Go back, reload the page and submit the form again.',
     );
   }
   const problem = toProblem(error, SERVER_AREA);
   if (problem.type !== 'unsupported-media-type') return problem;
   return new Problem(
     problem.type,
-    'A page takes forms only: Content-Type: application/x-www-form-urlencoded.',
+    'Pages accept forms only. Send Content-Type: application/x-www-form-urlencoded.',
   );
 }
 

@@ -1,8 +1,8 @@
 interface SemaphoreOptions {
   permits: number;
-  /** The most callers that may wait; by default any number. */
+  /** Maximum number of waiting callers; unlimited by default. */
   maxWaiting?: number;
-  /** Milliseconds that a caller waits; by default for ever. */
+  /** Milliseconds that a caller waits; unlimited by default. */
   timeout?: number;
   /** Creates the error of a caller that cannot have a permit. */
   createError(waiting: number): Error;

@@ -235,15 +235,15 @@ function throwProviderError(error: unknown): never {
   // Thrown by `fetch` for a connection that fails.
   if (error instanceof TypeError && error.cause instanceof Error) {
     const { code } = error.cause as NodeJS.ErrnoException;
-    throw new ProviderError('unreachable', withDetail('the request to it failed', code ?? error.message));
+    throw new ProviderError('unreachable', withDetail('the request failed', code ?? error.message));
   }
   if (error instanceof Error)
     throw new ProviderError('wrong', withDetail('its response is invalid', error.message));
   throw new ProviderError('wrong', 'its response is invalid');
 }
 
-function withDetail(what: string, detail: string | undefined): string {
-  return detail === undefined || detail === '' ? what : `${what} (${sanitizeDetail(detail)})`;
+function withDetail(problem: string, detail: string | undefined): string {
+  return detail === undefined || detail === '' ? problem : `${problem} (${sanitizeDetail(detail)})`;
 }
 
 /** Fits untrusted text on one line of the log. */

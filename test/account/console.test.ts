@@ -13,11 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('The console', () => {
-  it('is for who signed in, who come back to where they were going', async () => {
-    const stranger = createFormClient(server);
-    expect((await stranger.get('/')).location).toBe(`${server.origin}/sign-in`);
-    expect((await stranger.get('/vulnerabilities/7?open=8')).location).toBe(
+describe('Console', () => {
+  it('redirects to the sign-in, and from there back to the requested page', async () => {
+    const anonymous = createFormClient(server);
+    expect((await anonymous.get('/')).location).toBe(`${server.origin}/sign-in`);
+    expect((await anonymous.get('/vulnerabilities/7?open=8')).location).toBe(
       `${server.origin}/sign-in?to=%2Fvulnerabilities%2F7%3Fopen%3D8`,
     );
     for (const path of ['/', '/vulnerabilities', '/assets/5f0c1e2d', '/people']) {
@@ -28,7 +28,7 @@ describe('The console', () => {
     }
   });
 
-  it('loads files that may be kept for ever, packed for who reads that', async () => {
+  it('serves immutable assets, compressed if the client accepts it', async () => {
     const { text } = await visitor.get('/');
     const script = /src="([^"]+\.js)"/.exec(text)?.[1] ?? '';
     const file = await createFormClient(server).get(script, { 'accept-encoding': 'br' });

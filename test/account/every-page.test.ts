@@ -10,7 +10,7 @@ import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-/** For programs, which have no cookie. */
+/** Endpoints for programs, which have no cookies. */
 const ENDPOINTS = ['/oauth/token', '/oauth/revoke', '/oauth/introspect'];
 
 let now = Date.UTC(2026, 5, 1);
@@ -44,12 +44,12 @@ const tokenOn = async (visitor: FormClient, path: string): Promise<string> =>
   /name="_csrf" value="([^"]+)"/.exec((await visitor.open(path)).text)?.[1] ?? '';
 
 describe('Every form', () => {
-  it('is refused without its token, with that of another session, and with that of before the sign-in', async () => {
-    const stranger = createFormClient(server);
-    const early = await tokenOn(stranger, '/sign-in');
+  it('is rejected without its CSRF token, with that of another session, and with that from before the sign-in', async () => {
+    const anonymous = createFormClient(server);
+    const early = await tokenOn(anonymous, '/sign-in');
     const others = await tokenOn(await signedIn(), '/account');
     const visitor = await signedIn();
-    const secret = stranger.cookies.get('assay-form') ?? '';
+    const secret = anonymous.cookies.get('assay-form') ?? '';
     expect(forms().length).toBeGreaterThan(25);
     for (const path of forms()) {
       for (const token of ['', others, early]) {
@@ -62,24 +62,24 @@ describe('Every form', () => {
     expect((await visitor.get('/account')).status).toBe(200);
   });
 
-  it('is refused when another site sends it, even with its token', async () => {
+  it('is rejected from another site, even with its token', async () => {
     const visitor = await signedIn();
     const token = await tokenOn(visitor, '/account');
     for (const path of forms()) {
       for (const site of ['cross-site', 'same-site']) {
-        const answer = await visitor.post(path, { _csrf: token }, { 'sec-fetch-site': site });
-        expect(`${path} ${answer.status}`).toBe(`${path} 403`);
+        const response = await visitor.post(path, { _csrf: token }, { 'sec-fetch-site': site });
+        expect(`${path} ${response.status}`).toBe(`${path} 403`);
       }
     }
     for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { 'sec-fetch-site': 'none' }, undefined]) {
-      const answer = await visitor.post('/account/name', { _csrf: token, name: 'Ada' }, headers);
-      expect(answer.status).toBe(303);
+      const response = await visitor.post('/account/name', { _csrf: token, name: 'Ada' }, headers);
+      expect(response.status).toBe(303);
     }
   });
 });
 
-describe('Every page that takes a form', () => {
-  it('takes nothing else, before it looks whose form it is', async () => {
+describe('Every page with a form', () => {
+  it('returns 415 for other types before it checks the CSRF token', async () => {
     const visitor = await signedIn();
     for (const path of forms()) {
       const { status, text } = await visitor.post(path, {}, { 'content-type': 'application/json' });
@@ -89,8 +89,8 @@ describe('Every page that takes a form', () => {
   });
 });
 
-describe('Every page of the account', () => {
-  it('has the way out in its head, announces nothing that a link invents, and is kept by no browser', async () => {
+describe('Every account page', () => {
+  it('has a sign-out button, ignores unknown notices in the URL, and is not cached', async () => {
     const visitor = await signedIn();
     const pages = pathsOf('GET', (access) => access === 'session');
     expect(pages.length).toBeGreaterThan(6);
@@ -107,8 +107,8 @@ describe('Every page of the account', () => {
   });
 });
 
-describe('Every field of a password', () => {
-  it('hides what is typed, and lets a password manager fill it in', async () => {
+describe('Every password field', () => {
+  it('hides the input and supports password managers', async () => {
     const world = createFixtures(server);
     const { clock, keys, db } = server.context;
     const account = await world.account();
@@ -117,14 +117,14 @@ describe('Every field of a password', () => {
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     now += 600_000;
-    const stranger = createFormClient(server);
+    const anonymous = createFormClient(server);
     const pages = {
-      '/sign-in': ['current-password', stranger],
+      '/sign-in': ['current-password', anonymous],
       [invitationUrl(server.origin, keys.secret, { uid, invitedAt: now - 600_000 })]: [
         'new-password',
-        stranger,
+        anonymous,
       ],
-      [passwordResetUrl(server.origin, reset.secret)]: ['new-password', stranger],
+      [passwordResetUrl(server.origin, reset.secret)]: ['new-password', anonymous],
       '/account/password': ['current-password new-password', visitor],
       '/account/security': ['current-password', visitor],
     } as const satisfies Record<string, readonly [string, FormClient]>;
@@ -141,8 +141,8 @@ describe('Every field of a password', () => {
   });
 });
 
-describe('Half a sign-in', () => {
-  it('opens no page and takes no form that is for people who signed in', async () => {
+describe('A session before the second factor', () => {
+  it('opens no page and accepts no form of signed-in users', async () => {
     const account = await createFixtures(server).account();
     const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
@@ -152,12 +152,12 @@ describe('Half a sign-in', () => {
     const token = await tokenOn(half, '/sign-in/second-factor');
     const isForSessions = (access: unknown) => access === 'session';
     expect(pathsOf('POST', isForSessions).length).toBeGreaterThan(10);
-    const answers = [
+    const responses = [
       ...(await Promise.all(pathsOf('GET', isForSessions).map((path) => half.get(path)))),
       ...(await Promise.all(pathsOf('POST', isForSessions).map((path) => half.post(path, { _csrf: token })))),
       await half.get('/passkeys/options?for=confirm'),
     ];
-    for (const { status, location, text } of answers) {
+    for (const { status, location, text } of responses) {
       expect(status).toBe(303);
       expect(location).toMatch(new RegExp(`^${server.origin}/sign-in(\\?|$)`));
       expect(text).toBe('');

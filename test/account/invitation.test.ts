@@ -3,7 +3,7 @@ import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { verifyPassword } from '../../src/auth/passwords.ts';
 import { randomText } from '../../src/auth/secrets.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { renewInvitation } from '../../src/domain/users/invitations.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 const row = (id: number) =>
   server.context.db.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
 
-/** An invited user of an organization, and the path of their link. */
+/** Creates an invited user of an organization. @returns the user and the path of their link */
 async function newInvitation() {
   const organization = await world.organization();
   const invited = await world.invited({ organization: organization.uid });
@@ -40,8 +40,8 @@ async function accept(visitor: FormClient, path: string, fields: Record<string, 
   return visitor.submit(page, { name: 'Ada Lovelace', password: PASSWORD, ...fields }, '/invitation');
 }
 
-describe('An invitation', () => {
-  it('opens a page that says who is invited, by whom and as whom', async () => {
+describe('Invitation', () => {
+  it('shows the invited address and the organization', async () => {
     const { path, email, organization } = await newInvitation();
     const page = await createFormClient(server).get(path);
     expect(page.status).toBe(200);
@@ -52,12 +52,12 @@ describe('An invitation', () => {
     expect(page.text).toContain('/assets/clean-address.js');
   });
 
-  it('is accepted with a name and a password, signs in, and leads to the account', async () => {
+  it('is accepted with a name and a password, signs in, and redirects to the account', async () => {
     const { path, id, email } = await newInvitation();
     const visitor = createFormClient(server);
-    const answer = await accept(visitor, path, { name: '  Ada Lovelace ' });
-    expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/`);
+    const response = await accept(visitor, path, { name: '  Ada Lovelace ' });
+    expect(response.status).toBe(303);
+    expect(response.location).toBe(`${server.origin}/`);
     expect((await visitor.get('/account')).text).toContain('Ada Lovelace');
     const user = await row(id);
     expect(user).toMatchObject({ name: 'Ada Lovelace', accepted_at: now });
@@ -70,7 +70,7 @@ describe('An invitation', () => {
     ]);
   });
 
-  it('leads to the second factor where the organization wants one', async () => {
+  it('redirects to the second factor if the organization requires one', async () => {
     const { path, organization } = await newInvitation();
     await server.context.db.write((tx) =>
       tx
@@ -80,12 +80,12 @@ describe('An invitation', () => {
         .execute(),
     );
     const visitor = createFormClient(server);
-    const answer = await accept(visitor, path);
-    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
+    const response = await accept(visitor, path);
+    expect(response.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
-  it('signs out whoever was signed in with this browser', async () => {
+  it('signs out the previous user of the browser', async () => {
     const other = await world.account();
     const visitor = createFormClient(server);
     await visitor.signIn(other.email, other.password);
@@ -102,69 +102,69 @@ describe('An invitation', () => {
     expect(accepted?.user_id).toBe(id);
   });
 
-  it('is not spent by a token that an operator makes', async () => {
+  it('stays valid when an operator creates a token for the user', async () => {
     const { path, id, email } = await newInvitation();
     const { token } = await world.token(id);
     expect((await row(id))?.accepted_at).toBeNull();
-    const answer = await accept(createFormClient(server), path);
-    expect(answer.location).toBe(`${server.origin}/`);
+    const response = await accept(createFormClient(server), path);
+    expect(response.location).toBe(`${server.origin}/`);
     expect((await createFormClient(server).signIn(email, PASSWORD)).status).toBe(303);
     const call = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
     expect(call.status).toBe(404);
   });
 
-  it('is over for who was banned, and cannot be renewed then', async () => {
+  it('ends with a ban, and cannot be renewed then', async () => {
     const { path, id } = await newInvitation();
     await world.token(id);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), id));
     expect((await createFormClient(server).get(path)).status).toBe(410);
     await expect(
       server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id)),
     ).rejects.toMatchObject({ kind: 'forbidden', message: 'This user is banned.' });
   });
 
-  it('is good once: the link then says so with 410', async () => {
+  it('is accepted once: the link then returns 410', async () => {
     const { path, id } = await newInvitation();
     const late = createFormClient(server);
     const page = await late.open(path);
     await accept(createFormClient(server), path);
     const { password_hash } = (await row(id)) ?? {};
-    const answer = await late.submit(
+    const response = await late.submit(
       page,
       { name: 'Eve', password: 'another four random words' },
       '/invitation',
     );
-    expect(answer.status).toBe(410);
-    expect(answer.text).toContain(DEAD);
+    expect(response.status).toBe(410);
+    expect(response.text).toContain(DEAD);
     expect(await row(id)).toMatchObject({ name: 'Ada Lovelace', password_hash });
     expect((await createFormClient(server).get(path)).status).toBe(410);
   });
 
-  it('has one winner when it is accepted twice at once', async () => {
+  it('is accepted once when submitted concurrently', async () => {
     const { path, id } = await newInvitation();
     const visitors = Array.from({ length: 4 }, () => createFormClient(server));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       visitors.map((visitor, index) => accept(visitor, path, { name: `Name ${index}` })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410]);
-    const winner = answers.findIndex(({ status }) => status === 303);
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410]);
+    const winner = responses.findIndex(({ status }) => status === 303);
     expect(await row(id)).toMatchObject({ name: `Name ${winner}` });
   });
 
-  it('ends a week after it was made', async () => {
+  it('expires after a week', async () => {
     const { path, id } = await newInvitation();
     now += WEEK - 1;
     const visitor = createFormClient(server);
     const page = await visitor.open(path);
     expect(page.status).toBe(200);
     now += 1;
-    const answer = await visitor.submit(page, { name: 'Ada', password: PASSWORD }, '/invitation');
-    expect(answer.status).toBe(410);
+    const response = await visitor.submit(page, { name: 'Ada', password: PASSWORD }, '/invitation');
+    expect(response.status).toBe(410);
     expect((await visitor.get(path)).status).toBe(410);
     expect(await row(id)).toMatchObject({ accepted_at: null, password_hash: null });
   });
 
-  it('is another link once it is renewed, and the one before is like none', async () => {
+  it('gets a new link when it is renewed, and the old one returns 404', async () => {
     const { path, id, uid } = await newInvitation();
     now += WEEK;
     const renewed = await server.context.db.write((tx) => renewInvitation(tx, cliAttribution(now), id));
@@ -182,16 +182,16 @@ describe('An invitation', () => {
     ).rejects.toMatchObject({ kind: 'forbidden' });
   });
 
-  it('tells nothing to who does not hold the link', async () => {
+  it('reveals nothing without the right secret', async () => {
     const { uid, path } = await newInvitation();
     const accepted = await world.account();
     const body = async (token: string) => {
       const page = await createFormClient(server).get(`/invitation?token=${token}`);
       return { status: page.status, text: page.text.replace(/value="[^"]*"/g, '') };
     };
-    const nobody = await body(`unobody.${randomText(43)}`);
-    expect(nobody.status).toBe(404);
-    expect(nobody.text).toContain(DEAD);
+    const unknown = await body(`unobody.${randomText(43)}`);
+    expect(unknown.status).toBe(404);
+    expect(unknown.text).toContain(DEAD);
     for (const token of [
       `${uid}.${randomText(43)}`,
       `${accepted.uid}.${randomText(43)}`,
@@ -200,25 +200,25 @@ describe('An invitation', () => {
       '%00.a',
       '',
     ]) {
-      expect(await body(token)).toEqual(nobody);
+      expect(await body(token)).toEqual(unknown);
     }
     expect((await createFormClient(server).get('/invitation')).status).toBe(404);
   });
 
-  it('of a user who was deleted is like none', async () => {
+  it('returns 404 for a deleted user', async () => {
     const { path, id } = await newInvitation();
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', id).execute());
     expect((await createFormClient(server).get(path)).status).toBe(404);
   });
 
-  it('needs no password where the organization signs in through its provider', async () => {
+  it('requires no password if the organization uses single sign-on only', async () => {
     const { path, id, organization } = await newInvitation();
     const visitor = createFormClient(server);
     const form = await visitor.open(path);
     await world.ssoOnly(organization.uid);
     expect((await visitor.get(path)).text).toContain('href="/sign-in/organization"');
-    const answer = await visitor.submit(form, { name: 'Ada', password: PASSWORD }, '/invitation');
-    expect(answer.text).toContain('href="/sign-in/organization"');
+    const response = await visitor.submit(form, { name: 'Ada', password: PASSWORD }, '/invitation');
+    expect(response.text).toContain('href="/sign-in/organization"');
     expect(await row(id)).toMatchObject({ accepted_at: null, password_hash: null });
   });
 
@@ -230,32 +230,32 @@ describe('An invitation', () => {
     [{ password: 'password1234' }, 'too easy to guess'],
   ])('shows the form again for %j', async (fields: Record<string, string>, words) => {
     const { path, id } = await newInvitation();
-    const answer = await accept(createFormClient(server), path, fields);
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain(words);
-    if (fields['name'] === undefined) expect(answer.text).toContain('value="Ada Lovelace"');
-    expect(answer.text).not.toContain(fields['password'] ?? PASSWORD);
+    const response = await accept(createFormClient(server), path, fields);
+    expect(response.status).toBe(422);
+    expect(response.text).toContain(words);
+    if (fields['name'] === undefined) expect(response.text).toContain('value="Ada Lovelace"');
+    expect(response.text).not.toContain(fields['password'] ?? PASSWORD);
     expect(await row(id)).toMatchObject({ accepted_at: null });
   });
 
-  it('does not take a password that is made of the name', async () => {
+  it('rejects a password made of the name', async () => {
     const { path } = await newInvitation();
-    const answer = await accept(createFormClient(server), path, { password: 'AdaLovelace1' });
-    expect(answer.status).toBe(422);
+    const response = await accept(createFormClient(server), path, { password: 'AdaLovelace1' });
+    expect(response.status).toBe(422);
   });
 
-  it('does not take a form without its token', async () => {
+  it('rejects a form without its CSRF token', async () => {
     const { path } = await newInvitation();
     const token = path.split('token=')[1] ?? '';
-    const answer = await createFormClient(server).post('/invitation', {
+    const response = await createFormClient(server).post('/invitation', {
       token,
       name: 'Eve',
       password: PASSWORD,
     });
-    expect(answer.status).toBe(403);
+    expect(response.status).toBe(403);
   });
 
-  it('leaves no trace of the link in the log', async () => {
+  it('logs no secret of the link', async () => {
     const { path } = await newInvitation();
     await accept(createFormClient(server), path);
     const token = path.split('token=')[1] ?? '';

@@ -29,25 +29,25 @@ beforeEach(async () => {
 
 const owner = () => ({ userId: account.id, organizationId: null });
 
-interface Held {
-  /** Resolves once a request has looked at all that it wants to know, and is about to change something. */
+interface DelayedWrites {
+  /** Resolves when a request has read everything it needs and is about to write. */
   inside: Promise<void>;
-  /** Lets it go on. */
+  /** Lets the request continue. */
   release(): void;
 }
 
 /**
- * Holds back what the server writes once an attempt of the subject is counted, as if the database were slow to take it.
- * A request counts its attempt first; what it writes then, it writes for what it saw before.
+ * Delays the server's writes after an attempt of the subject is counted, like a slow database. A request
+ * counts its attempt first; later writes are based on what it read before.
  */
-function holdWrites(subject: string): Held {
+function delayWrites(subject: string): DelayedWrites {
   const { db } = server.context;
   const { write } = db;
   let enter: () => void = () => undefined;
   let release = enter;
   const inside = new Promise<void>((resolve) => (enter = resolve));
   const released = new Promise<void>((resolve) => (release = resolve));
-  db.write = async (unit) => {
+  db.write = async (transaction) => {
     const counted = await db.read
       .selectFrom('throttled_attempts')
       .select('subject')
@@ -57,18 +57,18 @@ function holdWrites(subject: string): Held {
       enter();
       await released;
     }
-    return write(unit);
+    return write(transaction);
   };
   return {
     inside: inside.finally(() => {
-      // What the owner does meanwhile is not held.
+      // Writes of the owner meanwhile are not delayed.
       db.write = write;
     }),
     release,
   };
 }
 
-/** What a link for a new password does. */
+/** Resets the password as a reset link does. */
 const resetPassword = () =>
   server.context.db.write(async (tx) => {
     await setPassword(tx, cliAttribution(now), account.id, ownersHash);
@@ -81,67 +81,67 @@ async function signedIn(): Promise<FormClient> {
   return visitor;
 }
 
-/** It leads to the sign-in page: its password was right, and what it was to be right for is gone. */
+/** Expects a redirect to the sign-in page: the password was right, but is no longer valid. */
 function expectRefused({ status, location }: FormPage): void {
   expect({ status, location }).toEqual({ status: 303, location: `${server.origin}/sign-in` });
 }
 
-describe('While a request waits', () => {
-  it('a password that is replaced signs nobody in any more', async () => {
+describe('Changes while a request waits', () => {
+  it('reject a sign-in with a replaced password', async () => {
     const thief = createFormClient(server);
     const page = await thief.open('/sign-in');
     const { email, password } = account;
-    const held = holdWrites(signInSubject(email));
+    const delayed = delayWrites(signInSubject(email));
     const late = thief.submit(page, { email, password }, '/sign-in');
-    await held.inside;
+    await delayed.inside;
     await resetPassword();
-    held.release();
+    delayed.release();
     expectRefused(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
-  it('a password that an organization refuses from now on signs nobody in any more', async () => {
+  it('reject a sign-in with a password after the organization disables passwords', async () => {
     const organization = await createFixtures(server).organization();
     const { email, password } = await createFixtures(server).account({ organization: organization.uid });
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
-    const held = holdWrites(signInSubject(email));
+    const delayed = delayWrites(signInSubject(email));
     const late = visitor.submit(page, { email, password }, '/sign-in');
-    await held.inside;
+    await delayed.inside;
     await createFixtures(server).ssoOnly(organization.uid);
-    held.release();
+    delayed.release();
     expectRefused(await late);
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
-  it('a session that ends changes no password any more', async () => {
+  it('reject a change of the password by an ended session', async () => {
     const thief = await signedIn();
     const page = await thief.open('/account/password');
     const fields = { current: account.password, password: THIEFS };
-    const held = holdWrites(signInSubject(account.email));
+    const delayed = delayWrites(signInSubject(account.email));
     const late = thief.submit(page, fields, '/account/password');
-    await held.inside;
+    await delayed.inside;
     await resetPassword();
-    held.release();
+    delayed.release();
     expectRefused(await late);
     expect((await createFormClient(server).signIn(account.email, THIEFS)).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, OWNERS)).status).toBe(303);
   });
 
-  it('a session that ends does not come back by confirming it', async () => {
+  it('reject the confirmation of an ended session', async () => {
     const thief = await signedIn();
     now += 600_000;
     const page = await thief.open('/account/security');
-    const held = holdWrites(`second-factor:${account.id}`);
+    const delayed = delayWrites(`second-factor:${account.id}`);
     const late = thief.submit(page, { proof: account.password }, '/account/security/confirm');
-    await held.inside;
+    await delayed.inside;
     await server.context.db.write((tx) => endSessions(tx, cliAttribution(now), owner(), null));
-    held.release();
+    delayed.release();
     expectRefused(await late);
     expect((await thief.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
-  it('a session that ends changes no second factor any more', async () => {
+  it('reject a change of second factors by an ended session', async () => {
     await signedIn();
     const { db, keys } = server.context;
     const { id } = await db.read

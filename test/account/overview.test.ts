@@ -18,8 +18,8 @@ async function visitorFor(account: { email: string; password: string }) {
   return visitor;
 }
 
-describe('The account page', () => {
-  it('says who one is, when one signed in, and what can act for the account', async () => {
+describe('Account page', () => {
+  it('shows the user, the time of the sign-in, and what can act for the account', async () => {
     const { uid, name } = await world.organization();
     const account = await world.account({ organization: uid, admin: true, name: 'Ada Lovelace' });
     await world.token(account.id);
@@ -42,19 +42,19 @@ describe('The account page', () => {
     }
   });
 
-  it('leads to the documentation, where the tokens are used', async () => {
+  it('links to the documentation', async () => {
     const { text } = await (await visitorFor(await world.account())).get('/account');
     expect(text).toContain('<a href="/docs">API docs</a>');
   });
 
-  it.each(['/account/nothing', '/sign-in/nothing'])('has a page for who mistypes %s', async (path) => {
+  it.each(['/account/nothing', '/sign-in/nothing'])('returns a 404 page for %s', async (path) => {
     const { status, headers, text } = await createFormClient(server).get(path);
     expect(status).toBe(404);
     expect(headers.get('content-type')).toContain('text/html');
     expect(text).toContain('The page does not exist');
   });
 
-  it('does not tell of a password where there is none', async () => {
+  it('hides the password section for accounts without one', async () => {
     const account = await world.account();
     const visitor = await visitorFor(account);
     await server.context.db.write((tx) =>
@@ -63,7 +63,7 @@ describe('The account page', () => {
     expect((await visitor.get('/account')).text).toContain('Not used: your organization signs you in');
   });
 
-  it('has a title also for who has no name', async () => {
+  it('has a title for users without a name', async () => {
     const { text } = await (await visitorFor(await world.account())).get('/account');
     expect(text).toContain('<h1>Your account</h1>');
     expect(text).toContain('Platform staff');
@@ -73,8 +73,8 @@ describe('The account page', () => {
     const account = await world.account();
     const visitor = await visitorFor(account);
     const page = await visitor.open('/account');
-    const answer = await visitor.submit(page, { name: ' <b>Ada</b> & co ' }, '/account/name');
-    const after = await visitor.open(answer.location ?? '');
+    const response = await visitor.submit(page, { name: ' <b>Ada</b> & co ' }, '/account/name');
+    const after = await visitor.open(response.location ?? '');
     expect(after.text).toContain('Name updated.');
     expect(after.text).toContain('&lt;b>Ada&lt;/b> &amp; co');
     const event = (await world.auditEvents()).findLast(({ action }) => action === 'user.rename');
@@ -85,7 +85,7 @@ describe('The account page', () => {
     });
   });
 
-  it('takes out of a name what turns the text around it', async () => {
+  it('removes bidirectional control characters from a name', async () => {
     const visitor = await visitorFor(await world.account());
     const page = await visitor.open('/account');
     await visitor.submit(page, { name: 'Ada \u202egnp.exe\u2069' }, '/account/name');
@@ -97,11 +97,11 @@ describe('The account page', () => {
     ['x'.repeat(256), 'at most 255 characters'],
     ['\u202e\u2066', 'The name must not be empty.'],
     ['\u200b\u3164\u2800', 'The name must contain a visible character.'],
-  ])('does not take the name "%s"', async (name, words) => {
+  ])('rejects the name "%s"', async (name, words) => {
     const visitor = await visitorFor(await world.account({ name: 'Ada' }));
-    const answer = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain(words);
+    const response = await visitor.submit(await visitor.open('/account'), { name }, '/account/name');
+    expect(response.status).toBe(422);
+    expect(response.text).toContain(words);
     expect((await visitor.get('/account')).text).toContain('<h1>Ada</h1>');
   });
 });

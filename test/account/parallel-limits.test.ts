@@ -7,12 +7,12 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  // On a slow machine, 130 who wait for one row wait long.
+  // On a slow machine, 130 concurrent updates of one row take long.
   server = await startTestServer({ requestTimeout: 120_000 });
 });
 afterAll(() => server.close());
 
-it('A person has 100 tokens, also when they ask for 130 at the same time', async () => {
+it('Limits an account to 100 tokens when 130 are requested concurrently', async () => {
   const { db } = server.context;
   const account = await createFixtures(server).account();
   const visitor = createFormClient(server);
@@ -23,17 +23,17 @@ it('A person has 100 tokens, also when they ask for 130 at the same time', async
   const before = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
   const pages = await Promise.all(Array.from({ length: 130 }, () => visitor.post('/account/tokens', fields)));
   const rows = await db.read.selectFrom('tokens').select('id').where('user_id', '=', account.id).execute();
-  const made = pages.filter((page) => page.text.includes('Token created'));
-  const told = pages.filter(({ text: page }) =>
+  const created = pages.filter((page) => page.text.includes('Token created'));
+  const rejected = pages.filter(({ text: page }) =>
     page.includes('you already have 100 tokens, which is the limit'),
   );
   expect(rows.length).toBe(100);
-  expect(made).toHaveLength(100 - before.length);
-  expect(told).toHaveLength(130 - made.length);
-  expect(new Set(told.map(({ status }) => status))).toEqual(new Set([422]));
+  expect(created).toHaveLength(100 - before.length);
+  expect(rejected).toHaveLength(130 - created.length);
+  expect(new Set(rejected.map(({ status }) => status))).toEqual(new Set([422]));
 });
 
-it('A person has at most 20 passkeys, also when 30 are added at the same time', async () => {
+it('Limits an account to 20 passkeys when 30 are added concurrently', async () => {
   const { db, clock } = server.context;
   const account = await createFixtures(server).account();
   const now = clock();

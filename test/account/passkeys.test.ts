@@ -21,7 +21,7 @@ async function signedIn(organization?: string) {
   return { ...account, owner };
 }
 
-/** Adds a passkey in the session of someone who has just signed in. */
+/** Adds a passkey in the session of a user who has just signed in. */
 async function add(owner: FormClient, device: SoftwareAuthenticator, deviation?: Deviation) {
   const page = await owner.open(SECURITY);
   const credential = device.make(await passkeyOptions(owner, 'add'), deviation);
@@ -35,14 +35,14 @@ async function accountWithPasskey(organization?: string) {
   return { ...account, device, page };
 }
 
-/** Signs in with a passkey alone. */
+/** Signs in with a passkey only. */
 async function use(device: SoftwareAuthenticator, deviation?: Deviation, visitor = createFormClient(server)) {
   const page = await visitor.open('/sign-in?to=/account/sessions');
   const credential = device.use(await passkeyOptions(visitor, 'sign-in'), deviation);
   return visitor.submit(page, { credential }, '/sign-in/passkey');
 }
 
-/** Proves a passkey after the password. */
+/** Verifies a passkey after the password. */
 async function prove(
   account: { email: string; password: string },
   device: SoftwareAuthenticator,
@@ -62,7 +62,7 @@ const actionsOf = async (userId: number) =>
 
 const DEVIATIONS: [string, Deviation][] = [
   ['another origin', { origin: 'https://evil.example' }],
-  ['the origin that is an IP address', { origin: 'http://127.0.0.1' }],
+  ['the origin with an IP address', { origin: 'http://127.0.0.1' }],
   ['another relying party', { rpId: 'evil.example' }],
   ['another challenge', { challenge: Buffer.from('another challenge').toString('base64url') }],
   ['no user verification', { userVerified: false }],
@@ -70,7 +70,7 @@ const DEVIATIONS: [string, Deviation][] = [
 ];
 
 describe('Adding a passkey', () => {
-  it('asks for one that signs in alone, without attestation', async () => {
+  it('requests a discoverable credential without attestation', async () => {
     const { owner, uid } = await signedIn();
     expect(await passkeyOptions(owner, 'add')).toMatchObject({
       rp: { id: 'localhost', name: 'Assay' },
@@ -81,7 +81,7 @@ describe('Adding a passkey', () => {
     });
   });
 
-  it('shows recovery codes with the first one, and lists it', async () => {
+  it('shows recovery codes with the first passkey, and lists it', async () => {
     const account = await signedIn();
     const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
@@ -101,33 +101,33 @@ describe('Adding a passkey', () => {
     expect(options['excludeCredentials']).toHaveLength(2);
   });
 
-  it.each(DEVIATIONS)('WebAuthn, 7.1: refuses %s', async (_what, deviation) => {
+  it.each(DEVIATIONS)('WebAuthn, 7.1: rejects %s', async (_what, deviation) => {
     const { owner, id } = await signedIn();
     expect((await add(owner, new SoftwareAuthenticator(server), deviation)).status).toBe(409);
     expect(await actionsOf(id)).not.toContain('passkey.create');
   });
 
-  it('takes an answer once', async () => {
+  it('accepts a response once', async () => {
     const { owner, id } = await signedIn();
     const device = new SoftwareAuthenticator(server);
     const page = await owner.open(SECURITY);
     const credential = device.make(await passkeyOptions(owner, 'add'));
     const cookie = owner.cookies.get('assay-passkey') ?? '';
-    const answer = { credential, name: 'First' };
-    expect((await owner.submit(page, answer, ADD)).status).toBe(200);
+    const response = { credential, name: 'First' };
+    expect((await owner.submit(page, response, ADD)).status).toBe(200);
     owner.cookies.set('assay-passkey', cookie);
-    const again = await owner.submit(await owner.open(SECURITY), { ...answer, name: 'Again' }, ADD);
+    const again = await owner.submit(await owner.open(SECURITY), { ...response, name: 'Again' }, ADD);
     expect(again.status).toBe(409);
     expect((await actionsOf(id)).filter((action) => action === 'passkey.create')).toHaveLength(1);
   });
 
-  it('does not take a passkey that another account has', async () => {
+  it('rejects the passkey of another account', async () => {
     const { device } = await accountWithPasskey();
     const other = await signedIn();
     expect((await add(other.owner, device)).status).toBe(409);
   });
 
-  it('does not take an answer to what another session was asked', async () => {
+  it("rejects the response to another session's challenge", async () => {
     const [one, other] = [await signedIn(), await signedIn()];
     const page = await one.owner.open(SECURITY);
     const credential = new SoftwareAuthenticator(server).make(await passkeyOptions(other.owner, 'add'));
@@ -135,14 +135,14 @@ describe('Adding a passkey', () => {
     expect((await one.owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
   });
 
-  it.each(['', '{}', 'null', '{"id":1}', '[]'])('does not fall over %j', async (credential) => {
+  it.each(['', '{}', 'null', '{"id":1}', '[]'])('rejects %j', async (credential) => {
     const { owner } = await signedIn();
     const page = await owner.open(SECURITY);
     await passkeyOptions(owner, 'add');
     expect((await owner.submit(page, { credential, name: 'x' }, ADD)).status).toBe(409);
   });
 
-  it('wants a recent sign-in', async () => {
+  it('requires a recent sign-in', async () => {
     const { owner } = await signedIn();
     now += 600_000;
     expect((await owner.get(SECURITY)).text).not.toContain('Add passkey');
@@ -151,19 +151,19 @@ describe('Adding a passkey', () => {
     expect((await owner.post(ADD, { _csrf: csrf, credential, name: 'x' })).status).toBe(403);
   });
 
-  it('asks nobody who did not sign in', async () => {
+  it('requires a sign-in', async () => {
     const visitor = createFormClient(server);
     for (const purpose of ['add', 'confirm', 'second-factor'])
       expect((await visitor.get(`/passkeys/options?for=${purpose}`)).status).toBe(303);
   });
 });
 
-describe('Sign-in with a passkey alone', () => {
-  it('is complete, leads to where the sign-in was to lead, and is written down', async () => {
+describe('Sign-in with a passkey', () => {
+  it('signs in, redirects to the requested page, and is recorded', async () => {
     const { device, owner, id } = await accountWithPasskey();
     const visitor = createFormClient(server);
-    const answer = await use(device, {}, visitor);
-    expect(answer.location).toBe(`${server.origin}/account/sessions`);
+    const response = await use(device, {}, visitor);
+    expect(response.location).toBe(`${server.origin}/account/sessions`);
     expect((await visitor.get('/account')).status).toBe(200);
     expect(await actionsOf(id)).toContain('session.start');
     expect((await owner.get(SECURITY)).text).toContain('from 127.0.0.1');
@@ -175,24 +175,24 @@ describe('Sign-in with a passkey alone', () => {
     expect(sessions).toContainEqual({ method: 'passkey', state: 'complete' });
   });
 
-  it('asks for any passkey of this server, with its user verified', async () => {
+  it('accepts any passkey of this server with user verification', async () => {
     const options = await passkeyOptions(createFormClient(server), 'sign-in');
     expect(options).toMatchObject({ rpId: 'localhost', userVerification: 'required', allowCredentials: [] });
   });
 
   it.each([
     ...DEVIATIONS,
-    ['the user handle of somebody else', { userHandle: Buffer.from('somebody').toString('base64url') }],
-  ] as [string, Deviation][])('WebAuthn, 7.2: refuses %s', async (_what, deviation) => {
+    ['the user handle of another user', { userHandle: Buffer.from('somebody').toString('base64url') }],
+  ] as [string, Deviation][])('WebAuthn, 7.2: rejects %s', async (_what, deviation) => {
     now += 60_000;
     const { device, id } = await accountWithPasskey();
-    const answer = await use(device, deviation);
-    expect(answer.status).toBe(401);
+    const response = await use(device, deviation);
+    expect(response.status).toBe(401);
     expect(await actionsOf(id)).toContain('sign-in.refuse');
     expect((await use(device)).status).toBe(303);
   });
 
-  it('refuses in the same words a passkey that nobody has, and those of banned and single sign-on users', async () => {
+  it('rejects unknown passkeys and those of banned and single sign-on users with the same message', async () => {
     const world = createFixtures(server);
     const { uid, id: organizationId } = await world.organization();
     const banned = await accountWithPasskey();
@@ -201,13 +201,13 @@ describe('Sign-in with a passkey alone', () => {
     );
     const provided = await accountWithPasskey(uid);
     await world.ssoOnly(uid);
-    const stranger = new SoftwareAuthenticator(server);
-    stranger.make(await passkeyOptions((await signedIn()).owner, 'add'));
+    const unknownDevice = new SoftwareAuthenticator(server);
+    unknownDevice.make(await passkeyOptions((await signedIn()).owner, 'add'));
     const words = new Set<string>();
-    for (const device of [banned.device, provided.device, stranger]) {
-      const answer = await use(device);
-      expect(answer.status).toBe(401);
-      words.add(alertOn(answer));
+    for (const device of [banned.device, provided.device, unknownDevice]) {
+      const response = await use(device);
+      expect(response.status).toBe(401);
+      words.add(alertOn(response));
     }
     expect(words.size).toBe(1);
     await server.context.db.write((tx) =>
@@ -215,7 +215,7 @@ describe('Sign-in with a passkey alone', () => {
     );
   });
 
-  it('does not take an answer twice, whether or not the authenticator counts', async () => {
+  it('rejects a repeated response, whether or not the authenticator has a counter', async () => {
     for (const counter of [undefined, 0]) {
       const { device } = await accountWithPasskey();
       const visitor = createFormClient(server);
@@ -224,7 +224,7 @@ describe('Sign-in with a passkey alone', () => {
       const cookie = visitor.cookies.get('assay-passkey') ?? '';
       const credential = device.use(options, counter === undefined ? {} : { counter });
       expect((await visitor.submit(page, { credential }, '/sign-in/passkey')).status).toBe(303);
-      // Whoever saw all of it has the cookie as well.
+      // An eavesdropper has the cookie too.
       const thief = createFormClient(server);
       const form = await thief.open('/sign-in');
       thief.cookies.set('assay-passkey', cookie);
@@ -232,7 +232,7 @@ describe('Sign-in with a passkey alone', () => {
     }
   });
 
-  it('has one winner of two who send the same answer at once', async () => {
+  it('accepts one of concurrent requests with the same response', async () => {
     const { device } = await accountWithPasskey();
     const visitors = [createFormClient(server), createFormClient(server), createFormClient(server)];
     const pages = await Promise.all(visitors.map((visitor) => visitor.open('/sign-in')));
@@ -241,27 +241,27 @@ describe('Sign-in with a passkey alone', () => {
       counter: 0,
     });
     const cookie = first?.cookies.get('assay-passkey') ?? '';
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       visitors.map((visitor, index) => {
         visitor.cookies.set('assay-passkey', cookie);
         return visitor.submit(pages[index] ?? (pages[0] as never), { credential }, '/sign-in/passkey');
       }),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
-  it('does not take an answer to what another browser was asked, or that took five minutes', async () => {
+  it("rejects the response to another browser's challenge, and one after five minutes", async () => {
     const { device } = await accountWithPasskey();
-    const [asked, other] = [createFormClient(server), createFormClient(server)];
-    const credential = device.use(await passkeyOptions(asked, 'sign-in'));
+    const [challenged, other] = [createFormClient(server), createFormClient(server)];
+    const credential = device.use(await passkeyOptions(challenged, 'sign-in'));
     const form = await other.open('/sign-in');
     expect((await other.submit(form, { credential }, '/sign-in/passkey')).status).toBe(401);
-    const page = await asked.open('/sign-in');
+    const page = await challenged.open('/sign-in');
     now += 300_000;
-    expect((await asked.submit(page, { credential }, '/sign-in/passkey')).status).toBe(401);
+    expect((await challenged.submit(page, { credential }, '/sign-in/passkey')).status).toBe(401);
   });
 
-  it('WebAuthn, 6.1.1: refuses a signature counter that does not grow, and writes that down', async () => {
+  it('WebAuthn, 6.1.1: rejects and records a signature counter that does not increase', async () => {
     const { device } = await accountWithPasskey();
     expect((await use(device, { counter: 7 })).status).toBe(303);
     for (const counter of [7, 6, 0]) {
@@ -277,14 +277,14 @@ describe('Sign-in with a passkey alone', () => {
     expect((await use(device, { counter: 8 })).status).toBe(303);
   });
 
-  it('allows an authenticator that does not count', async () => {
+  it('accepts an authenticator without a counter', async () => {
     const { device } = await accountWithPasskey();
     expect((await use(device, { counter: 0 })).status).toBe(303);
     expect((await use(device, { counter: 0 })).status).toBe(303);
   });
 });
 
-describe('A passkey as second factor', () => {
+describe('Passkey as second factor', () => {
   it('completes a sign-in with the password', async () => {
     const account = await accountWithPasskey();
     const half = await createFormClient(server).signIn(account.email, account.password);
@@ -298,12 +298,12 @@ describe('A passkey as second factor', () => {
     expect(sessions).toContainEqual({ method: 'password+passkey' });
   });
 
-  it.each(DEVIATIONS)('WebAuthn, 7.2: refuses %s', async (_what, deviation) => {
+  it.each(DEVIATIONS)('WebAuthn, 7.2: rejects %s', async (_what, deviation) => {
     const account = await accountWithPasskey();
     expect((await prove(account, account.device, deviation)).status).toBe(401);
   });
 
-  it('refuses the passkey of somebody else, and an answer to a sign-in', async () => {
+  it("rejects another user's passkey and the response to a sign-in challenge", async () => {
     const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
     expect((await prove(one, other.device)).status).toBe(401);
     const visitor = createFormClient(server);
@@ -313,7 +313,7 @@ describe('A passkey as second factor', () => {
     expect((await visitor.submit(page, { credential }, `${SECOND_FACTOR}/passkey`)).status).toBe(401);
   });
 
-  it('has recovery codes beside it', async () => {
+  it('accepts a recovery code instead', async () => {
     const account = await accountWithPasskey();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -322,8 +322,8 @@ describe('A passkey as second factor', () => {
   });
 });
 
-describe('The passkeys of an account', () => {
-  it('confirm who it is, and are removed', async () => {
+describe('Passkeys of an account', () => {
+  it("confirm the user's identity, and can be removed", async () => {
     const account = await accountWithPasskey();
     const { owner, device } = account;
     now += 600_000;
@@ -340,11 +340,11 @@ describe('The passkeys of an account', () => {
     );
   });
 
-  it('are nobody else’s to remove', async () => {
+  it('cannot be removed by others', async () => {
     const [one, other] = [await accountWithPasskey(), await accountWithPasskey()];
     const page = await one.owner.open(SECURITY);
-    const answer = await one.owner.submit(page, { passkey: other.device.id }, `${ADD}/remove`);
-    expect(answer.status).toBe(404);
+    const response = await one.owner.submit(page, { passkey: other.device.id }, `${ADD}/remove`);
+    expect(response.status).toBe(404);
     expect((await use(other.device)).status).toBe(303);
   });
 });

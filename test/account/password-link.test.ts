@@ -41,7 +41,7 @@ async function forceLink(user: { uid: string }, by = visitor) {
   return by.post(pathOf(user), { _csrf: csrf });
 }
 
-/** The path of the link that a page shows. */
+/** Returns the path of the link on a page. */
 function linkIn(text: string): string {
   const url = /<code class="secret">([^<]*)<\/code>/.exec(text)?.[1] ?? '';
   expect(url.startsWith(server.origin)).toBe(true);
@@ -51,9 +51,9 @@ function linkIn(text: string): string {
 describe('Password reset link', () => {
   it('is created by an admin, shown once, and recorded', async () => {
     const user = await world.account({ organization });
-    const answer = await createLink(user);
-    expect(answer.status).toBe(200);
-    const path = linkIn(answer.text);
+    const response = await createLink(user);
+    expect(response.status).toBe(200);
+    const path = linkIn(response.text);
     expect((await visitor.open(pathOf(user))).text).not.toContain('reset-password?token');
     const browser = createFormClient(server);
     await browser.submit(await browser.open(path), { password: NEXT }, '/reset-password');
@@ -62,7 +62,7 @@ describe('Password reset link', () => {
     expect(event).toMatchObject({ user_id: admin.id, object_id: String(user.id) });
   });
 
-  it('refuses invited users, single sign-on, and the admin’s own account', async () => {
+  it('rejects invited users, single sign-on, and the admin’s own account', async () => {
     const invited = await world.invited({ organization });
     const refused = await createLink(invited);
     expect(refused.status).toBe(422);
@@ -75,11 +75,11 @@ describe('Password reset link', () => {
     expect((await createLink(user)).text).toContain('has no password here');
   });
 
-  it('looks the same for users of other organizations, staff and unknown users', async () => {
+  it('returns the same 404 for users of other organizations, staff and unknown users', async () => {
     const elsewhere = (await world.organization()).uid;
     const plain = (text: string) =>
       text.replace(/value="[^"]*"|<code>[^<]*<\/code>/g, '').replaceAll(/u\w{15}/g, '');
-    const answers = [];
+    const responses = [];
     for (const user of [
       { uid: 'unobodyunobodyu1' },
       await world.account({ organization: elsewhere }),
@@ -87,11 +87,11 @@ describe('Password reset link', () => {
       await world.account(),
     ]) {
       for (const { status, text } of [await visitor.get(pathOf(user)), await forceLink(user)])
-        answers.push({ status, text: plain(text) });
+        responses.push({ status, text: plain(text) });
     }
-    for (const answer of answers) {
-      expect(answer).toEqual(answers[0]);
-      expect(answer.status).toBe(404);
+    for (const response of responses) {
+      expect(response).toEqual(responses[0]);
+      expect(response.status).toBe(404);
     }
   });
 
@@ -102,7 +102,7 @@ describe('Password reset link', () => {
     expect((await forceLink(await world.account(), staff)).status).toBe(404);
   });
 
-  it('needs an admin, a session and the token of the form', async () => {
+  it('requires an admin, a session and a CSRF token', async () => {
     const user = await world.account({ organization });
     const browser = await signedIn(user);
     expect((await browser.get(pathOf(admin))).status).toBe(404);
@@ -113,6 +113,6 @@ describe('Password reset link', () => {
 });
 
 it('/account/people redirects to the console', async () => {
-  const answer = await visitor.get(PEOPLE);
-  expect([answer.status, answer.location]).toEqual([303, `${server.origin}/people`]);
+  const response = await visitor.get(PEOPLE);
+  expect([response.status, response.location]).toEqual([303, `${server.origin}/people`]);
 });

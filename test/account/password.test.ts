@@ -27,13 +27,13 @@ async function change(current: string, password: string, by = visitor) {
 }
 
 describe('Changing the password', () => {
-  it('ends every other session, and gives this one another secret', async () => {
+  it('ends every other session and renews the current one', async () => {
     const elsewhere = createFormClient(server);
     await elsewhere.signIn(account.email, account.password);
     const before = new Map(visitor.cookies);
-    const answer = await change(account.password, NEXT);
-    expect(answer.status).toBe(303);
-    expect((await visitor.open(answer.location ?? '')).text).toContain('Password changed');
+    const response = await change(account.password, NEXT);
+    expect(response.status).toBe(303);
+    expect((await visitor.open(response.location ?? '')).text).toContain('Password changed');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
     const thief = createFormClient(server);
@@ -46,11 +46,11 @@ describe('Changing the password', () => {
   it('keeps personal access tokens', async () => {
     const { token } = await world.token(account.id);
     await change(account.password, NEXT);
-    const answer = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
-    expect(answer.status).toBe(404);
+    const response = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token });
+    expect(response.status).toBe(404);
   });
 
-  it('is in the audit log, without either password', async () => {
+  it('is recorded without either password', async () => {
     await change(account.password, NEXT);
     const events = (await world.auditEvents()).filter(
       ({ object_id, action }) => action === 'user.set-password' && object_id === String(account.id),
@@ -61,7 +61,7 @@ describe('Changing the password', () => {
     expect(everything).not.toContain(account.password);
   });
 
-  it('ends a link for a new password that was out', async () => {
+  it('revokes pending reset links', async () => {
     await server.context.db.write((tx) =>
       tx
         .insertInto('password_resets')
@@ -82,24 +82,24 @@ describe('Changing the password', () => {
     ).toEqual([]);
   });
 
-  it('takes a password in whatever composition it is typed', async () => {
+  it('accepts every Unicode composition of a password', async () => {
     await change(account.password, NEXT.normalize('NFD'));
     expect((await createFormClient(server).signIn(account.email, NEXT.normalize('NFC'))).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, NEXT.normalize('NFD'))).status).toBe(303);
   });
 
-  it('takes every character of a long one', async () => {
+  it('uses every character of a long password', async () => {
     const long = randomText(256);
     expect((await change(account.password, long)).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, long.slice(0, -1))).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, long)).status).toBe(303);
   });
 
-  it('counts a wrong current password like a wrong sign-in, and locks', async () => {
+  it('counts a wrong current password as a failed sign-in, and locks the account', async () => {
     for (let attempt = 1; attempt <= 10; attempt += 1) {
-      const answer = await change('not the password', NEXT);
-      expect(answer.status).toBe(422);
-      expect(answer.text).toContain('This is not your current password.');
+      const response = await change('not the password', NEXT);
+      expect(response.status).toBe(422);
+      expect(response.text).toContain('The current password is wrong.');
     }
     const locked = await change(account.password, NEXT);
     expect(locked.status).toBe(429);
@@ -115,20 +115,20 @@ describe('Changing the password', () => {
     ['qwertyuiop123', 'too easy to guess'],
     ['gracehopper1', 'too easy to guess'],
     ['assayassayassay', 'too easy to guess'],
-  ])('refuses %s, and shows nothing back', async (password, words) => {
-    const answer = await change(account.password, password);
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain(words);
-    expect(answer.text).not.toContain(account.password);
-    expect(answer.text).not.toContain(`"${password}"`);
+  ])('rejects %s and does not show it', async (password, words) => {
+    const response = await change(account.password, password);
+    expect(response.status).toBe(422);
+    expect(response.text).toContain(words);
+    expect(response.text).not.toContain(account.password);
+    expect(response.text).not.toContain(`"${password}"`);
     expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(303);
   });
 
-  it('refuses the one that it is now', async () => {
+  it('rejects the current password', async () => {
     expect((await change(account.password, account.password)).text).toContain('your current password');
   });
 
-  it('is not for who has no password', async () => {
+  it('is unavailable without a password', async () => {
     const { db } = server.context;
     await db.write((tx) =>
       tx.updateTable('users').set({ password_hash: null }).where('id', '=', account.id).execute(),
@@ -138,7 +138,7 @@ describe('Changing the password', () => {
     expect(page.text).not.toContain('name="current"');
   });
 
-  it('wants a session, and the token of its form', async () => {
+  it('requires a session and a CSRF token', async () => {
     expect((await createFormClient(server).get('/account/password')).location).toBe(
       `${server.origin}/sign-in?to=%2Faccount%2Fpassword`,
     );

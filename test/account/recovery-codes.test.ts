@@ -31,7 +31,7 @@ const storedCodes = (userId: number) =>
   server.context.db.read.selectFrom('recovery_codes').selectAll().where('user_id', '=', userId).execute();
 
 describe('Recovery codes', () => {
-  it('are ten, different, of 120 random bits, and stored as hashes only', async () => {
+  it('are ten distinct codes of 120 random bits, stored as hashes', async () => {
     const { id, codes } = await accountWithCodes();
     expect(codes).toHaveLength(10);
     expect(new Set(codes).size).toBe(10);
@@ -67,24 +67,24 @@ describe('Recovery codes', () => {
     ['in capitals', (code: string) => code.toUpperCase()],
     ['without dashes', (code: string) => code.replaceAll('-', '')],
     ['with spaces', (code: string) => ` ${code.replaceAll('-', ' ')}\t`],
-    ['with letters for digits', (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l')],
-  ])('are taken %s', async (_how, typed) => {
+    ['with letters in place of digits', (code: string) => code.replaceAll('0', 'O').replaceAll('1', 'l')],
+  ])('are accepted %s', async (_how, typed) => {
     const account = await accountWithCodes();
     expect((await recover(account, typed(account.codes[0] ?? ''))).status).toBe(303);
   });
 
-  it('of one account do not open another', async () => {
+  it('of another account are rejected', async () => {
     const [one, other] = [await accountWithCodes(), await accountWithCodes()];
     expect((await recover(one, other.codes[0] ?? '')).status).toBe(401);
   });
 
-  it('have one winner of two who send the same one at once', async () => {
+  it('are accepted once when submitted concurrently', async () => {
     const account = await accountWithCodes();
-    const answers = await Promise.all([1, 2, 3].map(() => recover(account, account.codes[0] ?? '')));
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+    const responses = await Promise.all([1, 2, 3].map(() => recover(account, account.codes[0] ?? '')));
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
-  it('are replaced by new ones', async () => {
+  it('can be replaced', async () => {
     const account = await accountWithCodes();
     const { owner } = account;
     const elsewhere = createFormClient(server);
@@ -100,7 +100,7 @@ describe('Recovery codes', () => {
     expect((await recover(account, codes[0] ?? '')).status).toBe(303);
   });
 
-  it('go with the last factor', async () => {
+  it('are deleted with the last factor', async () => {
     const account = await accountWithCodes();
     const { owner } = account;
     await owner.submit(await owner.open(SECURITY), {}, `${SECURITY}/authenticator/remove`);

@@ -6,7 +6,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const NOW = Date.UTC(2026, 5, 1);
 
-describe('A distance in words', () => {
+describe('formatRelativeTime', () => {
   it.each([
     [0, 'just now'],
     [29_999, 'just now'],
@@ -25,7 +25,7 @@ describe('A distance in words', () => {
     [-1, 'in a moment'],
     [-HOUR, 'in 1 hour'],
     [-90 * DAY, 'in 3 months'],
-  ])('of %d ms is "%s"', (distance, words) => {
+  ])('formats %d ms as "%s"', (distance, words) => {
     expect(formatRelativeTime(NOW - distance, NOW)).toBe(words);
   });
 });

@@ -34,8 +34,8 @@ async function strictOrganization(): Promise<string> {
   return uid;
 }
 
-describe('An organization that requires a second factor', () => {
-  it('has its users set up an authenticator app before their sign-in is complete', async () => {
+describe('Organizations that require a second factor', () => {
+  it('require an authenticator app before the sign-in is complete', async () => {
     const account = await createFixtures(server).account({ organization: await strictOrganization() });
     const visitor = createFormClient(server);
     const half = await visitor.signIn(account.email, account.password, '/account/sessions');
@@ -54,7 +54,7 @@ describe('An organization that requires a second factor', () => {
     expect(done.text).toContain('href="/account/sessions"');
     expect((await visitor.get('/account')).status).toBe(200);
 
-    // The next sign-in asks for it.
+    // The next sign-in requires it.
     now += 30_000;
     const next = createFormClient(server);
     await next.signIn(account.email, account.password);
@@ -62,7 +62,7 @@ describe('An organization that requires a second factor', () => {
     expect((await sendCode(next, 'code', totpCodeAt(secret, now))).status).toBe(303);
   });
 
-  it('or a passkey', async () => {
+  it('accept a passkey', async () => {
     const account = await createFixtures(server).account({ organization: await strictOrganization() });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -80,7 +80,7 @@ describe('An organization that requires a second factor', () => {
     expect((await visitor.get('/account')).status).toBe(200);
   });
 
-  it('does not let someone who has a factor add another one instead of proving it', async () => {
+  it('do not allow a new factor in place of an existing one', async () => {
     const account = await createFixtures(server).account({ organization: await strictOrganization() });
     const [owner, thief] = [createFormClient(server), createFormClient(server)];
     await owner.signIn(account.email, account.password);
@@ -88,9 +88,9 @@ describe('An organization that requires a second factor', () => {
     const form = await thief.open(SECOND_FACTOR);
     const early = await owner.open(SECOND_FACTOR);
     await owner.submit(early, { code: totpCodeAt(setupKeyOn(early), now) }, SET_UP);
-    // The session that knew the password only has ended; and a new one is sent to prove the factor.
-    const answer = await thief.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, SET_UP);
-    expect(answer.status).not.toBe(200);
+    // The session that knew only the password has ended, and a new one must verify the factor.
+    const response = await thief.submit(form, { code: totpCodeAt(setupKeyOn(form), now) }, SET_UP);
+    expect(response.status).not.toBe(200);
     await thief.signIn(account.email, account.password);
     expect((await thief.open(SET_UP)).url).toContain(`${SECOND_FACTOR}?`);
     const page = await thief.open(SECOND_FACTOR);
@@ -100,19 +100,19 @@ describe('An organization that requires a second factor', () => {
     expect((await thief.get('/account')).status).toBe(303);
   });
 
-  it('ends the sessions of users without a factor when it begins, and no others', async () => {
+  it('end the sessions of users without a factor when the requirement starts', async () => {
     const world = createFixtures(server);
     const { uid } = await world.organization();
     const [without, having] = [
       await world.account({ organization: uid }),
       await world.account({ organization: uid }),
     ];
-    const stranger = await world.account();
+    const outsider = await world.account();
     const visitors = [createFormClient(server), createFormClient(server), createFormClient(server)] as const;
     await visitors[0].signIn(without.email, without.password);
     await visitors[1].signIn(having.email, having.password);
     await setUpTotp(visitors[1], now);
-    await visitors[2].signIn(stranger.email, stranger.password);
+    await visitors[2].signIn(outsider.email, outsider.password);
     await require(uid);
     await require(uid);
     const statuses = await Promise.all(
@@ -126,7 +126,7 @@ describe('An organization that requires a second factor', () => {
     expect(JSON.parse(events[0]?.after ?? '')).toEqual({ require_second_factor: true });
   });
 
-  it('keeps the last factor, and leaves it to its users once it no longer requires one', async () => {
+  it("keep a user's last factor while they require one", async () => {
     const world = createFixtures(server);
     const organization = await strictOrganization();
     const account = await world.account({ organization });
@@ -138,13 +138,13 @@ describe('An organization that requires a second factor', () => {
     const refused = await visitor.submit(await visitor.open(SECURITY), {}, remove);
     expect(refused.status).toBe(403);
     expect(alertOn(refused)).toContain('Add another one first');
-    expect((await visitor.get(SECURITY)).text).toContain('also asks for a code from your authenticator app');
+    expect((await visitor.get(SECURITY)).text).toContain('enter a code from your authenticator app');
 
     const device = new SoftwareAuthenticator(server);
     const page = await visitor.open(SECURITY);
     const credential = device.make(await passkeyOptions(visitor, 'add'));
     await visitor.submit(page, { credential, name: 'Phone' }, `${SECURITY}/passkeys`);
-    // Both at once: one of them stays.
+    // Only one of two concurrent removals succeeds.
     const both = await visitor.open(SECURITY);
     await Promise.all([
       visitor.submit(both, {}, remove),
@@ -164,8 +164,8 @@ describe('An organization that requires a second factor', () => {
   });
 });
 
-describe('Someone who lost every factor', () => {
-  it('signs in with the password once an operator has reset them, and their sessions ended', async () => {
+describe('Lost second factors', () => {
+  it('are reset by an operator, which ends the sessions, so that the password is sufficient', async () => {
     const world = createFixtures(server);
     const account = await world.account();
     const visitor = createFormClient(server);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
     { smtpUrl: mailbox.url, mailFrom: SENDER, clientBaseUrl: 'https://assay.example' },
     () => now,
   );
-  // The link names the configured address; the browser of these tests comes over the other one.
+  // The link has the configured address; the browser of these tests uses the other one.
   world = createFixtures(server);
 });
 afterAll(async () => {
@@ -28,11 +28,11 @@ afterAll(async () => {
   await mailbox.close();
 });
 beforeEach(() => {
-  // Requests of the tests before do not count any more.
+  // Requests of earlier tests no longer count.
   now += HOUR;
 });
 
-async function ask(email: string, headers: Record<string, string> = {}) {
+async function requestReset(email: string, headers: Record<string, string> = {}) {
   const visitor = createFormClient(server);
   const page = await visitor.open('/reset-password/request');
   const token = /name="_csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
@@ -44,16 +44,16 @@ const mailsThatWait = () =>
 
 const addressed = (email: string) => mailbox.received.filter(({ to }) => to.includes(email));
 
-describe('Where mail is sent, who forgot their password', () => {
-  it('gets a link by mail, to the configured address and not the one that the request named', async () => {
+describe('Password reset by mail', () => {
+  it('sends a link with the configured address, not that of the request', async () => {
     const account = await world.account();
-    const answer = await ask(account.email.toUpperCase(), {
+    const response = await requestReset(account.email.toUpperCase(), {
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'http',
       forwarded: 'host=evil.example',
     });
-    expect(answer.status).toBe(200);
-    expect(answer.text).toContain('Check your mail');
+    expect(response.status).toBe(200);
+    expect(response.text).toContain('Check your mail');
     const mail = await mailbox.next();
     expect(mail).toMatchObject({ from: SENDER, to: [account.email] });
     expect(mail.content).toContain('Content-Type: text/plain');
@@ -70,67 +70,67 @@ describe('Where mail is sent, who forgot their password', () => {
     });
   });
 
-  it('is answered alike whether there is such an account or not, and nobody else gets mail', async () => {
+  it('returns the same response for unknown accounts, and sends them no mail', async () => {
     const organization = await world.organization();
     const sso = await world.account({ organization: organization.uid });
     await world.ssoOnly(organization.uid);
     const banned = await world.account();
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
     const invited = await world.invited();
     const known = await world.account();
-    const answers = [];
+    const responses = [];
     const emails = ['nobody@example.com', '', sso.email, banned.email, invited.email, known.email];
     for (const email of emails) {
-      const { status, text } = await ask(email);
-      answers.push({ status, text: text.replace(/value="[^"]*"/g, '') });
+      const { status, text } = await requestReset(email);
+      responses.push({ status, text: text.replace(/value="[^"]*"/g, '') });
     }
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-    // Requests are worked off in turn: when the last one has its mail, the others had none.
+    for (const response of responses) expect(response).toEqual(responses[0]);
+    // Requests are processed in order: when the last mail has arrived, the others had none.
     expect((await mailbox.next()).to).toEqual([known.email]);
     for (const email of emails.slice(0, -1)) expect(addressed(email)).toEqual([]);
   });
 
-  it('gets at most three mails an hour', async () => {
+  it('sends at most three mails per hour to an account', async () => {
     const flooded = await world.account();
     const other = await world.account();
-    for (let count = 0; count < 6; count += 1) await ask(flooded.email);
-    await ask(other.email);
+    for (let count = 0; count < 6; count += 1) await requestReset(flooded.email);
+    await requestReset(other.email);
     while ((await mailbox.next()).to[0] !== other.email);
     expect(addressed(flooded.email)).toHaveLength(3);
     now += HOUR;
-    await ask(flooded.email);
+    await requestReset(flooded.email);
     await mailbox.next();
     expect(addressed(flooded.email)).toHaveLength(4);
   });
 
-  it('gets none once their address has asked twenty times in an hour', async () => {
+  it('sends none after twenty requests of an address within an hour', async () => {
     const account = await world.account();
     for (let count = 0; count < 20; count += 1) {
-      await ask(`nobody${count}@example.com`);
-      // One that waits beside twenty others would not be looked into at all.
+      await requestReset(`nobody${count}@example.com`);
+      // With more than twenty in the queue, it would not be processed.
       await vi.waitFor(async () => expect(await mailsThatWait()).toEqual([]));
     }
-    await ask(account.email);
+    await requestReset(account.email);
     now += HOUR;
     const later = await world.account();
-    await ask(later.email);
+    await requestReset(later.email);
     expect((await mailbox.next()).to).toEqual([later.email]);
     expect(addressed(account.email)).toEqual([]);
   });
 });
 
-describe('A mail server', () => {
-  it('that is slow keeps nobody waiting', async () => {
+describe('Mail server', () => {
+  it('does not delay responses when it is slow', async () => {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     const slow = await startMailbox(() => released);
     const waiting = await startTestServer({ smtpUrl: slow.url }, () => now);
     const account = await createFixtures(waiting).account();
     const visitor = createFormClient(waiting);
-    const answer = await visitor.submit(await visitor.open('/reset-password/request'), {
+    const response = await visitor.submit(await visitor.open('/reset-password/request'), {
       email: account.email,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(slow.received).toEqual([]);
     release();
     expect((await slow.next()).to).toEqual([account.email]);
@@ -138,20 +138,23 @@ describe('A mail server', () => {
     await slow.close();
   });
 
-  it('that was away when the server closed gets the mail from the next one', async () => {
+  it('receives pending mail after a restart of the server', async () => {
     const away = await startMailbox();
     await away.close();
-    const place = await startTestServer({}, () => now);
-    const account = await createFixtures(place).account();
+    const firstServer = await startTestServer({}, () => now);
+    const account = await createFixtures(firstServer).account();
     const listen = async (smtpUrl: string) => {
-      const app = await buildApp({ ...place.context, config: { ...place.context.config, smtpUrl } });
+      const app = await buildApp({
+        ...firstServer.context,
+        config: { ...firstServer.context.config, smtpUrl },
+      });
       return { app, origin: await app.listen({ host: '127.0.0.1', port: 0 }) };
     };
     const mails = () =>
-      place.context.db.read.selectFrom('jobs').selectAll().where('kind', '=', 'reset-mail').execute();
+      firstServer.context.db.read.selectFrom('jobs').selectAll().where('kind', '=', 'reset-mail').execute();
 
     const first = await listen(away.url);
-    const visitor = createFormClient({ ...place, origin: first.origin });
+    const visitor = createFormClient({ ...firstServer, origin: first.origin });
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await vi.waitFor(async () => expect(await mails()).toMatchObject([{ attempts: 1, locked_by: null }]));
     await first.app.close();
@@ -162,11 +165,11 @@ describe('A mail server', () => {
     expect((await back.next()).to).toEqual([account.email]);
     await next.app.close();
     expect(await mails()).toEqual([]);
-    await place.close();
+    await firstServer.close();
     await back.close();
   });
 
-  it('that refuses is told in the log, without the address and the link', async () => {
+  it('errors are logged without address and link', async () => {
     const rude = await startMailbox();
     const failing = await startTestServer({ smtpUrl: rude.url }, () => now);
     const account = await createFixtures(failing).account({ email: 'somebody.secret@example.com' });

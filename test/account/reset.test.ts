@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashSecret, randomText } from '../../src/auth/secrets.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -24,15 +24,15 @@ beforeEach(async () => {
   account = await world.account();
 });
 
-const write: TestServer['context']['db']['write'] = (unit) => server.context.db.write(unit);
+const write: TestServer['context']['db']['write'] = (transaction) => server.context.db.write(transaction);
 
-/** @returns the path of a link as the command line makes it */
+/** @returns the path of a link as the command line creates it */
 async function newLink(userId = account.id): Promise<string> {
   const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId));
   return `/reset-password?token=${secret}`;
 }
 
-/** The same as someone has it mailed. */
+/** @returns the path of a link as it is mailed */
 async function mailedLink(userId = account.id): Promise<string> {
   const { secret } = await write((tx) => createPasswordReset(tx, cliAttribution(now), userId, 'mail'));
   return `/reset-password?token=${secret}`;
@@ -42,8 +42,8 @@ async function follow(path: string, password = NEXT, visitor: FormClient = creat
   return visitor.submit(await visitor.open(path), { password }, '/reset-password');
 }
 
-describe('A link for a new password', () => {
-  it('opens a page that says whose it is and what happens', async () => {
+describe('Password reset link', () => {
+  it('opens a page with the account and the consequences', async () => {
     const page = await createFormClient(server).get(await newLink());
     expect(page.status).toBe(200);
     expect(page.text).toContain(account.email);
@@ -52,20 +52,20 @@ describe('A link for a new password', () => {
     expect(page.text).toContain('/assets/clean-address.js');
   });
 
-  it('sets the password, signs in, and ends every session before', async () => {
+  it('sets the password, signs in, and ends all previous sessions', async () => {
     const before = createFormClient(server);
     await before.signIn(account.email, account.password);
     const visitor = createFormClient(server);
-    const answer = await follow(await newLink(), NEXT, visitor);
-    expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/`);
+    const response = await follow(await newLink(), NEXT, visitor);
+    expect(response.status).toBe(303);
+    expect(response.location).toBe(`${server.origin}/`);
     expect((await visitor.get('/account')).text).toContain(account.email);
     expect((await before.get('/account')).status).toBe(303);
     expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(401);
     expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
-  it('is stored as a hash, and is in neither log', async () => {
+  it('is stored as a hash and not logged', async () => {
     const path = await newLink();
     const secret = path.split('token=')[1] ?? '';
     const { read } = server.context.db;
@@ -79,7 +79,7 @@ describe('A link for a new password', () => {
     for (const secretText of [secret, NEXT]) expect(everything).not.toContain(secretText);
   });
 
-  it('is in the audit log when it is made and when it is used, by the person that it is for', async () => {
+  it('is recorded when it is created and used, by the user', async () => {
     const someone = await world.account();
     const visitor = createFormClient(server);
     await visitor.signIn(someone.email, someone.password);
@@ -100,7 +100,7 @@ describe('A link for a new password', () => {
     });
   });
 
-  it('that an admin made is not ended by those that anybody has mailed, and using one ends all', async () => {
+  it('of an admin is not revoked by mailed ones, and all are revoked when one is used', async () => {
     const byHand = await newLink();
     const mailed = await mailedLink();
     for (const path of [byHand, mailed]) expect((await createFormClient(server).get(path)).status).toBe(200);
@@ -111,7 +111,7 @@ describe('A link for a new password', () => {
     expect((await createFormClient(server).get(renewed)).status).toBe(404);
   });
 
-  it('by mail is one of twenty at most', async () => {
+  it('is limited to twenty valid mailed ones', async () => {
     const byHand = await newLink();
     const mailed: string[] = [];
     for (let count = 0; count <= 20; count += 1) {
@@ -123,34 +123,34 @@ describe('A link for a new password', () => {
     expect(states).toEqual([200, 404, ...Array.from({ length: 20 }, () => 200)]);
   });
 
-  it('is good once', async () => {
+  it('can be used once', async () => {
     const path = await newLink();
     const late = createFormClient(server);
     const page = await late.open(path);
     await follow(path);
-    const answer = await late.submit(page, { password: 'not any more, my friend' }, '/reset-password');
-    expect(answer.status).toBe(404);
-    expect(answer.text).toContain(DEAD);
+    const response = await late.submit(page, { password: 'not any more, my friend' }, '/reset-password');
+    expect(response.status).toBe(404);
+    expect(response.text).toContain(DEAD);
     expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
-  it('has one winner when it is used several times at once', async () => {
+  it('can be used once when submitted concurrently', async () => {
     const path = await newLink();
     const passwords = Array.from({ length: 4 }, (_, index) => `${NEXT} number ${index}`);
     const visitors = passwords.map(() => createFormClient(server));
     const pages = await Promise.all(visitors.map((visitor) => visitor.open(path)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       visitors.map((visitor, index) =>
         visitor.submit(pages[index]!, { password: passwords[index]! }, '/reset-password'),
       ),
     );
-    const winners = answers.flatMap(({ status }, index) => (status === 303 ? [index] : []));
+    const winners = responses.flatMap(({ status }, index) => (status === 303 ? [index] : []));
     expect(winners).toHaveLength(1);
-    for (const { status } of answers) expect([303, 404, 410]).toContain(status);
+    for (const { status } of responses) expect([303, 404, 410]).toContain(status);
     expect((await createFormClient(server).signIn(account.email, passwords[winners[0]!]!)).status).toBe(303);
   });
 
-  it('ends after an hour', async () => {
+  it('expires after an hour', async () => {
     const path = await newLink();
     now += HOUR - 1;
     const visitor = createFormClient(server);
@@ -161,23 +161,23 @@ describe('A link for a new password', () => {
     expect((await visitor.get(path)).status).toBe(410);
   });
 
-  it('ends when a newer one is made', async () => {
+  it('is revoked by a newer one', async () => {
     const older = await newLink();
     const newer = await newLink();
     expect((await createFormClient(server).get(older)).status).toBe(404);
     expect((await follow(newer)).status).toBe(303);
   });
 
-  it('ends with a ban', async () => {
+  it('is revoked by a ban', async () => {
     const path = await newLink();
     const visitor = createFormClient(server);
     const page = await visitor.open(path);
-    await write((tx) => applyBan(tx, cliAttribution(now), account.id));
+    await write((tx) => banUser(tx, cliAttribution(now), account.id));
     expect((await visitor.submit(page, { password: NEXT }, '/reset-password')).status).toBe(410);
     expect((await visitor.get(path)).status).toBe(410);
   });
 
-  it('tells nothing to who guesses', async () => {
+  it('returns the same 404 for every guess', async () => {
     for (const token of [randomText(43), '', '%00', 'x'.repeat(200)]) {
       const page = await createFormClient(server).get(`/reset-password?token=${token}`);
       expect(page.status).toBe(404);
@@ -186,7 +186,7 @@ describe('A link for a new password', () => {
     expect((await createFormClient(server).get('/reset-password')).status).toBe(404);
   });
 
-  it('takes from applications what they were given, and leaves personal access tokens', async () => {
+  it('revokes the access of applications, and keeps personal access tokens', async () => {
     const client = `client${account.id}`;
     await write(async (tx) => {
       await tx
@@ -252,11 +252,13 @@ describe('A link for a new password', () => {
     expect(
       await read.selectFrom('oauth_consents').selectAll().where('user_id', '=', account.id).execute(),
     ).toEqual([]);
-    const answer = await server.request('GET', '/v1/assessments/nothing/testing_hours', { token: own.token });
-    expect(answer.status).toBe(404);
+    const response = await server.request('GET', '/v1/assessments/nothing/testing_hours', {
+      token: own.token,
+    });
+    expect(response.status).toBe(404);
   });
 
-  it('opens the lock of the account', async () => {
+  it('unlocks the account', async () => {
     for (let attempt = 1; attempt <= 10; attempt += 1)
       await createFormClient(server).signIn(account.email, 'not the password');
     expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(429);
@@ -264,7 +266,7 @@ describe('A link for a new password', () => {
     expect((await createFormClient(server).signIn(account.email, NEXT)).status).toBe(303);
   });
 
-  it('does not stand for the second factor', async () => {
+  it('does not replace the second factor', async () => {
     const organization = await world.organization();
     await write((tx) =>
       tx
@@ -275,32 +277,32 @@ describe('A link for a new password', () => {
     );
     const user = await world.account({ organization: organization.uid });
     const visitor = createFormClient(server);
-    const answer = await follow(await newLink(user.id), NEXT, visitor);
-    expect(answer.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
+    const response = await follow(await newLink(user.id), NEXT, visitor);
+    expect(response.location).toBe(`${server.origin}/sign-in/second-factor?to=%2F`);
     expect((await visitor.get('/account')).status).toBe(303);
   });
 
   it.each([
     ['short', 'at least 12'],
     ['password1234', 'too easy to guess'],
-  ])('stays good when %s is refused', async (password, words) => {
+  ])('stays valid after %s is rejected', async (password, words) => {
     const path = await newLink();
-    const answer = await follow(path, password);
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain(words);
-    expect(answer.text).not.toContain(`"${password}"`);
+    const response = await follow(path, password);
+    expect(response.status).toBe(422);
+    expect(response.text).toContain(words);
+    expect(response.text).not.toContain(`"${password}"`);
     expect((await follow(path)).status).toBe(303);
   });
 
-  it('is not made for who cannot use it', async () => {
+  it('is not created for users who cannot use it', async () => {
     const invited = await world.invited();
     await expect(newLink(invited.id)).rejects.toMatchObject({ kind: 'forbidden' });
-    await write((tx) => applyBan(tx, cliAttribution(now), account.id));
+    await write((tx) => banUser(tx, cliAttribution(now), account.id));
     await expect(newLink()).rejects.toMatchObject({ kind: 'forbidden' });
     await expect(newLink(999_999)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('is not for accounts of an organization that signs in through its provider alone', async () => {
+  it('is not valid for accounts of an organization with single sign-on only', async () => {
     const organization = await world.organization();
     const user = await world.account({ organization: organization.uid });
     const path = await newLink(user.id);
@@ -311,8 +313,8 @@ describe('A link for a new password', () => {
   });
 });
 
-describe('Without a mail server', () => {
-  it('who forgot their password is told to ask an admin', async () => {
+describe('Password reset without a mail server', () => {
+  it('tells the user to ask an admin', async () => {
     const visitor = createFormClient(server);
     expect((await visitor.open('/sign-in')).text).toContain('href="/reset-password/request"');
     const page = await visitor.open('/reset-password/request');

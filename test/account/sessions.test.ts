@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { browserName } from '../../src/account/browser-names.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashSecret } from '../../src/auth/secrets.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -42,8 +42,8 @@ const sessionsOf = (userId: number) =>
     .orderBy('created_at')
     .execute();
 
-describe('The page of sessions', () => {
-  it('lists each with its browser, address and last use, and says which is this one', async () => {
+describe('Sessions page', () => {
+  it('lists each session with browser, address and last use, and marks the current one', async () => {
     now += 60_000;
     const other = createFormClient(server);
     const form = await other.open('/sign-in');
@@ -65,18 +65,18 @@ describe('The page of sessions', () => {
     expect(second).toContain('This browser');
   });
 
-  it('ends another one', async () => {
+  it('ends another session', async () => {
     const other = await signedIn();
     const ids = (await sessionsOf(account.id)).map(({ id }) => id);
     const mine = await ownId(here);
     const otherId = ids.find((id) => id !== mine) ?? '';
-    const answer = await here.submit(
+    const response = await here.submit(
       await here.open('/account/sessions'),
       { session: otherId },
       '/account/sessions/end',
     );
-    expect(answer.status).toBe(303);
-    expect((await here.open(answer.location ?? '')).text).toContain('That browser is signed out.');
+    expect(response.status).toBe(303);
+    expect((await here.open(response.location ?? '')).text).toContain('The browser was signed out.');
     expect(await isSignedIn(other)).toBe(false);
     expect(await isSignedIn(here)).toBe(true);
     const events = (await world.auditEvents()).filter(({ object_id }) => object_id === otherId);
@@ -87,51 +87,51 @@ describe('The page of sessions', () => {
     });
   });
 
-  it('ends this one, and forgets its cookie', async () => {
-    const answer = await here.submit(
+  it('ends the current session and deletes its cookie', async () => {
+    const response = await here.submit(
       await here.open('/account/sessions'),
       { session: await ownId(here) },
       '/account/sessions/end',
     );
-    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    expect(response.location).toBe(`${server.origin}/sign-in`);
     expect(here.cookies.has('assay-session')).toBe(false);
   });
 
-  it('does not end the session of somebody else', async () => {
-    const stranger = await world.account();
-    const theirs = await signedIn(stranger);
-    const [session] = await sessionsOf(stranger.id);
-    const answer = await here.submit(
+  it('does not end sessions of other users', async () => {
+    const otherAccount = await world.account();
+    const theirs = await signedIn(otherAccount);
+    const [session] = await sessionsOf(otherAccount.id);
+    const response = await here.submit(
       await here.open('/account/sessions'),
       { session: session?.id ?? '' },
       '/account/sessions/end',
     );
-    expect(answer.status).toBe(404);
+    expect(response.status).toBe(404);
     expect(await isSignedIn(theirs)).toBe(true);
   });
 
   it('signs out everywhere else', async () => {
     const others = [await signedIn(), await signedIn()];
     const page = await here.open('/account/sessions');
-    const answer = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
-    expect((await here.open(answer.location ?? '')).text).toContain('signed out everywhere else');
+    const response = await here.submit(page, { which: 'others' }, '/account/sessions/end-all');
+    expect((await here.open(response.location ?? '')).text).toContain('browsers were signed out');
     for (const other of others) expect(await isSignedIn(other)).toBe(false);
     expect(await isSignedIn(here)).toBe(true);
   });
 
-  it('signs out everywhere, this one included', async () => {
+  it('signs out everywhere, including here', async () => {
     const other = await signedIn();
     const before = new Map(here.cookies);
     const page = await here.open('/account/sessions');
-    const answer = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
-    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    const response = await here.submit(page, { which: 'all' }, '/account/sessions/end-all');
+    expect(response.location).toBe(`${server.origin}/sign-in`);
     expect(await isSignedIn(other)).toBe(false);
     for (const [name, value] of before) here.cookies.set(name, value);
     expect(await isSignedIn(here)).toBe(false);
     expect(await sessionsOf(account.id)).toEqual([]);
   });
 
-  it('leaves out those that nobody can use any more', async () => {
+  it('omits sessions that have expired', async () => {
     const idle = server.context.config.sessionIdle;
     await signedIn();
     now += idle;
@@ -141,14 +141,14 @@ describe('The page of sessions', () => {
     expect(page.text).not.toContain('Sign out everywhere else');
   });
 
-  it('does not take a form without its token', async () => {
+  it('rejects a form without its CSRF token', async () => {
     expect((await here.post('/account/sessions/end-all', { which: 'all' })).status).toBe(403);
     expect(await isSignedIn(here)).toBe(true);
   });
 });
 
-describe('An operator', () => {
-  it('signs a person out of every browser, and nobody else', async () => {
+describe('Operator', () => {
+  it('ends all sessions of one user', async () => {
     const there = await signedIn();
     const other = await signedIn(await world.account());
     const { db } = server.context;
@@ -161,8 +161,8 @@ describe('An operator', () => {
   });
 });
 
-describe('A session', () => {
-  it('is 256 random bits in the cookie, and their hash in the database', async () => {
+describe('Session', () => {
+  it('has a cookie of 256 random bits, stored as a hash', async () => {
     const secret = here.cookies.get('assay-session') ?? '';
     expect(secret).toMatch(/^\w{43}$/);
     const [row] = await sessionsOf(account.id);
@@ -178,7 +178,7 @@ describe('A session', () => {
     expect(await isSignedIn(here)).toBe(false);
   });
 
-  it('ends after seven days, however often it is used', async () => {
+  it('ends after seven days, even if it is used', async () => {
     const end = now + 7 * 24 * HOUR;
     for (now += 3 * HOUR; now < end; now += 3 * HOUR) expect(await isSignedIn(here)).toBe(true);
     now = end;
@@ -187,8 +187,8 @@ describe('A session', () => {
 
   it('ends on the server when its browser signs out', async () => {
     const before = new Map(here.cookies);
-    const answer = await here.submit(await here.open('/account'), {}, '/sign-out');
-    expect(answer.location).toBe(`${server.origin}/sign-in`);
+    const response = await here.submit(await here.open('/account'), {}, '/sign-out');
+    expect(response.location).toBe(`${server.origin}/sign-in`);
     expect(here.cookies.has('assay-session')).toBe(false);
     for (const [name, value] of before) here.cookies.set(name, value);
     expect(await isSignedIn(here)).toBe(false);
@@ -199,7 +199,7 @@ describe('A session', () => {
   });
 
   it('ends with a ban', async () => {
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), account.id));
     expect(await isSignedIn(here)).toBe(false);
   });
 });
@@ -210,7 +210,7 @@ async function ownId(visitor: FormClient): Promise<string> {
   return /name="session" value="([^"]*)"/.exec(row)?.[1] ?? '';
 }
 
-describe('A browser', () => {
+describe('browserName', () => {
   it.each([
     [FIREFOX, 'Firefox on Linux'],
     [
@@ -228,7 +228,7 @@ describe('A browser', () => {
     ['curl/8.14.1', 'curl/8.14.1'],
     ['', 'Unknown browser'],
     ['x'.repeat(300), 'x'.repeat(60)],
-  ])('that calls itself %s', (userAgent, name) => {
+  ])('returns the name of %s', (userAgent, name) => {
     expect(browserName(userAgent)).toBe(name);
   });
 });

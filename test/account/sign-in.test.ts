@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { hashPassword, PasswordQueueFull } from '../../src/auth/passwords.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { DeniedAttempts } from '../../src/domain/audit/denied-attempts.ts';
 import { signInWithPassword } from '../../src/domain/sign-in/sign-in-with-password.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -18,13 +18,13 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('Sign-in with a password', () => {
-  it('leads to the account page, and the session is in a cookie that scripts cannot read', async () => {
+  it('redirects to the account page and sets an HttpOnly session cookie', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
-    const answer = await visitor.signIn(account.email, account.password);
-    expect(answer.status).toBe(303);
-    expect(answer.location).toBe(`${server.origin}/`);
-    expect(answer.headers.getSetCookie().join()).toMatch(
+    const response = await visitor.signIn(account.email, account.password);
+    expect(response.status).toBe(303);
+    expect(response.location).toBe(`${server.origin}/`);
+    expect(response.headers.getSetCookie().join()).toMatch(
       /assay-session=\w+; Path=\/; HttpOnly; SameSite=Lax/,
     );
     const page = await visitor.get('/account');
@@ -32,14 +32,14 @@ describe('Sign-in with a password', () => {
     expect(page.text).toContain(account.email);
   });
 
-  it('locks account and address after ten failures, in the same words, until ten minutes have gone', async () => {
+  it('locks account and address for ten minutes after ten failures, with the same message', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     const words: string[] = [];
     for (let attempt = 1; attempt <= 10; attempt += 1) {
-      const answer = await visitor.signIn(account.email, 'not the password');
-      expect(answer.status).toBe(401);
-      words.push(/role="alert">(.*?)</.exec(answer.text)?.[1] ?? '');
+      const response = await visitor.signIn(account.email, 'not the password');
+      expect(response.status).toBe(401);
+      words.push(/role="alert">(.*?)</.exec(response.text)?.[1] ?? '');
     }
     const locked = await visitor.signIn(account.email, account.password);
     expect(locked.status).toBe(429);
@@ -50,22 +50,22 @@ describe('Sign-in with a password', () => {
     expect((await visitor.signIn(account.email, account.password)).status).toBe(303);
   });
 
-  it('does not take a form without its token', async () => {
+  it('rejects a form without its CSRF token', async () => {
     const account = await createFixtures(server).account();
-    const answer = await createFormClient(server).post('/sign-in', {
+    const response = await createFormClient(server).post('/sign-in', {
       email: account.email,
       password: account.password,
     });
-    expect(answer.status).toBe(403);
+    expect(response.status).toBe(403);
   });
 
-  it('sends a browser that did not sign in to the sign-in page', async () => {
+  it('redirects anonymous browsers to the sign-in page', async () => {
     const page = await createFormClient(server).get('/account');
     expect(page.status).toBe(303);
     expect(page.location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
   });
 
-  it('counts within a window that slides', async () => {
+  it('counts failures in a sliding window', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     const fail = async () => (await visitor.signIn(account.email, 'not the password')).status;
@@ -73,7 +73,7 @@ describe('Sign-in with a password', () => {
     now += 599_999;
     for (let attempt = 2; attempt <= 9; attempt += 1) await fail();
     now += 1;
-    // The first one is ten minutes ago and does not count any more; with one more there are ten again.
+    // The first failure no longer counts; with this one there are ten again.
     expect(await fail()).toBe(401);
     expect(await fail()).toBe(401);
     expect(await fail()).toBe(429);
@@ -85,7 +85,7 @@ describe('Sign-in with a password', () => {
     expect((await visitor.signIn(account.email, account.password)).status).toBe(303);
   });
 
-  it('forgets the failures before a success', async () => {
+  it('resets the failures after a success', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     for (let round = 1; round <= 2; round += 1) {
@@ -96,7 +96,7 @@ describe('Sign-in with a password', () => {
     }
   });
 
-  it('compares ten of fifty guesses that come at once, on two instances', async () => {
+  it('verifies ten of fifty concurrent guesses on two instances', async () => {
     const account = await createFixtures(server).account();
     const { config } = server.context;
     const db = await openDatabase({ ...config, timeout: config.requestTimeout });
@@ -121,7 +121,7 @@ describe('Sign-in with a password', () => {
     expect(elsewhere.outcome).toBe('signed-in');
   });
 
-  it('counts the addresses of one IPv6 network as one, as whoever has one has all of them', async () => {
+  it('counts the addresses of an IPv6 network together', async () => {
     const account = await createFixtures(server).account();
     const from = (address: string, password: string) =>
       signInWithPassword(server.context, cliAttribution(now), { email: account.email, password, address });
@@ -133,7 +133,7 @@ describe('Sign-in with a password', () => {
     expect((await from('2001:db8:0:8::1', password)).outcome).toBe('signed-in');
   });
 
-  it('counts no attempt that is refused because too many passwords wait', async () => {
+  it('does not count attempts that are rejected because too many passwords are queued', async () => {
     const account = await createFixtures(server).account();
     const attempt = { email: account.email, password: account.password, address: '192.0.2.3' };
     const flood = Promise.allSettled(Array.from({ length: 80 }, () => hashPassword('one of many')));
@@ -147,7 +147,7 @@ describe('Sign-in with a password', () => {
     );
   });
 
-  it('answers 503 while too many passwords wait', async () => {
+  it('returns 503 while too many passwords are queued', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');
@@ -155,22 +155,22 @@ describe('Sign-in with a password', () => {
     const flood = Array.from({ length: 80 }, async () => {
       while (flooding) await hashPassword('one of many').catch(() => setImmediate());
     });
-    let answer;
-    do answer = await visitor.submit(page, { email: account.email, password: 'wrong' }, '/sign-in');
-    while (answer.status === 401);
+    let response;
+    do response = await visitor.submit(page, { email: account.email, password: 'wrong' }, '/sign-in');
+    while (response.status === 401);
     flooding = false;
     await Promise.all(flood);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('2');
-    expect(answer.text).toContain('Try again in 2 seconds.');
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(response.text).toContain('Try again in 2 seconds.');
   });
 
-  it('answers in the same words and writes as much whether there is such an account or not', async () => {
+  it('responds and writes the same for known and unknown accounts', async () => {
     const account = await createFixtures(server).account();
     const invited = await createFixtures(server).invited();
     const banned = await createFixtures(server).account();
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
-    const answers = [];
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
+    const responses = [];
     for (const [email, password] of [
       [account.email, 'not the password'],
       ['nobody@example.com', 'not the password'],
@@ -178,21 +178,21 @@ describe('Sign-in with a password', () => {
       [banned.email, banned.password],
       ['not an address', ''],
     ] as const) {
-      // Refusals are written a second later, which is no part of the answer.
+      // Denied attempts are written a second later, outside the request.
       await server.context.deniedAttempts.flush();
       const before = server.context.db.statistics().transactions;
       const { status, text } = await createFormClient(server).signIn(email, password);
-      answers.push({
+      responses.push({
         status,
         text: text.replace(/value="[^"]*"/g, ''),
         writes: server.context.db.statistics().transactions - before,
       });
     }
-    for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(answers[0]).toMatchObject({ status: 401, writes: 1 });
+    for (const response of responses) expect(response).toEqual(responses[0]);
+    expect(responses[0]).toMatchObject({ status: 401, writes: 1 });
   });
 
-  it('is in the audit log, its failures and the lock too, and no password is', async () => {
+  it('is recorded, including failures and the lock, without passwords', async () => {
     const world = createFixtures(server);
     const account = await world.account();
     const visitor = createFormClient(server);
@@ -218,7 +218,7 @@ describe('Sign-in with a password', () => {
     expect(everything).not.toContain(account.password);
   });
 
-  it('gives the browser another session identifier each time', async () => {
+  it('creates a new session id each time', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -234,12 +234,12 @@ describe('Sign-in with a password', () => {
     expect((await thief.get('/account')).status).toBe(303);
   });
 
-  it('ends with a ban, at the next page', async () => {
+  it('ends with a ban at the next page', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
     expect((await visitor.get('/account')).status).toBe(200);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), account.id));
     expect((await visitor.get('/account')).location).toBe(`${server.origin}/sign-in?to=%2Faccount`);
     expect((await visitor.get('/oauth/authorize')).status).not.toBe(200);
   });

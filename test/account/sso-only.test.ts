@@ -26,7 +26,7 @@ async function signedIn({ email, password } = account): Promise<FormClient> {
   return visitor;
 }
 
-/** A browser that came through the provider. */
+/** A browser that signed in through the provider. */
 async function throughProvider(): Promise<FormClient> {
   const { secret } = await server.context.db.write((tx) =>
     startSession(
@@ -61,10 +61,10 @@ const setProvider = (ssoOnly: boolean) =>
     }),
   );
 
-describe('Once an organization refuses passwords', () => {
-  it('sessions end that began with one, half ones too, and those of the provider stay', async () => {
+describe('Disabling passwords of an organization', () => {
+  it('ends sessions that started with a password, complete or not, and keeps those of the provider', async () => {
     const colleague = await createFixtures(server).account({ organization: organization.uid });
-    const stranger = await signedIn(await createFixtures(server).account());
+    const outsider = await signedIn(await createFixtures(server).account());
     const { secret } = await setUpTotp(await signedIn(colleague), now);
     now += 60_000;
     const browser = await signedIn();
@@ -79,18 +79,18 @@ describe('Once an organization refuses passwords', () => {
     await half.submit(page, { code: totpCodeAt(secret, now) }, SECOND_FACTOR);
     expect((await half.get('/account')).status).toBe(303);
     expect((await provided.get('/account')).status).toBe(200);
-    expect((await stranger.get('/account')).status).toBe(200);
+    expect((await outsider.get('/account')).status).toBe(200);
     const ended = (await createFixtures(server).auditEvents()).filter(
       ({ action, organization_id }) => action === 'session.end' && organization_id === organization.id,
     );
     expect(ended.length).toBeGreaterThanOrEqual(3);
 
-    // What is set again ends nobody's session.
+    // Setting the same value again ends no sessions.
     await setProvider(true);
     expect((await provided.get('/account')).status).toBe(200);
   });
 
-  it('nobody confirms with one who they are', async () => {
+  it('disables confirmation by password', async () => {
     await setProvider(true);
     const visitor = await throughProvider();
     now += 600_000;
@@ -98,8 +98,8 @@ describe('Once an organization refuses passwords', () => {
     expect(page.text).not.toContain('Your password');
     expect(page.text).not.toContain('/account/password');
     const token = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    const answer = await visitor.post(`${SECURITY}/confirm`, { _csrf: token, proof: account.password });
-    expect(answer.status).toBe(401);
-    expect(alertOn(answer)).toBe('');
+    const response = await visitor.post(`${SECURITY}/confirm`, { _csrf: token, proof: account.password });
+    expect(response.status).toBe(401);
+    expect(alertOn(response)).toBe('');
   });
 });

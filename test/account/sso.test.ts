@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import type { ProviderSettings } from '../../src/domain/sign-in/identity-provider-settings.ts';
 import { removeIdentityProvider, setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { unlinkIdentities } from '../../src/domain/sign-in/sign-in-with-provider.ts';
-import { listUsers, userByEmail } from '../../src/domain/users/users.ts';
+import { findUser, listUsers } from '../../src/domain/users/user-list.ts';
 import { callbackUrl, sealClientSecret } from '../../src/sso/registration.ts';
 import {
   type IdentityProviderUser,
@@ -15,7 +15,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient, type FormPage, type FormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-/** The time of the server, ahead of the provider's by so many milliseconds. */
+/** How far the server's clock is ahead of the provider's, in ms. */
 let ahead = 0;
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const DEFAULTS = { groupsClaim: 'groups', adminGroup: null, groups: [], ssoOnly: false };
 
-/** Names a provider as `assay sso set` does. */
+/** Configures a provider as `assay sso set` does. */
 function name(
   organization: string,
   provider: TestIdentityProvider,
@@ -71,7 +71,7 @@ beforeEach(async () => {
 });
 
 let counter = 0;
-/** A person at acme's provider with a verified address of acme. */
+/** Creates a person at acme's provider with a verified address of acme. */
 function person(
   more: Partial<IdentityProviderUser> = {},
   provider = acmeProvider,
@@ -94,7 +94,7 @@ const linkIn = (page: FormPage): string => {
   return href.replaceAll('&amp;', '&');
 };
 
-/** Types the e-mail address and follows the link, up to the address at the provider. */
+/** Submits the e-mail address and follows the link. @returns the URL at the provider */
 async function begin(visitor: FormClient, email: string, to?: string): Promise<string> {
   const page = await visitor.open(
     `/sign-in/organization${to === undefined ? '' : `?to=${encodeURIComponent(to)}`}`,
@@ -106,7 +106,7 @@ async function begin(visitor: FormClient, email: string, to?: string): Promise<s
   return start.location ?? '';
 }
 
-/** The whole way: e-mail address, provider, and back. */
+/** Signs in: e-mail address, provider, callback. */
 async function signIn(
   someone: IdentityProviderUser,
   {
@@ -116,22 +116,22 @@ async function signIn(
     to = undefined as string | undefined,
   } = {},
 ): Promise<FormPage & { visitor: FormClient }> {
-  const answer = await provider.visit(await begin(visitor, email, to), someone.sub);
-  return { ...(await visitor.get(answer)), visitor };
+  const response = await provider.visit(await begin(visitor, email, to), someone.sub);
+  return { ...(await visitor.get(response)), visitor };
 }
 
 const isSignedIn = async (visitor: FormClient) => (await visitor.get('/account')).status === 200;
-const accountOf = (email: string) => userByEmail(server.context.db.read, email);
+const accountOf = (email: string) => findUser(server.context.db.read, { email });
 const eventsSince = async (count: number) => (await world.auditEvents()).slice(count);
 const countEvents = async () => (await world.auditEvents()).length;
-/** How many sign-ins through any provider were refused; those of a minute share an event. */
-const countRefused = async () =>
+/** Counts refused sign-ins of all providers; those of a minute share an event. */
+const countDeniedSignIns = async () =>
   (await world.auditEvents())
     .filter(({ action }) => action === 'identity-provider.refuse')
     .reduce((sum, { count }) => sum + count, 0);
 const words = (page: FormPage) => /role="alert">(.*?)<\/div>/s.exec(page.text)?.[1] ?? page.text;
 
-async function expectRefusal(
+async function expectDenied(
   page: FormPage & { visitor: FormClient },
   status: number,
   message: RegExp,
@@ -143,43 +143,43 @@ async function expectRefusal(
   expect(await isSignedIn(page.visitor)).toBe(false);
 }
 
-describe('The way to the provider', () => {
-  it('is offered on the sign-in page, and keeps where the sign-in was to lead', async () => {
+describe('Redirect to the provider', () => {
+  it('is offered on the sign-in page and keeps the requested page', async () => {
     const page = await createFormClient(server).open('/sign-in?to=%2Faccount%2Fsessions');
     expect(page.text).toContain('href="/sign-in/organization?to=%2Faccount%2Fsessions"');
   });
 
-  it('begins with an e-mail address, and says what to do about one of no organization', async () => {
+  it('starts with an e-mail address, and explains an unknown domain', async () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
-    const answer = await visitor.submit(page, { email: 'a@nowhere.example' });
-    expect(answer.status).toBe(422);
-    expect(answer.text).toMatch(/No organization uses single sign-on with addresses at nowhere\.example/);
-    expect(answer.text).toContain('value="a@nowhere.example"');
+    const response = await visitor.submit(page, { email: 'a@nowhere.example' });
+    expect(response.status).toBe(422);
+    expect(response.text).toMatch(/No organization uses single sign-on with addresses at nowhere\.example/);
+    expect(response.text).toContain('value="a@nowhere.example"');
   });
 
-  it('says the same whether there is an account with the address or not', async () => {
+  it('does not reveal whether the address has an account', async () => {
     const account = await world.account({ organization: 'acme', email: 'known@acme.example' });
     const texts: string[] = [];
     for (const email of [account.email, 'unknown@acme.example']) {
       const visitor = createFormClient(server);
       const page = await visitor.open('/sign-in/organization');
-      const answer = await visitor.submit(page, { email });
-      expect(answer.status).toBe(200);
-      texts.push(answer.text.replaceAll(encodeURIComponent(email), '').replace(/value="[^"]*"/g, ''));
+      const response = await visitor.submit(page, { email });
+      expect(response.status).toBe(200);
+      texts.push(response.text.replaceAll(encodeURIComponent(email), '').replace(/value="[^"]*"/g, ''));
     }
     expect(texts[0]).toBe(texts[1]);
   });
 
-  it('is a link with the host of the provider, and no redirect that a form leads to', async () => {
+  it("is a link with the provider's host, not a redirect of a form", async () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
-    const answer = await visitor.submit(page, { email: 'Someone@ACME.example' });
-    expect(answer.text).toContain(`Continue to ${new URL(acmeProvider.issuer).host}`);
-    expect(answer.headers.get('content-security-policy')).toContain("form-action 'self';");
+    const response = await visitor.submit(page, { email: 'Someone@ACME.example' });
+    expect(response.text).toContain(`Continue to ${new URL(acmeProvider.issuer).host}`);
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self';");
   });
 
-  it('OpenID Connect Core, 3.1.2.1 and RFC 7636, 4.3: asks with state, nonce and an S256 challenge, new each time', async () => {
+  it('OpenID Connect Core, 3.1.2.1 and RFC 7636, 4.3: has a new state, nonce and S256 challenge each time', async () => {
     const urls = await Promise.all(
       [1, 2].map(async () => new URL(await begin(createFormClient(server), 'a@acme.example'))),
     );
@@ -200,7 +200,7 @@ describe('The way to the provider', () => {
       expect(urls[0]?.searchParams.get(secret)).not.toBe(urls[1]?.searchParams.get(secret));
   });
 
-  it('keeps the attempt in a sealed cookie of ten minutes that scripts cannot read', async () => {
+  it('stores the attempt in an encrypted HttpOnly cookie for ten minutes', async () => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
@@ -211,18 +211,18 @@ describe('The way to the provider', () => {
     expect(Buffer.from(sealed, 'base64url').includes(state)).toBe(false);
   });
 
-  it.each(['cross-site', 'same-site'])('OWASP ASVS 5, 7.6.2: is not begun by a %s page', async (site) => {
+  it.each(['cross-site', 'same-site'])('OWASP ASVS 5, 7.6.2: rejects a %s start', async (site) => {
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
     const link = linkIn(await visitor.submit(page, { email: 'a@acme.example' }));
-    const begun = await visitor.get(link, { 'sec-fetch-site': site });
-    expect(begun.location).toBe(`${server.origin}/sign-in/organization?to=%2F`);
+    const started = await visitor.get(link, { 'sec-fetch-site': site });
+    expect(started.location).toBe(`${server.origin}/sign-in/organization?to=%2F`);
     expect(visitor.cookies.has('assay-single-sign-on')).toBe(false);
     const followed = await visitor.get(link, { 'sec-fetch-site': 'same-origin' });
     expect(followed.location).toContain('/auth?');
   });
 
-  it('discovers a provider once for many sign-ins, and anew after ten minutes', async () => {
+  it('caches the discovery document for ten minutes', async () => {
     await begin(createFormClient(server), 'a@acme.example');
     const before = acmeProvider.requests.length;
     await begin(createFormClient(server), 'a@acme.example');
@@ -232,7 +232,7 @@ describe('The way to the provider', () => {
     expect(acmeProvider.requests.slice(before)).toEqual(['/.well-known/openid-configuration']);
   });
 
-  it('refuses what leads back to more than a cookie can hold', async () => {
+  it('rejects a return path too long for a cookie', async () => {
     const to = `/oauth/authorize?state=${'x'.repeat(2_100)}`;
     const page = await createFormClient(server).get(
       `/sign-in/organization/start?${new URLSearchParams({ email: 'a@acme.example', to })}`,
@@ -241,19 +241,19 @@ describe('The way to the provider', () => {
     expect(page.text).toMatch(/Sign in first/);
   });
 
-  it('says so when the provider does not answer, and recovers when it does', async () => {
+  it('reports an unreachable provider, and recovers', async () => {
     const gone = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
     await gone.close();
     await name('acme', gone);
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in/organization');
-    const before = await countRefused();
+    const before = await countDeniedSignIns();
     const start = await visitor.get(linkIn(await visitor.submit(page, { email: 'a@acme.example' })));
     expect({ status: start.status, words: words(start) }).toEqual({
       status: 502,
       words: expect.stringMatching(/provider is not responding. Try again/),
     });
-    expect(await countRefused()).toBe(before + 1);
+    expect(await countDeniedSignIns()).toBe(before + 1);
     expect(server.logs()).toContainEqual(
       expect.objectContaining({
         msg: 'single sign-on failed',
@@ -265,21 +265,22 @@ describe('The way to the provider', () => {
   });
 });
 
-describe('A provider that fails', () => {
-  it('is asked once in ten seconds, however many people come', async () => {
+describe('Failing provider', () => {
+  it('is requested at most once in ten seconds', async () => {
     const failing = await startIdentityProvider({ redirectUris: ['http://127.0.0.1/'] });
     failing.tamper = (path, body) =>
       path.includes('openid-configuration') ? { ...body, issuer: 'https://elsewhere.example' } : undefined;
     await name('acme', failing);
-    const asked = () => failing.requests.filter((path) => path.includes('openid-configuration')).length;
+    const countDiscoveries = () =>
+      failing.requests.filter((path) => path.includes('openid-configuration')).length;
     const start = async () =>
       (await createFormClient(server).get('/sign-in/organization/start?email=a@acme.example')).status;
     expect(await Promise.all([start(), start(), start(), start(), start()])).toEqual(Array(5).fill(502));
     expect(await start()).toBe(502);
-    expect(asked()).toBe(1);
+    expect(countDiscoveries()).toBe(1);
     ahead += 10_001;
     expect(await start()).toBe(502);
-    expect(asked()).toBe(2);
+    expect(countDiscoveries()).toBe(2);
     failing.tamper = () => undefined;
     ahead += 10_001;
     expect(await start()).toBe(303);
@@ -287,26 +288,26 @@ describe('A provider that fails', () => {
   });
 });
 
-describe('An attempt', () => {
-  it('is good once, also for who has a copy of its cookie, and of a provider that takes a code twice', async () => {
+describe('Sign-in attempt', () => {
+  it('is valid once, even with a copied cookie and a provider that accepts a code twice', async () => {
     const someone = person({ groups: [] }, otherProvider, 'other.example');
     const visitor = createFormClient(server);
-    const answer = await otherProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    const response = await otherProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
     const thief = createFormClient(server);
     for (const [cookie, value] of visitor.cookies) thief.cookies.set(cookie, value);
     let first: Record<string, unknown> | undefined;
     otherProvider.tamper = (path, body) => (path === '/token' ? (first ??= body) : undefined);
     const before = await countEvents();
-    expect((await visitor.get(answer)).status).toBe(303);
-    const copy = { ...(await thief.get(answer)), visitor: thief };
-    await expectRefusal(copy, 400, /does not belong to a sign-in from this browser/);
+    expect((await visitor.get(response)).status).toBe(303);
+    const copy = { ...(await thief.get(response)), visitor: thief };
+    await expectDenied(copy, 400, /does not belong to a sign-in from this browser/);
     const started = (await eventsSince(before)).filter(({ action }) => action === 'session.start');
     expect(started).toHaveLength(1);
   });
 });
 
-describe('A first sign-in', () => {
-  it('makes an account for a verified address of the organization, and signs in', async () => {
+describe('First sign-in', () => {
+  it('creates an account for a verified address of the organization, and signs in', async () => {
     const someone = person({ name: 'Ada Lovelace' });
     const before = await countEvents();
     const { status, location, visitor } = await signIn(someone, { to: '/account/sessions' });
@@ -315,7 +316,7 @@ describe('A first sign-in', () => {
     expect(page.text).toContain(someone.email);
     expect(page.text).toContain('Ada Lovelace');
     const account = await accountOf(someone.email ?? '');
-    expect(account).toMatchObject({ organization: 'acme', admin: false, staff: false, invited: false });
+    expect(account).toMatchObject({ organizationUid: 'acme', admin: false, staff: false, accepted: true });
     const events = await eventsSince(before);
     expect(events.map(({ action }) => action)).toEqual([
       'user.create',
@@ -331,21 +332,21 @@ describe('A first sign-in', () => {
     expect(JSON.parse(events[3]?.after ?? '')).toEqual({ user: account?.id, method: 'sso' });
   });
 
-  it('works with a provider that puts the claims into the ID token and takes the secret in the body', async () => {
+  it('supports claims in the ID token and client_secret_post', async () => {
     const someone = person({}, otherProvider, 'other.example');
     const before = otherProvider.requests.length;
     expect((await signIn(someone, { provider: otherProvider })).status).toBe(303);
-    expect(await accountOf(someone.email ?? '')).toMatchObject({ organization: 'other' });
+    expect(await accountOf(someone.email ?? '')).toMatchObject({ organizationUid: 'other' });
     expect(otherProvider.requests.slice(before)).toContain('/token');
   });
 
-  it('works with a public client', async () => {
+  it('supports a public client', async () => {
     await name('open', publicProvider, { sealedSecret: null });
     const someone = person({}, publicProvider, 'open.example');
     expect((await signIn(someone, { provider: publicProvider })).status).toBe(303);
   });
 
-  it('links the account of the organization that has the address, and keeps its password', async () => {
+  it("links the organization's account with the address, and keeps its password", async () => {
     const account = await world.account({ organization: 'acme', email: 'linked@acme.example' });
     const before = await countEvents();
     const { status } = await signIn(person({ email: 'Linked@acme.example' }), { email: account.email });
@@ -357,10 +358,10 @@ describe('A first sign-in', () => {
     expect((await createFormClient(server).signIn(account.email, account.password)).status).toBe(303);
   });
 
-  it('accepts the invitation of an invited account', async () => {
+  it('accepts a pending invitation', async () => {
     const invited = await world.invited({ organization: 'acme', email: 'invited@acme.example', admin: true });
     await signIn(person({ email: invited.email }));
-    expect(await accountOf(invited.email)).toMatchObject({ id: invited.id, invited: false, admin: true });
+    expect(await accountOf(invited.email)).toMatchObject({ id: invited.id, accepted: true, admin: true });
   });
 
   it.each([
@@ -377,7 +378,7 @@ describe('A first sign-in', () => {
     'a@ac%6de.example',
     'a@acme.example\0',
     `${'a'.repeat(65)}@acme.example`,
-  ])('refuses the address %j, and makes no account', async (email) => {
+  ])('rejects the address %j without creating an account', async (email) => {
     const accounts = async () => (await listUsers(server.context.db.read)).length;
     const before = await accounts();
     const { status, text } = await signIn(person({ email }), { email: 'someone@acme.example' });
@@ -385,7 +386,7 @@ describe('A first sign-in', () => {
     expect(await accounts()).toBe(before);
   });
 
-  it('keeps a name that cannot be misread, and no groups that can', async () => {
+  it('sanitizes the name and ignores ambiguous groups', async () => {
     await name('acme', acmeProvider, { adminGroup: 'admins' });
     const someone = person({
       name: 'Ada\0\u202eLovelace\u2066',
@@ -394,53 +395,53 @@ describe('A first sign-in', () => {
     expect((await signIn(someone)).status).toBe(303);
     const account = await accountOf(someone.email ?? '');
     expect(account?.admin).toBe(false);
-    const { name: kept } = await server.context.db.read
+    const { name: storedName } = await server.context.db.read
       .selectFrom('users')
       .select('name')
       .where('id', '=', account?.id ?? 0)
       .executeTakeFirstOrThrow();
-    expect(kept).toBe('Ada Lovelace');
+    expect(storedName).toBe('Ada Lovelace');
   });
 
-  it.each(['ü', 's'.repeat(256)])('refuses the subject %j', async (sub) => {
+  it.each(['ü', 's'.repeat(256)])('rejects the subject %j', async (sub) => {
     const { status } = await signIn(person({ sub }));
     expect([403, 502]).toContain(status);
   });
 
-  it('brings nobody back who was banned before they accepted, until an admin invites them anew', async () => {
+  it('rejects users banned before they accepted, until an admin invites them again', async () => {
     const { db, clock } = server.context;
     const email = 'never@acme.example';
     const invited = await world.invited({ organization: 'acme', email });
-    await db.write((tx) => applyBan(tx, cliAttribution(clock()), invited.id));
+    await db.write((tx) => banUser(tx, cliAttribution(clock()), invited.id));
     expect(await accountOf(email)).toBeUndefined();
     const someone = person({ email: 'Never@acme.example' });
-    await expectRefusal(await signIn(someone), 403, /Your account is closed/);
+    await expectDenied(await signIn(someone), 403, /Your account is closed/);
     expect(await accountOf(email)).toBeUndefined();
 
     await world.invited({ organization: 'other', email: 'never@other.example' });
-    await expectRefusal(await signIn(someone), 403, /Your account is closed/);
+    await expectDenied(await signIn(someone), 403, /Your account is closed/);
     const again = await world.invited({ organization: 'acme', email });
     expect((await signIn(someone)).status).toBe(303);
-    expect(await accountOf(email)).toMatchObject({ id: again.id, invited: false });
+    expect(await accountOf(email)).toMatchObject({ id: again.id, accepted: true });
   });
 
-  it('of an address that is banned elsewhere makes an account', async () => {
+  it('creates an account for an address that is banned in another organization', async () => {
     const { db, clock } = server.context;
     const email = 'elsewhere@acme.example';
     const invited = await world.invited({ organization: 'other', email });
-    await db.write((tx) => applyBan(tx, cliAttribution(clock()), invited.id));
+    await db.write((tx) => banUser(tx, cliAttribution(clock()), invited.id));
     expect((await signIn(person({ email }))).status).toBe(303);
   });
 
-  it('several at once make one account', async () => {
+  it('creates one account for concurrent sign-ins', async () => {
     const someone = person();
     const visitors = Array.from({ length: 5 }, () => createFormClient(server));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       visitors.map(async (visitor) =>
         acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
       ),
     );
-    const pages = await Promise.all(visitors.map((visitor, index) => visitor.get(answers[index] ?? '')));
+    const pages = await Promise.all(visitors.map((visitor, index) => visitor.get(responses[index] ?? '')));
     expect(pages.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
     const links = (await world.auditEvents()).filter(
       ({ action, after }) => action === 'identity.link' && after?.includes(`"${someone.sub}"`),
@@ -448,77 +449,77 @@ describe('A first sign-in', () => {
     expect(links).toHaveLength(1);
   });
 
-  it('does without a name that cannot be kept', async () => {
+  it('omits a name that cannot be stored', async () => {
     const someone = person({ name: 'x'.repeat(300) });
     expect((await signIn(someone)).status).toBe(303);
   });
 
   it.each([
     ['not verified', { email_verified: false }],
-    ['verified in other words than the standard’s', { email_verified: 'true' }],
-    ['of which the provider says nothing', { email_verified: undefined as unknown as boolean }],
-  ])('refuses an address that is %s', async (_what, claims) => {
+    ['verified with another value than true', { email_verified: 'true' }],
+    ['without a verification claim', { email_verified: undefined as unknown as boolean }],
+  ])('rejects an address that is %s', async (_what, claims) => {
     const victim = await world.account({
       organization: 'acme',
       email: `victim${(counter += 1)}@acme.example`,
     });
-    const before = await countRefused();
+    const before = await countDeniedSignIns();
     const page = await signIn(person({ email: victim.email, ...claims }));
-    await expectRefusal(page, 403, /has not verified your e-mail address/);
-    expect(await countRefused()).toBe(before + 1);
+    await expectDenied(page, 403, /has not verified your e-mail address/);
+    expect(await countDeniedSignIns()).toBe(before + 1);
   });
 
-  it('refuses someone without an address', async () => {
+  it('rejects a person without an address', async () => {
     const someone = person();
     delete someone.email;
-    await expectRefusal(await signIn(someone), 403, /has not verified/);
+    await expectDenied(await signIn(someone), 403, /has not verified/);
   });
 
-  it('refuses a verified address of another domain, an account of another organization included', async () => {
+  it('rejects a verified address of another domain, even of an account of another organization', async () => {
     const victim = await world.account({ organization: 'other', email: 'victim@other.example' });
-    await expectRefusal(
+    await expectDenied(
       await signIn(person({ email: victim.email }), { email: 'someone@acme.example' }),
       403,
       /does not belong to Organization acme/,
     );
-    await expectRefusal(
+    await expectDenied(
       await signIn(person({ email: 'x@acme.example@elsewhere.example' }), { email: 'x@acme.example' }),
       403,
       /address that is not supported here/,
     );
   });
 
-  it('never touches an account of another organization or of staff, even with an address of its own domain', async () => {
+  it('never links accounts of other organizations or staff, even with an address of its own domain', async () => {
     const foreign = await world.account({ organization: 'other', email: 'foreign@acme.example' });
     const staff = await world.account({ email: 'staff@acme.example' });
     for (const { email } of [foreign, staff]) {
-      const before = await countRefused();
-      await expectRefusal(
+      const before = await countDeniedSignIns();
+      await expectDenied(
         await signIn(person({ email })),
         403,
         /An account with your e-mail address exists outside your organization/,
       );
-      expect(await countRefused()).toBe(before + 1);
+      expect(await countDeniedSignIns()).toBe(before + 1);
     }
-    expect(await accountOf(foreign.email)).toMatchObject({ organization: 'other' });
-    expect(await accountOf(staff.email)).toMatchObject({ organization: null, staff: true });
+    expect(await accountOf(foreign.email)).toMatchObject({ organizationUid: 'other' });
+    expect(await accountOf(staff.email)).toMatchObject({ organizationUid: null, staff: true });
   });
 
-  it('refuses another subject with the address of someone who is linked, until the link is taken away', async () => {
+  it('rejects another subject with a linked address until the link is removed', async () => {
     const first = person();
     await signIn(first);
     const second = person({ email: first.email ?? '' });
-    await expectRefusal(await signIn(second), 403, /linked with another person at your provider/);
+    await expectDenied(await signIn(second), 403, /linked with another person at your provider/);
     const { db, clock } = server.context;
     const { id = 0 } = (await accountOf(first.email ?? '')) ?? {};
     await db.write((tx) => unlinkIdentities(tx, cliAttribution(clock()), id));
     expect((await signIn(second)).status).toBe(303);
-    await expectRefusal(await signIn(first), 403, /linked with another person/);
+    await expectDenied(await signIn(first), 403, /linked with another person/);
   });
 });
 
-describe('A later sign-in', () => {
-  it('finds the account by issuer and subject, whatever the address is by then', async () => {
+describe('Later sign-in', () => {
+  it('finds the account by issuer and subject, regardless of the address', async () => {
     const someone = person();
     await signIn(someone);
     const { id } = (await accountOf(someone.email ?? '')) ?? {};
@@ -530,18 +531,18 @@ describe('A later sign-in', () => {
     expect(JSON.parse(events[0]?.after ?? '')).toMatchObject({ user: id });
   });
 
-  it('a subject is nobody in another organization with the same provider', async () => {
+  it('rejects the subject in another organization with the same provider', async () => {
     await name('twin', acmeProvider, { domains: ['twin.example'] });
     const someone = person();
     await signIn(someone);
-    await expectRefusal(
+    await expectDenied(
       await signIn(someone, { email: 'x@twin.example' }),
       403,
       /does not belong to Organization twin/,
     );
   });
 
-  it('the same subject at another issuer is somebody else', async () => {
+  it('treats the same subject of another issuer as another person', async () => {
     const someone = person();
     await signIn(someone);
     await name('acme', otherProvider, { domains: ['acme.example'] });
@@ -552,18 +553,18 @@ describe('A later sign-in', () => {
     expect(second?.id).not.toBe(first?.id);
   });
 
-  it('is refused to a banned account', async () => {
+  it('rejects a banned account', async () => {
     const someone = person();
     await signIn(someone);
     const { id = 0 } = (await accountOf(someone.email ?? '')) ?? {};
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), id));
-    await expectRefusal(await signIn(someone), 403, /Your account is closed/);
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), id));
+    await expectDenied(await signIn(someone), 403, /Your account is closed/);
     const fresh = await world.account({ organization: 'acme', email: 'banned@acme.example' });
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), fresh.id));
-    await expectRefusal(await signIn(person({ email: fresh.email })), 403, /Your account is closed/);
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), fresh.id));
+    await expectDenied(await signIn(person({ email: fresh.email })), 403, /Your account is closed/);
   });
 
-  it('ends the session that the browser had', async () => {
+  it('ends the previous session of the browser', async () => {
     const account = await world.account({ organization: 'acme' });
     const visitor = createFormClient(server);
     const url = await begin(visitor, 'a@acme.example');
@@ -590,7 +591,7 @@ describe('Groups', () => {
         .execute()
     ).map(({ uid }) => uid);
 
-  it('make an admin, and no admin any more, which a token feels at once', async () => {
+  it('grant and revoke the admin role, immediately for tokens', async () => {
     await world.account({ organization: 'acme', admin: true });
     await name('acme', acmeProvider, { adminGroup: 'leads' });
     const someone = person({ groups: ['leads', 'more'] });
@@ -613,13 +614,13 @@ describe('Groups', () => {
     expect((await server.request('POST', path, { token, body })).status).toBe(404);
   });
 
-  it('leave the role alone where the organization names no group for it', async () => {
+  it('do not change the role if the organization has no admin group', async () => {
     const admin = await world.account({ organization: 'acme', admin: true, email: 'kept@acme.example' });
     await signIn(person({ email: admin.email, groups: [] }));
     expect(await accountOf(admin.email)).toMatchObject({ admin: true });
   });
 
-  it('never take the last admin away', async () => {
+  it('never remove the last admin', async () => {
     await world.organization('lonely');
     const callback = callbackUrl(server.context.addresses, 'lonely');
     const provider = await startIdentityProvider({ redirectUris: [callback] });
@@ -640,7 +641,7 @@ describe('Groups', () => {
     }
   });
 
-  it('open assessments and close them again, and only those that a group is mapped to', async () => {
+  it('grant and revoke access to mapped assessments only', async () => {
     for (const uid of ['shop', 'bank', 'mail']) await world.assessment('acme', uid);
     await name('acme', acmeProvider, {
       groups: [
@@ -668,23 +669,23 @@ describe('Groups', () => {
     expect(await rowsOf(id)).toEqual(['mail']);
   });
 
-  it('that the provider left out because they are too many take nothing away', async () => {
+  it('revoke nothing if the provider omits them as too many', async () => {
     acmeProvider.tamper = (path, body) =>
       path === '/me' ? { ...body, _claim_names: { groups: 'src1' } } : undefined;
-    await expectRefusal(await signIn(person()), 502, /provider is invalid/);
+    await expectDenied(await signIn(person()), 502, /provider is invalid/);
   });
 });
 
-describe('Answers that are refused', () => {
-  it('one that the provider sends because the person cancelled', async () => {
-    // A minute of its own.
+describe('Rejected responses', () => {
+  it('the user cancelled at the provider', async () => {
+    // Uses a minute of its own.
     ahead = 300_000;
     const visitor = createFormClient(server);
     const before = await countEvents();
-    const answer = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
-    expect(new URL(answer).searchParams.get('error')).toBe('access_denied');
-    await expectRefusal(
-      { ...(await visitor.get(answer)), visitor },
+    const response = await acmeProvider.visit(await begin(visitor, 'a@acme.example'), null);
+    expect(new URL(response).searchParams.get('error')).toBe('access_denied');
+    await expectDenied(
+      { ...(await visitor.get(response)), visitor },
       403,
       /identity provider did not sign you in/,
     );
@@ -696,59 +697,59 @@ describe('Answers that are refused', () => {
     });
   });
 
-  it('one that is opened a second time', async () => {
+  it('a response that is opened twice', async () => {
     const visitor = createFormClient(server);
     const someone = person();
-    const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
-    expect((await visitor.get(answer)).status).toBe(303);
+    const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    expect((await visitor.get(response)).status).toBe(303);
     visitor.cookies.delete('assay-session');
-    const again = await visitor.get(answer);
+    const again = await visitor.get(response);
     expect(again.status).toBe(400);
     expect(again.text).toContain('Start the sign-in again');
     expect(await isSignedIn(visitor)).toBe(false);
   });
 
-  it('one that is replayed with a kept cookie, as the code is good once', async () => {
+  it('a replayed response with a stored cookie, as the code is valid once', async () => {
     const visitor = createFormClient(server);
     const someone = person();
     const url = await begin(visitor, someone.email ?? '');
-    const kept = visitor.cookies.get('assay-single-sign-on') ?? '';
-    const answer = await acmeProvider.visit(url, someone.sub);
-    await visitor.get(answer);
+    const savedCookie = visitor.cookies.get('assay-single-sign-on') ?? '';
+    const response = await acmeProvider.visit(url, someone.sub);
+    await visitor.get(response);
     const thief = createFormClient(server);
-    thief.cookies.set('assay-single-sign-on', kept);
-    await expectRefusal({ ...(await thief.get(answer)), visitor: thief }, 502, /provider is invalid/);
+    thief.cookies.set('assay-single-sign-on', savedCookie);
+    await expectDenied({ ...(await thief.get(response)), visitor: thief }, 502, /provider is invalid/);
   });
 
-  it('one in a browser that did not start the sign-in (RFC 9700, 4.7)', async () => {
+  it('RFC 9700, 4.7: a response in a browser that did not start the sign-in', async () => {
     const someone = person();
-    const answer = await acmeProvider.visit(
+    const response = await acmeProvider.visit(
       await begin(createFormClient(server), someone.email ?? ''),
       someone.sub,
     );
     const victim = createFormClient(server);
-    const page = await victim.get(answer);
+    const page = await victim.get(response);
     expect(page.status).toBe(400);
     expect(page.text).toContain('You are not signed in');
     expect(await isSignedIn(victim)).toBe(false);
   });
 
-  it('one to another attempt: its state is not the one of this browser', async () => {
+  it('a response with the state of another attempt', async () => {
     const attacker = person();
-    const answer = await acmeProvider.visit(
+    const response = await acmeProvider.visit(
       await begin(createFormClient(server), attacker.email ?? ''),
       attacker.sub,
     );
     const victim = createFormClient(server);
     await begin(victim, 'a@acme.example');
-    await expectRefusal(
-      { ...(await victim.get(answer)), visitor: victim },
+    await expectDenied(
+      { ...(await victim.get(response)), visitor: victim },
       400,
       /does not belong to a sign-in/,
     );
   });
 
-  it('RFC 9700, 4.5: a stolen code under the state of this browser', async () => {
+  it('RFC 9700, 4.5: a stolen code with the state of this browser', async () => {
     const someone = person();
     const stolen = new URL(
       await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
@@ -756,8 +757,8 @@ describe('Answers that are refused', () => {
     const thief = createFormClient(server);
     const own = new URL(await begin(thief, 'a@acme.example'));
     stolen.searchParams.set('state', own.searchParams.get('state') ?? '');
-    // The challenge of the code is another one (RFC 7636, section 4.6).
-    await expectRefusal({ ...(await thief.get(stolen.href)), visitor: thief }, 502, /provider is invalid/);
+    // The code has another challenge (RFC 7636, section 4.6).
+    await expectDenied({ ...(await thief.get(stolen.href)), visitor: thief }, 502, /provider is invalid/);
   });
 
   it('OpenID Connect Core, 3.1.3.7 (11): an ID token with another nonce', async () => {
@@ -765,8 +766,8 @@ describe('Answers that are refused', () => {
     const someone = person();
     const url = new URL(await begin(visitor, someone.email ?? ''));
     url.searchParams.set('nonce', 'of-another-attempt');
-    const answer = await acmeProvider.visit(url.href, someone.sub);
-    await expectRefusal({ ...(await visitor.get(answer)), visitor }, 502, /provider is invalid/);
+    const response = await acmeProvider.visit(url.href, someone.sub);
+    await expectDenied({ ...(await visitor.get(response)), visitor }, 502, /provider is invalid/);
   });
 
   const changed = (token: string, change: (claims: Record<string, unknown>) => void): string => {
@@ -776,8 +777,8 @@ describe('Answers that are refused', () => {
     return [header, Buffer.from(JSON.stringify(claims)).toString('base64url'), signature].join('.');
   };
   it.each<[string, (token: string) => string | undefined]>([
-    ['that was changed on the way', (token) => changed(token, (claims) => (claims['name'] = 'Mallory'))],
-    ['of another issuer', (token) => changed(token, (claims) => (claims['iss'] = 'https://evil.example'))],
+    ['that was modified', (token) => changed(token, (claims) => (claims['name'] = 'Mallory'))],
+    ['from another issuer', (token) => changed(token, (claims) => (claims['iss'] = 'https://evil.example'))],
     ['for another client', (token) => changed(token, (claims) => (claims['aud'] = 'another'))],
     ['that has expired', (token) => changed(token, (claims) => (claims['exp'] = 1_000_000_000))],
     [
@@ -789,32 +790,32 @@ describe('Answers that are refused', () => {
     acmeProvider.tamper = (path, body) =>
       path === '/token' ? { ...body, id_token: change(body['id_token']) } : undefined;
     const someone = person();
-    await expectRefusal(await signIn(someone), 502, /provider is invalid/);
+    await expectDenied(await signIn(someone), 502, /provider is invalid/);
     expect(await accountOf(someone.email ?? '')).toBeUndefined();
   });
 
   it('OpenID Connect Core, 5.3.2: claims of another subject', async () => {
     acmeProvider.tamper = (path, body) => (path === '/me' ? { ...body, sub: 'somebody-else' } : undefined);
-    await expectRefusal(await signIn(person()), 502, /provider is invalid/);
+    await expectDenied(await signIn(person()), 502, /provider is invalid/);
   });
 
-  it('a token response that is larger than any should be', async () => {
+  it('an oversized token response', async () => {
     acmeProvider.tamper = (path, body) =>
       path === '/token' ? { ...body, more: 'x'.repeat(2_000_000) } : undefined;
-    await expectRefusal(await signIn(person()), 502, /provider is invalid/);
+    await expectDenied(await signIn(person()), 502, /provider is invalid/);
   });
 
-  it('one after more than ten minutes', async () => {
+  it('a response after more than ten minutes', async () => {
     const visitor = createFormClient(server);
     const someone = person();
-    const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+    const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
     ahead = 600_000;
-    const page = await visitor.get(answer);
+    const page = await visitor.get(response);
     expect(page.status).toBe(400);
     expect(page.text).toContain('has expired');
   });
 
-  it('one for a provider that the organization has replaced or removed since', async () => {
+  it('a response from a provider that has since been replaced or removed', async () => {
     const { db, clock } = server.context;
     for (const change of [
       () => name('acme', otherProvider),
@@ -823,25 +824,27 @@ describe('Answers that are refused', () => {
       await name('acme', acmeProvider);
       const visitor = createFormClient(server);
       const someone = person();
-      const answer = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
+      const response = await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub);
       await change();
-      expect((await visitor.get(answer)).status).toBe(400);
+      expect((await visitor.get(response)).status).toBe(400);
       expect(await isSignedIn(visitor)).toBe(false);
     }
   });
 
-  it('the log holds neither codes nor tokens', async () => {
+  it('are logged without codes and tokens', async () => {
     const visitor = createFormClient(server);
     const someone = person();
-    const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
-    const code = answer.searchParams.get('code') ?? 'none';
+    const response = new URL(
+      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+    );
+    const code = response.searchParams.get('code') ?? 'none';
     let idToken = 'none';
     acmeProvider.tamper = (path, body) => {
       if (path !== '/token') return undefined;
       idToken = `${body['id_token']}x`;
       return { ...body, id_token: idToken };
     };
-    await visitor.get(answer.href);
+    await visitor.get(response.href);
     const log = JSON.stringify(server.logs());
     expect(log).not.toContain(code);
     expect(log).not.toContain(idToken.split('.')[1]);
@@ -850,35 +853,37 @@ describe('Answers that are refused', () => {
 });
 
 describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
-  it('RFC 9207, 2.4: an answer that names another issuer is refused, and its code goes nowhere', async () => {
+  it('RFC 9207, 2.4: rejects a response of another issuer without redeeming its code', async () => {
     const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
     const someone = person();
     const honest = new URL(
       await acmeProvider.visit(await begin(createFormClient(server), someone.email ?? ''), someone.sub),
     );
-    const answer = new URL(url.searchParams.get('redirect_uri') ?? '');
-    answer.search = honest.search;
-    answer.searchParams.set('state', url.searchParams.get('state') ?? '');
+    const response = new URL(url.searchParams.get('redirect_uri') ?? '');
+    response.search = honest.search;
+    response.searchParams.set('state', url.searchParams.get('state') ?? '');
     const before = otherProvider.requests.length;
-    await expectRefusal(
-      { ...(await victim.get(answer.href)), visitor: victim },
+    await expectDenied(
+      { ...(await victim.get(response.href)), visitor: victim },
       400,
       /does not belong to a sign-in/,
     );
     expect(otherProvider.requests.slice(before)).not.toContain('/token');
   });
 
-  it('RFC 9207, 2.4: an answer without an issuer is refused where the provider tells it', async () => {
+  it('RFC 9207, 2.4: rejects a response without the issuer if the provider supports it', async () => {
     const visitor = createFormClient(server);
     const someone = person();
-    const answer = new URL(await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub));
-    expect(answer.searchParams.get('iss')).toBe(acmeProvider.issuer);
-    answer.searchParams.delete('iss');
-    await expectRefusal({ ...(await visitor.get(answer.href)), visitor }, 502, /provider is invalid/);
+    const response = new URL(
+      await acmeProvider.visit(await begin(visitor, someone.email ?? ''), someone.sub),
+    );
+    expect(response.searchParams.get('iss')).toBe(acmeProvider.issuer);
+    response.searchParams.delete('iss');
+    await expectDenied({ ...(await visitor.get(response.href)), visitor }, 502, /provider is invalid/);
   });
 
-  it('RFC 9700, 4.4.2.2: an answer at the address of another organization is refused, with or without an issuer', async () => {
+  it("RFC 9700, 4.4.2.2: rejects a response at another organization's callback, with or without an issuer", async () => {
     const victim = createFormClient(server);
     const url = new URL(await begin(victim, 'a@other.example'));
     const someone = person();
@@ -895,8 +900,8 @@ describe('Mix-up of the providers of two organizations (RFC 9700, 4.4)', () => {
   });
 });
 
-describe('What else an organization can want', () => {
-  it('single sign-on counts as two factors, where the organization wants two', async () => {
+describe('Requirements of an organization', () => {
+  it('single sign-on counts as two factors', async () => {
     await world.organization('twofactors');
     const { db } = server.context;
     await db.write(async (tx) => {
@@ -920,7 +925,7 @@ describe('What else an organization can want', () => {
     }
   });
 
-  it('with "SSO only", a password is refused in the same words as a wrong one', async () => {
+  it('single sign-on only: rejects a right password with the message for a wrong one', async () => {
     await name('strict', acmeProvider, { ssoOnly: true });
     const account = await world.account({ organization: 'strict' });
     const right = await createFormClient(server).signIn(account.email, account.password);

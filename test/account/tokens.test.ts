@@ -38,11 +38,11 @@ const call = (token: string | undefined) =>
 const stored = () =>
   server.context.db.read.selectFrom('tokens').selectAll().where('user_id', '=', account.id).execute();
 
-describe('The page of tokens', () => {
-  it('makes a personal access token, shows it once, and it works', async () => {
-    const answer = await create();
-    expect(answer.status).toBe(200);
-    const token = PERSONAL.exec(answer.text)?.[0];
+describe('Tokens page', () => {
+  it('creates a personal access token, shows it once, and the token works', async () => {
+    const response = await create();
+    expect(response.status).toBe(200);
+    const token = PERSONAL.exec(response.text)?.[0];
     expect((await call(token)).status).toBe(404);
     const page = await visitor.open('/account/tokens');
     expect(page.text).toContain('nightly report');
@@ -56,14 +56,14 @@ describe('The page of tokens', () => {
     expect(JSON.stringify(await world.auditEvents()) + JSON.stringify(server.logs())).not.toContain(token);
   });
 
-  it('offers what the account may hold, with what each scope means', async () => {
+  it('offers the scopes of the account with their descriptions', async () => {
     const page = await visitor.open('/account/tokens');
     const offered = [...page.text.matchAll(/name="scopes" value="([^"]*)"/g)].map(([, scope]) => scope);
     expect(offered).toEqual(['api', 'tag_lw', 'tag_lr', 'asset_client_lw', 'asset_lr']);
-    expect(page.text).toContain('Read tags on the assets of your listings');
+    expect(page.text).toContain('Read tags of assets in your listings');
   });
 
-  it('ticks nothing by itself', async () => {
+  it('selects nothing by default', async () => {
     const { text } = await visitor.open('/account/tokens');
     expect(text).not.toMatch(/name="(scopes|preset)"[^>]* checked/);
   });
@@ -72,12 +72,12 @@ describe('The page of tokens', () => {
     ['read', 'tag_lr asset_lr'],
     ['all', 'api tag_lw tag_lr asset_client_lw asset_lr'],
     ['chosen', 'api'],
-  ])('takes the preset "%s", whatever else is ticked', async (preset, scopes) => {
+  ])('applies the preset "%s" over selected scopes', async (preset, scopes) => {
     expect((await create({ preset })).status).toBe(200);
     expect(await stored()).toMatchObject([{ scopes }]);
   });
 
-  it('says that scopes which read put tags on assets, where they do', async () => {
+  it('warns that read scopes can tag assets unless scopes are strict', async () => {
     const words = 'Read scopes can also tag assets';
     expect((await visitor.open('/account/tokens')).text).toContain(words);
     const strict = await startSibling(server, { strictScopes: true });
@@ -92,12 +92,12 @@ describe('The page of tokens', () => {
     ['30', 30 * DAY],
     ['365', 365 * DAY],
     ['never', null],
-  ])('makes one that expires after %s', async (expires, lifetime) => {
+  ])('creates a token that expires after %s', async (expires, lifetime) => {
     await create({ expires });
     expect(await stored()).toMatchObject([{ expires_at: lifetime === null ? null : now + lifetime }]);
   });
 
-  it('takes several scopes, and addresses from which alone the token works', async () => {
+  it('accepts several scopes and allowed addresses', async () => {
     const page = await visitor.open('/account/tokens');
     const csrf = /name="_csrf" value="([^"]*)"/.exec(page.text)?.[1] ?? '';
     const body = new URLSearchParams([
@@ -108,12 +108,12 @@ describe('The page of tokens', () => {
       ['expires', '30'],
       ['addresses', '10.0.0.0/8, 192.0.2.7'],
     ]);
-    const answer = await fetch(`${server.origin}/account/tokens`, {
+    const response = await fetch(`${server.origin}/account/tokens`, {
       method: 'POST',
       body,
       headers: { cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
     });
-    const token = PERSONAL.exec(await answer.text())?.[0];
+    const token = PERSONAL.exec(await response.text())?.[0];
     expect(await stored()).toMatchObject([
       { scopes: 'api tag_lr', allowed_addresses: '["10.0.0.0/8","192.0.2.7"]' },
     ]);
@@ -127,28 +127,28 @@ describe('The page of tokens', () => {
     [{ scopes: 'tag_gw' }, 422, 'not allowed for this account'],
     [{ scopes: 'root' }, 422, 'is not a scope'],
     [{ expires: '10000' }, 422, 'expires'],
-  ])('refuses %j', async (fields: Record<string, string>, status, words) => {
-    const answer = await create(fields);
-    expect(answer.status).toBe(status);
-    expect(answer.text).toContain(words);
+  ])('rejects %j', async (fields: Record<string, string>, status, words) => {
+    const response = await create(fields);
+    expect(response.status).toBe(status);
+    expect(response.text).toContain(words);
     expect(await stored()).toEqual([]);
   });
 
-  it('wants at least one scope, and keeps what was typed', async () => {
+  it('requires a scope and keeps the input', async () => {
     const page = await visitor.open('/account/tokens');
-    const answer = await visitor.submit(
+    const response = await visitor.submit(
       page,
       { name: 'none', expires: '365', addresses: '10.0.0.1' },
       '/account/tokens',
     );
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain('Choose what the token can do.');
-    expect(answer.text).toContain('value="none"');
-    expect(answer.text).toContain('value="10.0.0.1"');
-    expect(answer.text).toMatch(/<option value="365" selected/);
+    expect(response.status).toBe(422);
+    expect(response.text).toContain('Choose what the token can do.');
+    expect(response.text).toContain('value="none"');
+    expect(response.text).toContain('value="10.0.0.1"');
+    expect(response.text).toMatch(/<option value="365" selected/);
   });
 
-  it('shows last use, and those that the command line made', async () => {
+  it('shows the last use, and tokens of the command line', async () => {
     await world.token(account.id, { kind: 'jwt', expiresAt: now + DAY });
     await server.context.db.write((tx) =>
       tx
@@ -164,11 +164,15 @@ describe('The page of tokens', () => {
     );
   });
 
-  it('revokes one, at once', async () => {
+  it('revokes a token immediately', async () => {
     const token = PERSONAL.exec((await create()).text)?.[0];
     expect((await call(token)).status).toBe(404);
-    const answer = await visitor.submit(await visitor.open('/account/tokens'), {}, '/account/tokens/revoke');
-    const page = await visitor.open(answer.location ?? '');
+    const response = await visitor.submit(
+      await visitor.open('/account/tokens'),
+      {},
+      '/account/tokens/revoke',
+    );
+    const page = await visitor.open(response.location ?? '');
     expect(page.text).toContain('Token revoked');
     expect(page.text).not.toContain('nightly report');
     expect((await call(token)).status).toBe(401);
@@ -176,26 +180,26 @@ describe('The page of tokens', () => {
     expect(event).toMatchObject({ user_id: account.id });
   });
 
-  it('does not revoke the token of somebody else, nor say that there is one', async () => {
-    const stranger = await world.user();
+  it('returns the same error for unknown tokens and those of others', async () => {
+    const otherUser = await world.user();
     const [theirs] = await server.context.db.read
       .selectFrom('tokens')
       .selectAll()
-      .where('user_id', '=', stranger.id)
+      .where('user_id', '=', otherUser.id)
       .execute();
     await create();
     const page = await visitor.open('/account/tokens');
     const texts = [];
-    for (const token of [theirs?.id ?? '', 'no-such-token', stranger.token]) {
-      const answer = await visitor.submit(page, { token }, '/account/tokens/revoke');
-      expect(answer.status).toBe(404);
-      texts.push(answer.text.replace(/<code>.*?<\/code>|value="[^"]*"/g, ''));
+    for (const token of [theirs?.id ?? '', 'no-such-token', otherUser.token]) {
+      const response = await visitor.submit(page, { token }, '/account/tokens/revoke');
+      expect(response.status).toBe(404);
+      texts.push(response.text.replace(/<code>.*?<\/code>|value="[^"]*"/g, ''));
     }
     expect(new Set(texts).size).toBe(1);
-    expect((await call(stranger.token)).status).toBe(404);
+    expect((await call(otherUser.token)).status).toBe(404);
   });
 
-  it('leaves those of applications to their own page', async () => {
+  it('omits tokens of applications', async () => {
     await server.context.db.write((tx) =>
       tx
         .insertInto('tokens')
@@ -220,13 +224,13 @@ describe('The page of tokens', () => {
     await create();
     const page = await visitor.open('/account/tokens');
     expect(page.text.match(/name="token"/g)).toHaveLength(1);
-    const answer = await visitor.submit(page, { token: `app-${account.id}` }, '/account/tokens/revoke');
-    expect(answer.status).toBe(404);
+    const response = await visitor.submit(page, { token: `app-${account.id}` }, '/account/tokens/revoke');
+    expect(response.status).toBe(404);
   });
 
-  it('does not take a form without its token', async () => {
-    const answer = await visitor.post('/account/tokens', { name: 'x', scopes: 'api', expires: 'never' });
-    expect(answer.status).toBe(403);
+  it('rejects a form without its CSRF token', async () => {
+    const response = await visitor.post('/account/tokens', { name: 'x', scopes: 'api', expires: 'never' });
+    expect(response.status).toBe(403);
     expect(await stored()).toEqual([]);
   });
 });

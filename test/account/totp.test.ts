@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** An account with an authenticator app, some steps ago. */
+/** An account with an authenticator app, set up some steps ago. */
 async function accountWithTotp() {
   const account = await createFixtures(server).account();
   const owner = createFormClient(server);
@@ -32,7 +32,7 @@ async function accountWithTotp() {
   return { ...account, owner, secret, codes };
 }
 
-/** Someone whose password was right. */
+/** A browser after the password and before the second factor. */
 async function halfSignedIn(account: { email: string; password: string }): Promise<FormClient> {
   const visitor = createFormClient(server);
   await visitor.signIn(account.email, account.password);
@@ -45,7 +45,7 @@ const eventsOf = async (userId: number) =>
   );
 
 describe('Setting up an authenticator app', () => {
-  it('shows a key as a picture and as text, and takes it once a code of it was right', async () => {
+  it('shows a key as QR code and text, and stores it after a valid code', async () => {
     const account = await createFixtures(server).account();
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -70,9 +70,9 @@ describe('Setting up an authenticator app', () => {
     const done = await visitor.submit(again, { code: totpCodeAt(secret, now) }, `${SECURITY}/authenticator`);
     expect(done.status).toBe(200);
     expect(done.text).toContain('id="recovery-codes"');
-    // Another secret for this session, and the others ended.
+    // The session was renewed and the others ended.
     expect(visitor.cookies.get('assay-session')).not.toBe(cookie);
-    expect((await visitor.get(SECURITY)).text).toContain('also asks for a code from your authenticator app');
+    expect((await visitor.get(SECURITY)).text).toContain('enter a code from your authenticator app');
     expect((await elsewhere.get('/account')).status).toBe(303);
 
     const { db } = server.context;
@@ -89,7 +89,7 @@ describe('Setting up an authenticator app', () => {
     expect(JSON.stringify(events)).not.toContain(secret);
   });
 
-  it('does not take the form of another session, nor an old one', async () => {
+  it('rejects the form of another session and an expired one', async () => {
     const account = await createFixtures(server).account();
     const [mine, other] = [await halfSignedIn(account), await halfSignedIn(account)];
     const form = await mine.open(`${SECURITY}/authenticator`);
@@ -103,7 +103,7 @@ describe('Setting up an authenticator app', () => {
     expect(late.status).toBe(403);
   });
 
-  it('keeps one app an account', async () => {
+  it('allows one app per account', async () => {
     const { owner, secret } = await accountWithTotp();
     const { page } = await setUpTotp(owner, now);
     expect(page.status).toBe(409);
@@ -113,7 +113,7 @@ describe('Setting up an authenticator app', () => {
 });
 
 describe('Sign-in with a code', () => {
-  it('is good for nothing before the code, and replaces the session after it', async () => {
+  it('grants nothing before the code, and renews the session after it', async () => {
     const account = await accountWithTotp();
     const visitor = createFormClient(server);
     const half = await visitor.signIn(account.email, account.password, '/account/sessions');
@@ -140,7 +140,7 @@ describe('Sign-in with a code', () => {
     now += STEP;
   });
 
-  it('never leads to another site', async () => {
+  it('never redirects to another site', async () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
     const page = await visitor.open(SECOND_FACTOR);
@@ -148,7 +148,7 @@ describe('Sign-in with a code', () => {
     expect((await visitor.submit(page, fields, SECOND_FACTOR)).location).toBe(`${server.origin}/`);
   });
 
-  it('RFC 6238, 5.2: a code is good once, also the one that set the app up', async () => {
+  it('RFC 6238, 5.2: accepts a code once, including the one of the set-up', async () => {
     const account = await createFixtures(server).account();
     const owner = createFormClient(server);
     await owner.signIn(account.email, account.password);
@@ -159,12 +159,12 @@ describe('Sign-in with a code', () => {
     expect((await sendCode(first, 'code', totpCodeAt(secret, now))).status).toBe(303);
     const second = await halfSignedIn(account);
     expect((await sendCode(second, 'code', totpCodeAt(secret, now))).status).toBe(401);
-    // Nor is an older one, once a newer one was taken.
+    // Codes older than an accepted one are rejected too.
     expect((await sendCode(second, 'code', totpCodeAt(secret, now - STEP))).status).toBe(401);
     expect((await sendCode(second, 'code', totpCodeAt(secret, now + STEP))).status).toBe(303);
   });
 
-  it('RFC 6238, 5.2: takes a clock that is one step off, and no more', async () => {
+  it('RFC 6238, 5.2: accepts a clock that is one step off', async () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
     const refused = async (offset: number) =>
@@ -176,46 +176,46 @@ describe('Sign-in with a code', () => {
     expect((await sendCode(ahead, 'code', totpCodeAt(account.secret, now + STEP))).status).toBe(303);
   });
 
-  it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('refuses %j', async (code) => {
+  it.each(['', '12345', '1234567', 'abcdef', '１２３４５６'])('rejects %j', async (code) => {
     const account = await accountWithTotp();
     expect((await sendCode(await halfSignedIn(account), 'code', code)).status).toBe(401);
   });
 
-  it('has one winner of two who send the same code at once', async () => {
+  it('accepts one of concurrent requests with the same code', async () => {
     const account = await accountWithTotp();
     const visitors = await Promise.all([1, 2, 3].map(() => halfSignedIn(account)));
     const code = totpCodeAt(account.secret, now);
-    const answers = await Promise.all(visitors.map((visitor) => sendCode(visitor, 'code', code)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+    const responses = await Promise.all(visitors.map((visitor) => sendCode(visitor, 'code', code)));
+    expect(responses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
-  it('locks after ten wrong codes, in the same words, until ten minutes have gone', async () => {
+  it('locks for ten minutes after ten wrong codes, with the same message', async () => {
     const account = await accountWithTotp();
     const visitor = await halfSignedIn(account);
     const words = new Set<string>();
     for (let attempt = 1; attempt <= 10; attempt += 1) {
-      const answer = await sendCode(visitor, 'code', totpCodeAt(account.secret, now + 100 * STEP));
-      expect(answer.status).toBe(401);
-      words.add(alertOn(answer));
+      const response = await sendCode(visitor, 'code', totpCodeAt(account.secret, now + 100 * STEP));
+      expect(response.status).toBe(401);
+      words.add(alertOn(response));
     }
-    // A new sign-in is no way around it, nor is another kind of code.
-    const anew = await halfSignedIn(account);
-    const locked = await sendCode(anew, 'code', totpCodeAt(account.secret, now));
+    // A new sign-in or another kind of code does not bypass the lock.
+    const retried = await halfSignedIn(account);
+    const locked = await sendCode(retried, 'code', totpCodeAt(account.secret, now));
     expect(locked.status).toBe(429);
     expect(locked.headers.get('retry-after')).toBe('600');
     words.add(alertOn(locked));
     expect(words.size).toBe(1);
-    expect((await sendCode(anew, 'recovery_code', account.codes[0] ?? '')).status).toBe(429);
+    expect((await sendCode(retried, 'recovery_code', account.codes[0] ?? '')).status).toBe(429);
     const events = await eventsOf(account.id);
-    const told = (wanted: string) =>
-      events.filter(({ action }) => action === wanted).map(({ count }) => count);
-    expect(told('second-factor.refuse')).toEqual([9]);
-    expect(told('second-factor.lock')).toEqual([1]);
+    const countsOf = (wantedAction: string) =>
+      events.filter(({ action }) => action === wantedAction).map(({ count }) => count);
+    expect(countsOf('second-factor.refuse')).toEqual([9]);
+    expect(countsOf('second-factor.lock')).toEqual([1]);
     now += 600_000;
-    expect((await sendCode(anew, 'code', totpCodeAt(account.secret, now))).status).toBe(303);
+    expect((await sendCode(retried, 'code', totpCodeAt(account.secret, now))).status).toBe(303);
   });
 
-  it('is for people whose first factor was right a short while ago', async () => {
+  it('requires a recent first factor', async () => {
     const account = await accountWithTotp();
     expect((await createFormClient(server).get(SECOND_FACTOR)).location).toBe(`${server.origin}/sign-in`);
     expect((await account.owner.get(SECOND_FACTOR)).location).toBe(`${server.origin}/`);
@@ -229,7 +229,7 @@ describe('Sign-in with a code', () => {
 });
 
 describe('Changing second factors', () => {
-  it('wants the password or a code once the sign-in was ten minutes ago', async () => {
+  it('requires the password or a code ten minutes after the sign-in', async () => {
     const account = await accountWithTotp();
     const { owner } = account;
     now += 600_000;
@@ -260,7 +260,7 @@ describe('Changing second factors', () => {
     });
   });
 
-  it('takes a code instead of the password, once', async () => {
+  it('accepts a code in place of the password once', async () => {
     const account = await accountWithTotp();
     now += 600_000;
     const page = await account.owner.open(SECURITY);
@@ -270,7 +270,7 @@ describe('Changing second factors', () => {
     expect((await sendCode(await halfSignedIn(account), 'code', proof)).status).toBe(401);
   });
 
-  it('counts wrong answers like wrong codes', async () => {
+  it('counts wrong confirmations as wrong codes', async () => {
     const account = await accountWithTotp();
     now += 600_000;
     const page = await account.owner.open(SECURITY);

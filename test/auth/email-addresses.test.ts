@@ -13,7 +13,7 @@ it.each([
   ['a@1.2.example', 'a@1.2.example'],
   [`${long(64)}@example.com`, `${long(64)}@example.com`],
   [`a@${long(63)}.example`, `a@${long(63)}.example`],
-])('%j is an e-mail address', (text, key) => {
+])('accepts the e-mail address %j', (text, key) => {
   expect(normalizeEmail(text)).toBe(key);
   expect(isEmail(text.trim())).toBe(true);
 });
@@ -48,24 +48,24 @@ it.each([
   'a@example.com/x',
   'a@example.com\0',
   'a@[192.0.2.1]',
-  // Kelvin's sign has a lower case that is ASCII.
+  // The Kelvin sign has an ASCII lower case.
   'a@\u212aelvin.example',
   `${long(65)}@example.com`,
   `a@${long(64)}.example`,
   `${long(64)}@${`${long(60)}.`.repeat(3)}${long(10)}`,
-])('%j is none', (text) => {
+])('rejects the e-mail address %j', (text) => {
   expect(isEmail(text)).toBe(false);
   expect(emailHost(text)).toBe('');
 });
 
-it('Long hostile texts are refused at once', () => {
+it('rejects long hostile e-mail addresses in linear time', () => {
   const started = performance.now();
   for (const part of ['a.', 'a-', '-', '.', 'a@'])
     expect(normalizeEmail(`${part.repeat(500_000)}!@example.com`)).toBe('');
   expect(performance.now() - started).toBeLessThan(500);
 });
 
-it('Text that others wrote is plain when all of it can be seen', () => {
+it('isPlainText rejects invisible characters, and replaceHiddenCharacters replaces them', () => {
   for (const text of ['Ada', 'عادل', 'می‌خواهم', '👩‍💻']) expect(isPlainText(text, 255)).toBe(true);
   for (const text of ['', 'a\0', 'a\u202e', 'a\u2066', '\ud800', 'a\u2028', long(256)])
     expect(isPlainText(text, 255)).toBe(false);

@@ -19,7 +19,7 @@ it.each([
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
   ['1::', '1:0:0:0::/64'],
-])('The network of %s is %s', (address, network) => {
+])('networkPrefix: %s is in %s', (address, network) => {
   expect(networkPrefix(address)).toBe(network);
 });
 
@@ -35,7 +35,7 @@ it.each([
   ['2001:db8::1:4711', '2001:db8::1:4711'],
   ['fe80::1%eth0', 'fe80::1'],
   ['[fe80::1%eth0]:443', 'fe80::1'],
-])('%s is the address %s', (text, address) => {
+])('parseAddress: parses %s as %s', (text, address) => {
   expect(parseAddress(text)).toBe(address);
 });
 
@@ -53,17 +53,17 @@ it.each([
   '[2001:db8::1',
   '192.0.2.0/24',
   '"192.0.2.1"',
-])('%j is no address', (text) => {
+])('parseAddress: rejects %j', (text) => {
   expect(parseAddress(text)).toBeUndefined();
 });
 
-it.each(['192.0.2.1', '192.0.2.0/24', '2001:db8::/32', '::1'])('%s is a block', (block) => {
+it.each(['192.0.2.1', '192.0.2.0/24', '2001:db8::/32', '::1'])('isAddressBlock: accepts %s', (block) => {
   expect(isAddressBlock(block)).toBe(true);
   expect(() => new AddressSet([block])).not.toThrow();
 });
 
 it.each(['fe80::1%eth0', '192.0.2.0/33', '::/129', '192.0.2.1/', '192.0.2.1/24/24', '192.0.2.1:80'])(
-  '%s is no block',
+  'isAddressBlock: rejects %s',
   (block) => {
     expect(isAddressBlock(block)).toBe(false);
   },
@@ -76,13 +76,13 @@ it.each<[string[], string[], string | undefined]>([
   [['10.0.0.128/25', '10.0.0.0/25'], ['10.0.0.0/24'], undefined],
   [['10.0.0.0/25', '10.0.0.192/26'], ['10.0.0.0/24'], '10.0.0.0/24'],
   [['192.0.2.1'], ['192.0.2.1/32', '::ffff:192.0.2.1', '::ffff:192.0.2.1/128'], undefined],
-  // Bits of IPv6: it holds whatever begins with 32 zeros.
+  // An IPv6 prefix length: this block contains every address with 32 leading zeros.
   [['192.0.2.1'], ['::ffff:192.0.2.1/32'], '::ffff:192.0.2.1/32'],
   [['0.0.0.0/0'], ['255.255.255.255', '::/0'], '::/0'],
   [['2001:db8::/32'], ['2001:DB8:ffff::/48', '2001:db8::192.0.2.1'], undefined],
   [['2001:db8::/32'], ['2001:db9::/48'], '2001:db9::/48'],
   [['::/0'], ['192.0.2.0/24', '1:2:3:4:5:6:7:8'], undefined],
   [['1:2:3:4:5:6:7:8'], ['1:2:3:4:5:6:7:9'], '1:2:3:4:5:6:7:9'],
-])('Blocks %j hold %j, but for %s', (outer, inner, beyond) => {
+])('firstBlockOutside: %j contains %j except %s', (outer, inner, beyond) => {
   expect(firstBlockOutside(outer, inner)).toBe(beyond);
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { hashPassword, PasswordQueueFull, verifyPassword } from '../../src/auth/passwords.ts';
 
-describe('Hashing passwords', () => {
-  it('lets so many wait and no more, and recovers', async () => {
+describe('Password hashing', () => {
+  it('limits the queue, and recovers', async () => {
     expect(await verifyPassword(null, 'makes what unknown accounts are compared with')).toBe(false);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 300 }, (_, index) => verifyPassword(null, `guess number ${index}`)),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    // Those that wait, and one for each processor but one.
+    // Those in the queue, and one for each processor but one.
     expect(outcomes.length - refused.length).toBeGreaterThan(64);
     expect(refused.length).toBeGreaterThan(100);
     for (const { reason } of refused) expect(reason).toBeInstanceOf(PasswordQueueFull);

@@ -1,9 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { DOCS_CLIENT } from '../../src/domain/tokens/oauth-clients.ts';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -17,8 +17,8 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Somebody who may work with the tags of an organization, and an application of theirs. */
-async function someone() {
+/** Creates an admin, and an application that asks them for access. */
+async function createApplication() {
   const world = createFixtures(server);
   const organization = await world.organization();
   const account = await world.account({ organization: organization.uid, admin: true });
@@ -30,15 +30,12 @@ async function someone() {
   return { organization, account, client };
 }
 
-describeInBrowser('An application that wants access', () => {
+describeInBrowser('Authorization request', () => {
   const open = useBrowser();
 
-  it.each([
-    ['with JavaScript', true],
-    ['without JavaScript', false],
-  ])('is named, says what it wants, gets it, and does not ask again; %s', async (_how, javaScriptEnabled) => {
-    const { account, client } = await someone();
-    const page = await open(server.origin, { javaScriptEnabled, otherOrigins: [application.origin] });
+  it('shows the application and its scopes, and asks for consent once; without JavaScript', async () => {
+    const { account, client } = await createApplication();
+    const page = await open(server.origin, { javaScriptEnabled: false, otherOrigins: [application.origin] });
     const request = new URL('/oauth/authorize', server.origin);
     request.search = new URLSearchParams({
       response_type: 'token',
@@ -53,8 +50,8 @@ describeInBrowser('An application that wants access', () => {
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
     expect(await page.locator('ul.scopes code').allTextContents()).toEqual(['tag_ow', 'tag_or']);
     await page.getByRole('button', { name: 'Allow' }).click();
-    const answer = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
-    expect(Object.fromEntries(answer)).toMatchObject({
+    const response = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
+    expect(Object.fromEntries(response)).toMatchObject({
       token_type: 'Bearer',
       state: 'a & b = c',
       iss: server.context.addresses.issuer,
@@ -71,8 +68,8 @@ describeInBrowser('An application that wants access', () => {
     await page.getByRole('button', { name: 'Allow' }).waitFor();
   });
 
-  it('is told when it is denied', async () => {
-    const { account, client } = await someone();
+  it('returns access_denied to the application after a denial', async () => {
+    const { account, client } = await createApplication();
     const page = await open(server.origin, { otherOrigins: [application.origin] });
     const request = new URLSearchParams({
       response_type: 'token',
@@ -83,14 +80,14 @@ describeInBrowser('An application that wants access', () => {
     await page.goto(`/oauth/authorize?${request}`);
     await signIn(page, account);
     await page.getByRole('button', { name: 'Deny' }).click();
-    const answer = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
-    expect(answer.get('error')).toBe('access_denied');
-    expect(answer.get('state')).toBe('denied');
-    expect(answer.has('access_token')).toBe(false);
+    const response = new URLSearchParams((await application.redirectIn(page)).hash.slice(1));
+    expect(response.get('error')).toBe('access_denied');
+    expect(response.get('state')).toBe('denied');
+    expect(response.has('access_token')).toBe(false);
   });
 
-  it('can be a library that we did not write: code with PKCE, a call, refresh, revocation', async () => {
-    const { organization, account, client } = await someone();
+  it('works with oauth4webapi: code with PKCE, a call, refresh, revocation', async () => {
+    const { organization, account, client } = await createApplication();
     const insecure = { [oauth.allowInsecureRequests]: true };
     const issuer = new URL(server.context.addresses.issuer);
     const metadata = await oauth.processDiscoveryResponse(
@@ -154,9 +151,12 @@ describeInBrowser('An application that wants access', () => {
     await expect(create(refreshed.access_token, 'third')).rejects.toMatchObject({ status: 401 });
   });
 
-  it('can be the API description: its Authorize button, and then its "Try it out"', async () => {
-    const { organization, account } = await someone();
-    const page = await open(server.origin);
+  it('of the API reference: Authorize and "Try it out" work', async () => {
+    const { organization, account } = await createApplication();
+    // Swagger UI renders every operation at each step: few of them keep the test short.
+    const reference = await startSibling(server, { areas: ['tagging'] });
+    onTestFinished(reference.close);
+    const page = await open(reference.origin);
     await page.goto('/docs');
     await page.getByRole('button', { name: 'Authorize' }).first().click();
     const dialog = page.locator('.auth-container', { hasText: 'implicit' });

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { expectAccessible } from '../harness/accessibility.ts';
+import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
 const GRID = { name: 'Assets' } as const;
 
-/** Waits until rows are read, and chooses the first of them. */
-async function chooseFirst(page: Page, number: number): Promise<void> {
+/** Selects the first rows of the list. */
+async function selectFirst(page: Page, number: number): Promise<void> {
   const grid = page.getByRole('grid', GRID);
   await grid.getByRole('link').first().waitFor();
   for (let row = 1; row <= number; row += 1)
@@ -39,11 +39,11 @@ describeInBrowser('Console: assets', () => {
 
   it('sets the criticality of selected assets where permitted, and undoes it', async () => {
     const page = await assay.enter('admin', '/assets?criticality=%5B%22medium%22%2C%22low%22%5D');
-    await chooseFirst(page, 3);
+    await selectFirst(page, 3);
     const [, second = ''] = await linksOf(page).allTextContents();
     await page.getByRole('button', { name: 'Criticality', exact: true }).first().click();
     await page.getByRole('dialog').getByRole('button', { name: 'High' }).click();
-    // The first of them is kept by the testers.
+    // The testers set the criticality of the first one.
     await page.getByText('Criticality of 2 assets set to high. 1 asset skipped: no permission').waitFor();
     await expect.poll(() => linksOf(page).allTextContents()).not.toContain(second);
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -53,12 +53,12 @@ describeInBrowser('Console: assets', () => {
 
   it('adds a new tag, and undoes it', async () => {
     const page = await assay.enter('admin', '/assets?assetType=%5B%22webapp%22%5D');
-    await chooseFirst(page, 2);
+    await selectFirst(page, 2);
     await page.getByRole('button', { name: 'Tags', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit tags' });
     await dialog.getByLabel('Add').fill('looked at together');
     await page.keyboard.press('Enter');
-    // The list of known tags is not in the way any more.
+    // Closes the list of known tags, which covers the button.
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Tags of 2 assets updated').waitFor();
@@ -122,15 +122,11 @@ describeInBrowser('Console: assets', () => {
     ]);
     await expectAccessible(page, page.getByRole('dialog'));
     // Nothing has changed yet.
-    expect(
-      await assay.server().request('GET', '/api/asset/v2/assets?search=pasted.example', as(assay)),
-    ).toMatchObject({ body: [] });
+    expect(await assay.call('admin', 'GET', '/api/asset/v2/assets?search=pasted.example')).toEqual([]);
     await dialog.getByRole('button', { name: 'Add 3' }).click();
     await page.getByText('3 assets added, 1 asset added to acme-mobile-2026').waitFor();
-    const { body } = await assay
-      .server()
-      .request('GET', '/api/asset/v2/listings/acme-mobile-2026/assets', as(assay));
-    expect((body as { location: string }[]).map(({ location }) => location)).toEqual([
+    const listed = await assay.call('admin', 'GET', '/api/asset/v2/listings/acme-mobile-2026/assets');
+    expect((listed as { location: string }[]).map(({ location }) => location)).toEqual([
       '10.20.0.10',
       '192.0.2.201',
       '2001:db8::1',
@@ -149,7 +145,7 @@ describeInBrowser('Console: assets', () => {
       .getByRole('region', { name: 'Vulnerabilities' })
       .getByText('No vulnerabilities known.')
       .waitFor();
-    await expectAccessible(page);
+    await expectAccessibleInAllViews(page);
     await page.goto('/assets?sort=-vulnerabilityCount');
     await linksOf(page).first().click();
     const found = page.getByRole('region', { name: 'Vulnerabilities' });
@@ -158,12 +154,8 @@ describeInBrowser('Console: assets', () => {
   });
 
   it('edits an asset, resolves a conflict, and deletes the asset after confirmation', async () => {
-    const { server } = assay;
-    const made = await server().request('POST', '/api/asset/v2/assets', {
-      ...as(assay),
-      body: { organizationUid: 'acme', assetType: 'host', location: '192.0.2.222' },
-    });
-    const { uid } = made.body as { uid: string };
+    const asset = { organizationUid: 'acme', assetType: 'host', location: '192.0.2.222' };
+    const { uid } = await assay.call('admin', 'POST', '/api/asset/v2/assets', asset);
     const page = await assay.enter('admin', `/assets/${uid}`, { expectedStatuses: [412, 422] });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit asset' });
@@ -171,10 +163,7 @@ describeInBrowser('Console: assets', () => {
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('must be an IPv4 or IPv6 address or a host name').waitFor();
     await dialog.getByRole('textbox', { name: 'IP address or hostname' }).fill('192.0.2.222');
-    await server().request('PATCH', `/api/asset/v2/assets/${uid}`, {
-      ...as(assay),
-      body: { name: 'Theirs' },
-    });
+    await assay.call('admin', 'PATCH', `/api/asset/v2/assets/${uid}`, { name: 'Theirs' });
     await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine');
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByText('Someone else changed this asset').waitFor();
@@ -194,5 +183,3 @@ describeInBrowser('Console: assets', () => {
     await page.waitForURL('**/assets');
   });
 });
-
-const as = (assay: ReturnType<typeof useConsole>) => ({ token: assay.demo().users.admin.token });

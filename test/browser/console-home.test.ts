@@ -1,13 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { expectAccessible } from '../harness/accessibility.ts';
+import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { addSession, useSharedConsole } from '../harness/console.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 const numberIn = (text: string | null) => Number(/\d+$/.exec(text ?? '')?.[0]);
 
 describeInBrowser('Console: home page', () => {
-  const assay = useConsole();
+  const assay = useSharedConsole();
   const open = useBrowser();
 
   it('shows open vulnerabilities by severity and age, linked to their lists', async () => {
@@ -38,18 +38,21 @@ describeInBrowser('Console: home page', () => {
     await page.getByRole('grid', { name: 'Vulnerabilities' }).getByRole('link').first().waitFor();
   });
 
-  it.each([
-    ['Assigned to me', /assignee_id/],
-    ['Due soon or overdue', /due_until/],
-    ['Pending retests', /retest/],
-  ])('%s: the number matches its list', async (title, address) => {
+  it('links each count to its list', async () => {
     const page = await assay.enter('admin', '/');
-    const card = page.locator('section', { hasText: title });
-    const count = await card.getByRole('link').textContent();
-    await card.getByRole('link').click();
-    await page.waitForURL(address);
-    await page.getByText(`${count} found`).waitFor();
-    expect(Number(count)).toBeGreaterThan(0);
+    for (const [title, address] of [
+      ['Assigned to me', /assignee_id/],
+      ['Due soon or overdue', /due_until/],
+      ['Pending retests', /retest/],
+    ] as const) {
+      const link = page.locator('section', { hasText: title }).getByRole('link');
+      const count = await link.textContent();
+      expect(Number(count)).toBeGreaterThan(0);
+      await link.click();
+      await page.waitForURL(address);
+      await page.getByText(`${count} found`).waitFor();
+      await page.goBack();
+    }
   });
 
   it('shows new vulnerabilities since the last visit, testing hours and running imports', async () => {
@@ -84,16 +87,17 @@ describeInBrowser('Console: home page', () => {
       'Import a report',
       'Invite people',
     ]);
-    await expectAccessible(page);
+    await expectAccessibleInAllViews(page);
     const member = await world.account({ organization: uid });
     const other = await open(assay.server().origin);
+    await addSession(other, assay.server(), member);
     await other.goto('/');
-    await signIn(other, member);
     const none = other.getByRole('heading', { name: 'You do not have access to any assessment yet' });
     await none.waitFor();
     await other.getByText(`Ask an admin of ${organization} to give ${member.email} access`).waitFor();
     await expectAccessible(other);
-    await other.goto('/imports');
+    await other.getByRole('link', { name: 'Imports' }).click();
+    await other.getByRole('heading', { name: 'Imports', level: 1 }).waitFor();
     await none.waitFor();
     expect(await other.getByRole('main').getByRole('button').allTextContents()).toEqual(['Check again']);
     const assessment = await world.assessment(uid);
@@ -105,21 +109,21 @@ describeInBrowser('Console: home page', () => {
 
   it('shows an error in a card that fails to load, and retries it', async () => {
     const { db } = assay.server().context;
-    const move = (from: string, to: string) =>
+    const rename = (from: string, to: string) =>
       db.write((tx) => tx.schema.alterTable(from).renameTo(to).execute());
-    await move('testing_sessions', 'away');
-    let isAway = true;
-    const bringBack = async () => {
-      if (isAway) await move('away', 'testing_sessions');
-      isAway = false;
+    await rename('testing_sessions', 'renamed');
+    let isRenamed = true;
+    const restore = async () => {
+      if (isRenamed) await rename('renamed', 'testing_sessions');
+      isRenamed = false;
     };
-    onTestFinished(bringBack);
+    onTestFinished(restore);
     const page = await assay.enter('admin', '/', { expectedStatuses: [500] });
     const hours = page.locator('section', { hasText: 'Testing hours this month' });
     await hours.getByRole('button', { name: 'Try again' }).waitFor();
     await page.locator('section', { hasText: 'Open by severity' }).getByRole('link').first().waitFor();
     await expectAccessible(page);
-    await bringBack();
+    await restore();
     await hours.getByRole('button', { name: 'Try again' }).click();
     await hours.getByText(/^[\d,.]+$/).waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);

@@ -4,14 +4,14 @@ import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn } from '../harness/browser.ts';
-import { useConsole } from '../harness/console.ts';
+import { useSharedConsole } from '../harness/console.ts';
 import type { DemoAccount } from '../../src/demo/manifest.ts';
 
 describeInBrowser('Console: session', () => {
-  const assay = useConsole();
+  const assay = useSharedConsole();
   const account = (who: 'admin' | 'member') => assay.demo().users[who] as Required<DemoAccount>;
 
-  /** What happens when an operator, or the person elsewhere, ends all sessions of somebody. */
+  /** Ends all sessions of a user, as an operator does. */
   const endSessions = async (email: string) => {
     const { db, clock } = assay.server().context;
     const { id } = await db.read
@@ -34,9 +34,9 @@ describeInBrowser('Console: session', () => {
     await page.reload();
     await page.getByRole('grid').getByText('PCI DSS').waitFor();
     expect(visited).toEqual(['/tags']);
-    // Neither the token nor a code is anywhere that outlives the page.
-    const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-    expect(kept).not.toMatch(/eyJ|code|token/);
+    // Neither the token nor a code is stored.
+    const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(stored).not.toMatch(/eyJ|code|token/);
   });
 
   it('signs out in the account menu, after which pages redirect to sign-in', async () => {
@@ -64,15 +64,18 @@ describeInBrowser('Console: session', () => {
 
   it('links to the account pages and back', async () => {
     const page = await enterTags();
+    await page.getByRole('button', { name: 'Account menu' }).click();
     for (const name of ['Account', 'Security', 'Tokens', 'Applications']) {
-      await page.getByRole('button', { name: 'Account menu' }).click();
-      await page.getByRole('menuitem', { name, exact: true }).click();
-      await page.waitForURL(/\/account/);
-      await page.getByRole('link', { name: 'Console' }).click();
-      await page.waitForURL((url) => url.pathname === '/');
-      await page.getByRole('heading', { name: 'Home' }).waitFor();
+      const item = page.getByRole('menuitem', { name, exact: true });
+      expect(await item.getAttribute('href')).toBe(
+        name === 'Account' ? '/account' : `/account/${name.toLowerCase()}`,
+      );
     }
-    expect(new URL(page.url()).pathname).toBe('/');
+    await page.getByRole('menuitem', { name: 'Security' }).click();
+    await page.waitForURL('**/account/security');
+    await page.getByRole('link', { name: 'Console' }).click();
+    await page.waitForURL((url) => url.pathname === '/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
   });
 
   it('keeps typed text when the session expires, and continues after a sign-in in another tab', async () => {
@@ -82,7 +85,7 @@ describeInBrowser('Console: session', () => {
     await endSessions(account('admin').email);
     await page.getByRole('button', { name: 'Create tag' }).click();
     const dialog = page.getByRole('dialog', { name: 'You are signed out' });
-    // Alone: what lies behind it is veiled, and nobody can get at it.
+    // The dialog covers the rest of the page.
     await expectAccessible(page, dialog);
     await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByText('You are not signed in in this browser yet.').waitFor();
@@ -102,7 +105,7 @@ describeInBrowser('Console: session', () => {
     if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Tag "typed long ago" created').waitFor();
     await dialog.waitFor({ state: 'detached' });
-    // The page's own form for signing out is of the session that ended.
+    // The sign-out form of the page has the CSRF token of the session that ended.
     await page.getByRole('button', { name: 'Account menu' }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
@@ -162,9 +165,9 @@ describeInBrowser('Console: session', () => {
       expectedConsoleErrors: /dynamically imported module/,
     });
     await page.getByRole('grid').getByText('PCI DSS').waitFor();
-    // The name of a part of the console before: the server has no such file any more.
-    const gone = `${assay.server().origin}/console/files/audit-of-before.js`;
-    await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: gone }));
+    // A file of an earlier version of the console, which the server no longer has.
+    const removed = `${assay.server().origin}/console/files/audit-removed.js`;
+    await page.route(/\/console\/files\/audit-[^/]*\.js$/, (route) => route.continue({ url: removed }));
     await page.getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('heading', { name: 'Reload the console', level: 1 }).waitFor();
     await page.getByText('The server may have been updated').waitFor();

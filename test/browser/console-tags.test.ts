@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { expectAccessible } from '../harness/accessibility.ts';
+import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
 
@@ -12,7 +12,7 @@ describeInBrowser('Console: tags', () => {
     const page = await assay.enter('admin', '/tags', { expectedStatuses: [409] });
     const grid = page.getByRole('grid', { name: 'Tags of vulnerabilities' });
     await grid.getByText('PCI DSS').waitFor();
-    // What is fixed is not offered to be changed, and says why.
+    // A fixed tag has no buttons, and says why.
     await grid.getByRole('row', { name: /PCI DSS .* cannot be renamed or deleted/ }).waitFor();
     expect(await page.getByRole('button', { name: 'Delete PCI DSS' }).count()).toBe(0);
 
@@ -38,9 +38,9 @@ describeInBrowser('Console: tags', () => {
     await page.getByRole('button', { name: 'Delete seen before' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Tag "seen before" deleted').waitFor();
-    // Its row had the focus.
+    // The deleted row had the focus.
     await expect.poll(() => page.evaluate('document.activeElement.role')).toBe('grid');
-    // Of what is gone no name is given back.
+    // A deleted tag cannot be renamed back.
     await expect.poll(() => page.getByText('Tag "regression" renamed').count()).toBe(0);
 
     await page.getByRole('searchbox').fill('authent');
@@ -93,7 +93,7 @@ describeInBrowser('Console: tags', () => {
     await page.getByRole('textbox', { name: 'Name' }).fill(HOSTILE);
     await page.getByRole('button', { name: 'Create tag' }).click();
     await grid.getByText('<script>alert(1)</script>').waitFor();
-    await expectAccessible(page);
+    await expectAccessibleInAllViews(page);
     await page.getByRole('button', { name: /^Delete <script>/ }).click();
     await page.getByText('None of the assets you have access to has this tag. Others may.').waitFor();
     await expectAccessible(page, page.getByRole('dialog'));

@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { addSession } from '../harness/console.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -14,32 +14,23 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const HOW = [
-  ['with JavaScript', true],
-  ['without JavaScript', false],
-] as const;
-
 const linkFor = ({ uid }: { uid: string }): string => {
   const { addresses, keys } = server.context;
   return invitationUrl(addresses.clientBaseUrl, keys.secret, { uid, invitedAt: NOW });
 };
 
-/** Expects that a page's secret link is neither in the address bar nor in the history, where scripts may run. */
-async function expectCleanAddress(page: Page, javaScriptEnabled: boolean): Promise<void> {
-  if (javaScriptEnabled) await expect.poll(() => new URL(page.url()).search).toBe('');
-}
-
-describeInBrowser('A link that opens an account', () => {
+describeInBrowser('Account links', () => {
   const open = useBrowser();
 
-  it.each(HOW)('is an invitation, and leads to the first call; %s', async (_how, javaScriptEnabled) => {
+  it('an invitation creates the account, which creates a token and calls the API', async () => {
     const world = createFixtures(server);
     const organization = await world.organization();
     const invited = await world.invited({ organization: organization.uid, admin: true });
     const link = linkFor(invited);
-    const page = await open(server.origin, { javaScriptEnabled });
+    const page = await open(server.origin);
     await page.goto(link);
-    await expectCleanAddress(page, javaScriptEnabled);
+    // The secret stays neither in the address bar nor in the history.
+    await expect.poll(() => new URL(page.url()).search).toBe('');
     await page.getByLabel('Your name').fill('Ada Example');
     await page.getByLabel('Choose a password').fill('password1234');
     await page.getByRole('button', { name: 'Accept and sign in' }).click();
@@ -67,57 +58,52 @@ describeInBrowser('A link that opens an account', () => {
     await page.getByText('Token revoked').waitFor();
     expect((await server.request('GET', '/v1/assessments/1/testing_hours', { token })).status).toBe(401);
 
-    const again = await open(server.origin, { javaScriptEnabled });
+    const again = await open(server.origin);
     await again.goto(link);
     expect(await again.title()).toBe('This invitation is no longer valid - Assay');
   });
 
-  it.each(HOW)(
-    'is for a new password, made by an admin, and signs out everywhere else; %s',
-    async (_how, javaScriptEnabled) => {
-      const world = createFixtures(server);
-      const organization = await world.organization();
-      const admin = await world.account({ organization: organization.uid, admin: true });
-      const account = await world.account({ organization: organization.uid });
-      const elsewhere = await open(server.origin);
-      await elsewhere.goto('/sign-in');
-      await signIn(elsewhere, account);
-      await openAccount(elsewhere);
+  it('an admin creates a password link, which ends all other sessions; without JavaScript', async () => {
+    const world = createFixtures(server);
+    const organization = await world.organization();
+    const admin = await world.account({ organization: organization.uid, admin: true });
+    const account = await world.account({ organization: organization.uid });
+    const elsewhere = await open(server.origin);
+    await addSession(elsewhere, server, account);
+    await elsewhere.goto('/account');
+    await elsewhere.getByText(account.email).first().waitFor();
 
-      const office = await open(server.origin, { javaScriptEnabled });
-      await office.goto('/account');
-      await signIn(office, admin);
-      await office.goto(`/account/people/${account.uid}/password-link`);
-      await office.getByRole('button', { name: 'Create link' }).click();
-      const link = (await office.locator('.secret').textContent()) ?? '';
+    const office = await open(server.origin, { javaScriptEnabled: false });
+    await addSession(office, server, admin);
+    await office.goto(`/account/people/${account.uid}/password-link`);
+    await office.getByRole('button', { name: 'Create link' }).click();
+    const link = (await office.locator('.secret').textContent()) ?? '';
 
-      const page = await open(server.origin, { javaScriptEnabled });
-      await page.goto(link);
-      await expectCleanAddress(page, javaScriptEnabled);
-      await page.getByLabel('New password').fill(PASSWORD);
-      await page.getByRole('button', { name: 'Set password and sign in' }).click();
-      await openAccount(page);
-      await elsewhere.reload();
-      expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');
-      await signIn(elsewhere, { email: account.email, password: PASSWORD });
-      await elsewhere.waitForURL('**/account');
-    },
-  );
+    const page = await open(server.origin, { javaScriptEnabled: false });
+    await page.goto(link);
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Set password and sign in' }).click();
+    await page.waitForURL((url) => url.pathname === '/', { waitUntil: 'commit' });
+    await elsewhere.reload();
+    expect(new URL(elsewhere.url()).pathname).toBe('/sign-in');
+    await signIn(elsewhere, { email: account.email, password: PASSWORD });
+    await elsewhere.waitForURL('**/account');
+  });
 
-  it('has no part in the requests of the page that it opens', async () => {
+  it('the requests of the opened page do not contain the secret', async () => {
     const world = createFixtures(server);
     const invited = await world.invited({ organization: (await world.organization()).uid });
     const page = await open(server.origin);
-    const told: string[] = [];
+    const sent: string[] = [];
     page.on('request', (request) => {
-      if (!request.isNavigationRequest()) told.push(request.url(), request.headers()['referer'] ?? '');
+      if (!request.isNavigationRequest()) sent.push(request.url(), request.headers()['referer'] ?? '');
     });
     await page.goto(linkFor(invited));
     await page.getByLabel('Choose a password').waitFor();
     await page.getByRole('link', { name: 'Assay', exact: true }).click();
     await page.waitForURL(`${server.origin}/sign-in`);
-    expect(told.length).toBeGreaterThan(0);
-    expect(told.join()).not.toContain(invited.uid);
+    expect(sent.length).toBeGreaterThan(0);
+    expect(sent.join()).not.toContain(invited.uid);
     await page.goBack();
     expect(page.url()).not.toContain(invited.uid);
   });

@@ -7,10 +7,10 @@ import { cliAttribution } from '../../src/auth/callers.ts';
 import { invitationUrl } from '../../src/auth/account-links.ts';
 import { setIdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
 import { createPasswordReset } from '../../src/domain/sign-in/password-resets.ts';
-import { expectAccessible } from '../harness/accessibility.ts';
+import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser } from '../harness/browser.ts';
-import { bringSession } from '../harness/console.ts';
+import { addSession } from '../harness/console.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -21,7 +21,7 @@ let application: CallbackServer;
 let world: ReturnType<typeof createFixtures>;
 const routes: RouteOptions[] = [];
 beforeAll(async () => {
-  // Nobody answers there: a mail that is not sent is as good as one that is.
+  // Pages that send mail do not wait for this server, which does not exist.
   server = await startTestServer({ smtpUrl: 'smtp://127.0.0.1:9' }, () => NOW);
   world = createFixtures(server);
   application = await startCallbackServer();
@@ -47,8 +47,8 @@ afterAll(async () => {
 });
 
 let counter = 0;
-/** An account whose names are as long as they come. */
-async function longAccount() {
+/** Creates an account with the longest names. */
+async function createLongAccount() {
   const organization = await world.organization();
   counter += 1;
   const email = `${'a-very-long-name.'.repeat(3)}${counter}@${'a-very-long-host-name.'.repeat(4)}example.com`;
@@ -61,17 +61,17 @@ async function longAccount() {
   return { ...account, organization };
 }
 
-/** Opens a page as a new account that is signed in. */
-async function enter(page: Page, path: string): ReturnType<typeof longAccount> {
-  const account = await longAccount();
-  await bringSession(page, server, account);
+/** Opens a page with the session of a new account. */
+async function enter(page: Page, path: string): ReturnType<typeof createLongAccount> {
+  const account = await createLongAccount();
+  await addSession(page, server, account);
   await page.goto(path);
   await page.waitForURL((url) => url.pathname === path);
   return account;
 }
 
-/** Types the code that an authenticator app shows for the key on the page. */
-async function typeCode(page: Page): Promise<void> {
+/** Sets up an authenticator app with the key on the page. */
+async function setUpAuthenticator(page: Page): Promise<void> {
   const secret = (await page.locator('#totp-secret').textContent()) ?? '';
   const code = generateSync({ secret: secret.replaceAll(/\s/g, ''), epoch: NOW / 1_000 });
   await page.getByLabel('Code', { exact: true }).fill(code);
@@ -79,8 +79,8 @@ async function typeCode(page: Page): Promise<void> {
   await page.locator('#recovery-codes').waitFor();
 }
 
-/** Asks for access, as an application with a long name. */
-async function askForAccess(page: Page): Promise<void> {
+/** Opens the authorization request of an application with a long name. */
+async function requestAccess(page: Page): Promise<void> {
   const client = await world.client({
     name: 'B'.repeat(100),
     redirectUris: [REGISTERED],
@@ -96,7 +96,7 @@ async function askForAccess(page: Page): Promise<void> {
   );
 }
 
-/** How each page is reached, by the name of its operation; what else can be seen there is looked at on the way. */
+/** Opens each page, by the name of its operation, and checks its other states on the way. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'sign-in-page': async (page) => {
     await page.goto('/sign-in');
@@ -137,7 +137,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('status').waitFor();
   },
   'reset-password-page': async (page) => {
-    const { id } = await longAccount();
+    const { id } = await createLongAccount();
     const { secret } = await server.context.db.write((tx) =>
       createPasswordReset(tx, cliAttribution(NOW), id),
     );
@@ -147,7 +147,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'second-factor-page': async (page) => {
     const account = await enter(page, '/account/security/authenticator');
-    await typeCode(page);
+    await setUpAuthenticator(page);
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     await page.waitForURL('**/sign-in');
@@ -159,7 +159,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await page.getByRole('alert').waitFor();
   },
   'second-factor-set-up-page': async (page) => {
-    const { email, password, organization } = await longAccount();
+    const { email, password, organization } = await createLongAccount();
     await server.context.db.write((tx) =>
       tx
         .updateTable('organizations')
@@ -171,13 +171,13 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await signIn(page, { email, password });
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
     await expectAccessible(page);
-    await typeCode(page);
+    await setUpAuthenticator(page);
   },
   'authorize-page': async (page) => {
     await page.goto('/oauth/authorize?client_id=unknown');
     await expectAccessible(page);
     await enter(page, '/account');
-    await askForAccess(page);
+    await requestAccess(page);
   },
   'account-page': async (page) => enter(page, '/account'),
   'unknown-page': async (page) => page.goto('/account/nothing'),
@@ -192,7 +192,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await enter(page, '/account/security');
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
-    await typeCode(page);
+    await setUpAuthenticator(page);
     await page.getByRole('link', { name: 'Done' }).click();
     await page.getByRole('heading', { name: 'Recovery codes' }).waitFor();
   },
@@ -202,7 +202,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
     await enter(page, '/account/tokens');
     await page.getByLabel('Name', { exact: true }).fill('C'.repeat(100));
     await page.getByLabel('Selected scopes').check();
-    await page.getByLabel('Use the rest of the API').check();
+    await page.getByLabel('Read and write vulnerabilities').check();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.locator('.secret').waitFor();
@@ -221,15 +221,15 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   },
   'applications-page': async (page) => {
     await enter(page, '/account');
-    await askForAccess(page);
+    await requestAccess(page);
     await page.getByRole('button', { name: 'Allow' }).click();
     await application.redirectIn(page);
     await page.goto('/account/applications');
   },
 };
 
-describe('Every page', () => {
-  it('is looked at in a browser', () => {
+describe('Account pages', () => {
+  it('are all tested for accessibility', () => {
     const pages = routes.flatMap(({ config, method }) => {
       const { operation = '' } = config ?? {};
       return method === 'GET' && operation.endsWith('-page') ? [operation] : [];
@@ -238,21 +238,21 @@ describe('Every page', () => {
   });
 });
 
-describeInBrowser('Nothing is in the way of anybody, light or dark, wide or narrow', () => {
+describeInBrowser('Account pages: accessible in light and dark, wide and narrow', () => {
   const open = useBrowser();
 
-  it.each(Object.entries(PAGES))('on the %s', async (_name, visit) => {
+  it.each(Object.entries(PAGES))('%s', async (_name, visit) => {
     const page = await open(server.origin, { otherOrigins: [application.origin] });
     await visit(page);
-    await expectAccessible(page);
+    await expectAccessibleInAllViews(page);
   });
 
-  it('on a page that tells of an error', async () => {
+  it('error page', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     await page.context().clearCookies();
     await signIn(page, { email: 'somebody@example.com', password: 'a password' });
-    await page.getByText('This form is too old').waitFor();
-    await expectAccessible(page);
+    await page.getByText('The form has expired').waitFor();
+    await expectAccessibleInAllViews(page);
   });
 });

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { type CallbackServer, REGISTERED, startCallbackServer } from '../harness/oauth-callback-server.ts';
 import { describeInBrowser, signIn, useBrowser, openAccount } from '../harness/browser.ts';
+import { addSession } from '../harness/console.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
@@ -18,7 +19,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** @returns the code of an authenticator app, half a minute after the last one */
+/** Returns the next code of an authenticator app, 30 seconds later. */
 function nextCode(secret: string): string {
   now += 30_000;
   return generateSync({ secret, epoch: Math.floor(now / 1_000) });
@@ -28,15 +29,12 @@ async function keyOn(page: Page): Promise<string> {
   return ((await page.locator('#totp-secret').textContent()) ?? '').replaceAll(/\s/g, '');
 }
 
-describeInBrowser('An authenticator app', () => {
+describeInBrowser('Second factor: authenticator app', () => {
   const open = useBrowser();
 
-  it.each([
-    ['with JavaScript', true],
-    ['without JavaScript', false],
-  ])('is set up, and then asked for at sign-in; %s', async (_how, javaScriptEnabled) => {
+  it('is set up, and required at the next sign-in; without JavaScript', async () => {
     const account = await createFixtures(server).account();
-    const page = await open(server.origin, { javaScriptEnabled });
+    const page = await open(server.origin, { javaScriptEnabled: false });
     await page.goto('/sign-in');
     await signIn(page, account);
     await openAccount(page);
@@ -70,7 +68,7 @@ describeInBrowser('An authenticator app', () => {
     await openAccount(page);
   });
 
-  it('is asked for on the way to an application, and the way goes on from there', async () => {
+  it('is required during an authorization request, which then continues', async () => {
     const world = createFixtures(server);
     const account = await world.account({ organization: (await world.organization()).uid });
     const client = await world.client({ redirectUris: [REGISTERED], implicit: true });
@@ -80,9 +78,7 @@ describeInBrowser('An authenticator app', () => {
       redirect_uri: application.redirectUri,
     })}`;
     const page = await open(server.origin, { otherOrigins: [application.origin] });
-    await page.goto('/sign-in');
-    await signIn(page, account);
-    await openAccount(page);
+    await addSession(page, server, account);
     await page.goto('/account/security/authenticator');
     const secret = await keyOn(page);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
@@ -97,11 +93,11 @@ describeInBrowser('An authenticator app', () => {
     await signIn(page, account);
     await page.getByLabel('Code', { exact: true }).fill(nextCode(secret));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    // Allowed before, so that the form leads through two redirects to another site.
+    // The application has consent, so the form redirects twice, to another site.
     expect((await application.redirectIn(page)).hash).toContain('access_token=');
   });
 
-  it('is set up before anything else where the organization wants a second factor', async () => {
+  it('is set up first if the organization requires a second factor', async () => {
     const world = createFixtures(server);
     const organization = await world.organization();
     await server.context.db.write((tx) =>
@@ -124,10 +120,10 @@ describeInBrowser('An authenticator app', () => {
   });
 });
 
-describeInBrowser('A passkey', () => {
+describeInBrowser('Second factor: passkey', () => {
   const open = useBrowser();
 
-  /** A page at the name that browsers take for this machine, with an authenticator that its user always unlocks. */
+  /** Opens a page at `localhost`, as passkeys need a host name, with a virtual authenticator that verifies its user. */
   const openWithAuthenticator = async () => {
     const page = await open(server.origin.replace('127.0.0.1', 'localhost'));
     const devtools = await page.context().newCDPSession(page);
@@ -143,14 +139,14 @@ describeInBrowser('A passkey', () => {
         automaticPresenceSimulation: true,
       },
     });
-    const verifies = (isUserVerified: boolean) =>
+    const setVerified = (isUserVerified: boolean) =>
       devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
-    return { page, verifies };
+    return { page, setVerified };
   };
 
-  it('is added, and then signs in alone', async () => {
+  it('is added, and signs in without a password', async () => {
     const account = await createFixtures(server).account();
-    const { page, verifies } = await openWithAuthenticator();
+    const { page, setVerified } = await openWithAuthenticator();
     await page.goto('/sign-in?to=/account/security');
     await signIn(page, account);
     await page.getByLabel('Name of the new passkey').fill('Laptop');
@@ -160,16 +156,16 @@ describeInBrowser('A passkey', () => {
     await page.getByText('Laptop', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
 
-    await verifies(false);
+    await setVerified(false);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.getByText('Your device did not respond').waitFor();
-    await verifies(true);
+    await setVerified(true);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await openAccount(page);
     expect(await page.getByText(account.email).count()).toBeGreaterThan(0);
   });
 
-  it('is a second factor beside the password', async () => {
+  it('is a second factor after the password', async () => {
     const account = await createFixtures(server).account();
     const { page } = await openWithAuthenticator();
     await page.goto('/sign-in?to=/account/security');
@@ -184,7 +180,7 @@ describeInBrowser('A passkey', () => {
     expect(await page.getByText('with a password and a second factor').count()).toBe(1);
   });
 
-  it('is not offered where it cannot work, with the way to where it can', async () => {
+  it('is not offered at an IP address, which links to the host name', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');
     const link = page.getByRole('link', { name: 'localhost' });

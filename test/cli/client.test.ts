@@ -22,7 +22,7 @@ async function expectRefusal(args: string[], code: number, message: string | Reg
 }
 
 describe('assay client', () => {
-  it('registers a public application, without a secret and without the implicit flow', async () => {
+  it('registers a public application without a secret and the implicit flow', async () => {
     const created = await create(...REDIRECT, 'http://127.0.0.1/cb');
     expect(created).toEqual({ client_id: expect.stringMatching(/^[0-9A-Za-z]{20}$/) });
     expect(await listed(created.client_id)).toEqual({
@@ -37,7 +37,7 @@ describe('assay client', () => {
     });
   });
 
-  it('registers a confidential one, and shows its secret once', async () => {
+  it('registers a confidential application and prints its secret once', async () => {
     const { stdout } = await assay.run([
       'client',
       'create',
@@ -59,14 +59,14 @@ describe('assay client', () => {
     expect(renewed.client_secret).not.toBe(secret);
   });
 
-  it('bounds what an application can be given', async () => {
+  it('limits the scopes of an application', async () => {
     const { client_id } = await create(...REDIRECT, '--scopes', 'api, tag_or');
     expect(await listed(client_id)).toMatchObject({ scopes: ['api', 'tag_or'] });
     const refused = await assay.run(['client', 'create', '--name', 'Board', ...REDIRECT, '--scopes', 'root']);
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not a scope')]);
   });
 
-  it('allows the implicit flow where asked, and takes it back', async () => {
+  it('enables and disables the implicit flow', async () => {
     const { client_id } = await create(...REDIRECT, '--implicit');
     expect(await listed(client_id)).toMatchObject({ implicit: true });
     expect(await assay.json('client', 'update', client_id, '--no-implicit')).toEqual({
@@ -87,7 +87,7 @@ describe('assay client', () => {
     expect(await listed('assay-docs')).toMatchObject({ created_at: null });
   });
 
-  it('deletes', async () => {
+  it('deletes an application', async () => {
     const { client_id } = await create(...REDIRECT);
     expect(await assay.json('client', 'delete', client_id)).toEqual({ client_id, deleted: true });
     expect(await listed(client_id)).toBeUndefined();
@@ -106,11 +106,11 @@ describe('assay client', () => {
     [[...REDIRECT, '--user', 'sync@example.com'], 2, '--user is for confidential clients only'],
     [['--confidential', '--user', 'nobody@example.com'], 1, 'User "nobody@example.com" not found'],
     [[...REDIRECT, '--public', '--confidential'], 2, 'cannot be used with'],
-  ])('refuses %j', (args, code, message) =>
+  ])('fails with %j', (args, code, message) =>
     expectRefusal(['create', '--name', 'Board', ...args], code, new RegExp(message)),
   );
 
-  it('refuses to let anything act as someone who is banned', async () => {
+  it('rejects a banned user', async () => {
     await assay.json('user', 'create', '--email', 'gone@example.com', '--organization', 'acme');
     await assay.json('token', 'create', '--user', 'gone@example.com');
     await assay.json('user', 'ban', 'gone@example.com');
@@ -121,7 +121,7 @@ describe('assay client', () => {
     );
   });
 
-  it('wants to know what to update, and gives a public application no secret', async () => {
+  it('requires something to update, and renews no secret of a public application', async () => {
     const { client_id } = await create(...REDIRECT);
     await expectRefusal(['update', client_id], 2, 'Specify --implicit');
     await expectRefusal(['update', client_id, '--new-secret'], 2, '--new-secret is for confidential clients');

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { runCli as runCommand } from '../../src/cli/program.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
 import { serve as serveOver, type TestServer } from '../harness/server.ts';
@@ -21,28 +21,41 @@ export interface RunningServe {
   stop(): Promise<CliResult>;
 }
 
+/** A command that runs in this process. */
+export interface RunningCommand {
+  stdin: PassThrough;
+  /** Standard output and standard error so far, interleaved. */
+  output(): string;
+  /** Sends the command SIGINT, once it listens for it. */
+  interrupt(): Promise<void>;
+  /** Resolves with the exit code. */
+  ended: Promise<number>;
+}
+
 interface RunOptions {
   env?: Record<string, string>;
   data?: string;
-  /** For standard input. */
+  /** Standard input. */
   input?: string;
 }
 
 export interface CommandLine {
-  /** Runs a command to its end, on the data folder and the database, in this process. */
+  /** Runs a command in this process, and resolves when it ends. */
   run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
-  /** The same, expecting success and JSON. */
+  /** Like `run`, with `--json`; expects success and returns the parsed output. */
   json(...args: readonly string[]): Promise<any>;
-  /** The same as `run`, in a process of its own. */
+  /** Starts a command in this process. Only one at a time can be interrupted. */
+  start(args: readonly string[], options?: Omit<RunOptions, 'input'>): RunningCommand;
+  /** Like `run`, in a new process. */
   process(args: readonly string[], options?: RunOptions): Promise<CliResult>;
-  /** Starts a server in a process of its own, on a free port, and waits until it is ready. */
+  /** Starts `assay serve` in a new process on a free port, and waits until it is ready. */
   serve(...args: readonly string[]): Promise<RunningServe>;
-  /** Has a server over the same database in this process, for as long as it is open: for what is not about `assay serve`. */
+  /** Returns a server over the same database in this process, for tests that are not about `assay serve`. */
   serveHere(): Promise<TestServer>;
-  /** Runs a shell, to paste something into. */
+  /** Runs a shell script. */
   shell(script: string): Promise<CliResult>;
   database: TestDatabase;
-  /** What `ASSAY_MASTER_KEY` is; `undefined` where the key is in the data folder. */
+  /** `ASSAY_MASTER_KEY`; `undefined` if the key is in the data folder. */
   masterKey: string | undefined;
   close(): Promise<void>;
 }
@@ -50,7 +63,6 @@ export interface CommandLine {
 const product = inject('product');
 const main = join(product, 'dist/main.js');
 
-/** A stream that keeps what is written to it. */
 class CollectedOutput extends Writable {
   readonly #chunks: Buffer[] = [];
 
@@ -64,10 +76,10 @@ class CollectedOutput extends Writable {
   }
 }
 
-/** The command line over a database of its own, on the engine of the run. */
+/** Creates a database on the engine of the run, and the command line over it. */
 export async function startCommandLine(state: InitialState = 'migrated'): Promise<CommandLine> {
   const database = await createTestDatabase(state);
-  // On PostgreSQL only a server makes a master key in its folder.
+  // On PostgreSQL, only a server creates a master key in its folder.
   const masterKey =
     database.databaseUrl === undefined || state === 'demo' ? undefined : randomBytes(32).toString('base64');
   const servers = new Set<ChildProcess>();
@@ -76,11 +88,13 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
   const environment = (env: Record<string, string> = {}, data = database.dataDirectory) => ({
     PATH: process.env['PATH'],
     ASSAY_DATA: data,
+    // If two load the demo data at the same time, one waits for the other.
+    ASSAY_REQUEST_TIMEOUT: '120000',
     ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
     ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),
     ...env,
   });
-  const start = (args: readonly string[], { env, data }: RunOptions = {}) =>
+  const spawnAssay = (args: readonly string[], { env, data }: RunOptions = {}) =>
     spawn(process.execPath, [main, ...args], { cwd: product, stdio: 'pipe', env: environment(env, data) });
   const run: CommandLine['run'] = async (args, { env, data, input = '' } = {}) => {
     const stdin = new PassThrough();
@@ -95,7 +109,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
     masterKey,
     run,
     process(args, options) {
-      const child = start(args, options);
+      const child = spawnAssay(args, options);
       if (options?.input !== undefined) child.stdin.end(options.input);
       return finish(child);
     },
@@ -104,8 +118,25 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
       if (code !== 0) throw new Error(`assay ${args.join(' ')} ended with ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
+    start(args, { env, data } = {}) {
+      const known = new Set(process.rawListeners('SIGINT'));
+      const stdin = new PassThrough();
+      const output = new CollectedOutput();
+      const streams = { stdin, stdout: output, stderr: output, env: environment(env, data) };
+      return {
+        stdin,
+        output: () => output.text,
+        interrupt: () =>
+          vi.waitFor(() => {
+            const listeners = process.rawListeners('SIGINT').filter((listener) => !known.has(listener));
+            if (listeners.length === 0) throw new Error(`No command listens for SIGINT: ${output.text}`);
+            for (const listener of listeners) listener.call(process, 'SIGINT');
+          }),
+        ended: runCommand(args, streams),
+      };
+    },
     async serve(...args) {
-      const child = start(['serve', '--port', '0', ...args]);
+      const child = spawnAssay(['serve', '--port', '0', ...args]);
       servers.add(child);
       const finished = finish(child);
       let output = '';
@@ -129,7 +160,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
     serveHere: () =>
       (here ??= serveOver(
         { ...database, drop: async () => undefined },
-        // What is made by commands is sealed with it.
+        // Commands encrypt the keys with it.
         masterKey === undefined ? {} : { masterKey: createSecretKey(masterKey, 'base64') },
       )),
     shell: (script) =>

@@ -27,12 +27,12 @@ async function expectRefusal(args: readonly string[], code: number, message: str
 }
 
 describe('assay migrate', () => {
-  it('brings the database up to date, once', async () => {
+  it('applies pending migrations once', async () => {
     expect(await assay.json('migrate')).toEqual({ applied: [] });
     expect((await assay.run(['migrate'])).stdout).toBe('The database is up to date.\n');
   });
 
-  it.runIf(engine() === 'sqlite')('says what it applied', async () => {
+  it.runIf(engine() === 'sqlite')('prints the applied migrations', async () => {
     const data = `${assay.database.dataDirectory}/fresh`;
     const { code, stdout } = await assay.run(['migrate'], { data });
     expect(code).toBe(0);
@@ -51,10 +51,10 @@ describe('assay organization', () => {
     expect(stdout).toMatch(new RegExp(`^${created.id} +umbra +Umbra +optional$`, 'm'));
   });
 
-  it('refuses a uid that is taken', () =>
+  it('rejects a uid that is taken', () =>
     expectRefusal(['organization', 'create', 'acme', '--name', 'Again'], 1, 'The uid acme is already taken'));
 
-  it('requires a second factor, or leaves it to the users', async () => {
+  it('makes the second factor required or optional', async () => {
     const created = await assay.json('organization', 'create', 'strict', '--name', 'Strict');
     const update = ['organization', 'update', 'strict'];
     const required = { ...created, second_factor: 'required' };
@@ -67,7 +67,7 @@ describe('assay organization', () => {
     await expectRefusal(['organization', 'update', 'nobody', '--require-second-factor'], 1, 'not found');
   });
 
-  it('keeps control characters off the terminal', async () => {
+  it('replaces control characters in its output', async () => {
     await assay.json('organization', 'create', 'escape', '--name', 'a\u001b[2Jb');
     const { stdout } = await assay.run(['organization', 'list']);
     expect(stdout).not.toContain('\u001b');
@@ -123,7 +123,7 @@ describe('assay assessment', () => {
       2,
       'UID must be 1 to 50 lowercase letters, digits, - and _, not "Upper"',
     ],
-  ])('refuses %j', (args, code, message) =>
+  ])('fails with %j', (args, code, message) =>
     expectRefusal(['assessment', 'create', ...args, '--name', 'x'], code, message),
   );
 });
@@ -149,7 +149,7 @@ describe('assay user', () => {
     });
   });
 
-  it('says which address the link assumes, unless that is set or nobody reads it', async () => {
+  it('prints the assumed URL of the link, unless it is configured or the output is JSON', async () => {
     const create = (env: Record<string, string>, ...args: string[]) =>
       assay.run(['user', 'create', '--email', nextEmail(), '--staff', ...args], { env });
     const assumed = await create({ PORT: '9000' });
@@ -163,7 +163,7 @@ describe('assay user', () => {
     expect((await create({}, '--json')).stderr).toBe('');
   });
 
-  it('invites staff, for all organizations or for some', async () => {
+  it('invites staff for all or some organizations', async () => {
     const everywhere = await newUser('--staff');
     const somewhere = await newUser('--staff', '--assign', 'acme', 'umbra');
     for (const { email } of [everywhere, somewhere]) {
@@ -176,7 +176,7 @@ describe('assay user', () => {
     );
   });
 
-  it('refuses an address that is taken, and an unknown organization', async () => {
+  it('rejects an email address that is taken and an unknown organization', async () => {
     const { email } = await newUser('--organization', 'acme');
     const create = ['user', 'create', '--email'];
     await expectRefusal([...create, email.toUpperCase(), '--organization', 'acme'], 1, 'already');
@@ -197,7 +197,7 @@ describe('assay user', () => {
     await expectRefusal(['user', 'reset-second-factor', 'nobody@example.com'], 1, 'not found');
   });
 
-  it('bans by address, id and uid, and deletes who never signed in', async () => {
+  it('bans by email address, id and uid, and deletes invited users', async () => {
     await newUser('--organization', 'acme', '--admin');
     for (const field of ['email', 'id', 'uid']) {
       const { invite_url: _link, ...user } = await newUser('--organization', 'acme');
@@ -214,7 +214,7 @@ describe('assay user', () => {
     await expectRefusal(['user', 'ban', email], 1, 'not found');
   });
 
-  it('knows an address in whatever case it is written', async () => {
+  it('ignores the case of email addresses', async () => {
     const email = nextEmail();
     const { id } = await assay.json(
       'user',
@@ -241,7 +241,7 @@ describe('assay user', () => {
 });
 
 describe('assay token', () => {
-  it('makes a personal access token with all that the account may hold', async () => {
+  it('creates a personal access token with all scopes of the account', async () => {
     const { email, id } = await newUser('--organization', 'acme');
     const token = await assay.json('token', 'create', '--user', String(id));
     expect(token).toEqual({
@@ -272,7 +272,7 @@ describe('assay token', () => {
     }
   });
 
-  it('gives it the name that is told', async () => {
+  it('sets the given name', async () => {
     const { email } = await newUser('--organization', 'acme');
     const { id } = await assay.json('token', 'create', '--user', email, '--name', ' nightly sync ');
     const listed = (await assay.json('token', 'list')).find((one: { id: string }) => one.id === id);
@@ -289,7 +289,7 @@ describe('assay token', () => {
     ['15m', 900],
     ['1h', 3_600],
     ['30d', 2_592_000],
-  ])('makes one that is good for %s', async (text, seconds) => {
+  ])('creates one that expires after %s', async (text, seconds) => {
     const { email } = await newUser('--organization', 'acme');
     const before = Date.now();
     const { expires_at } = await assay.json('token', 'create', '--user', email, '--expires', text);
@@ -298,7 +298,7 @@ describe('assay token', () => {
     expect(Date.parse(expires_at)).toBeLessThanOrEqual(Date.now() + seconds * 1_000);
   });
 
-  it('makes one with fewer scopes, for some addresses', async () => {
+  it('creates one with some scopes, for some addresses', async () => {
     const { email } = await newUser('--organization', 'acme');
     const args = ['--scopes', 'api tag_lw', '--allow-ip', '10.0.0.0/8', '::1'];
     const { id } = await assay.json('token', 'create', '--user', email, ...args);
@@ -307,7 +307,7 @@ describe('assay token', () => {
     );
   });
 
-  it('makes a JWT, for one hour unless told', async () => {
+  it('creates a JWT, for one hour by default', async () => {
     const { email, uid } = await newUser('--organization', 'acme', '--admin');
     const hour = await assay.json('token', 'create', '--user', email, '--jwt');
     const { exp, iat, ...claims } = decodeJwt(hour.token);
@@ -324,19 +324,19 @@ describe('assay token', () => {
     [['--scopes', 'api tag_gw'], '--scopes "tag_gw" is not allowed for this account'],
     [['--scopes', ' '], '--scopes must contain at least one scope'],
     [['--allow-ip', '10.0.0.0/99'], '--allow-ip must be an IP address or a CIDR block'],
-  ])('refuses %j', async (args, message) => {
+  ])('fails with %j', async (args, message) => {
     const { email } = await newUser('--organization', 'acme');
     await expectRefusal(['token', 'create', '--user', email, ...args], 2, message);
   });
 
-  it('refuses an unknown user', () =>
+  it('rejects an unknown user', () =>
     expectRefusal(
       ['token', 'create', '--user', 'nobody@example.com'],
       1,
       'User "nobody@example.com" not found',
     ));
 
-  it('revokes by id and by the token itself', async () => {
+  it('revokes by id and by token', async () => {
     const { email } = await newUser('--organization', 'acme');
     for (const field of ['id', 'token']) {
       const token = await assay.json('token', 'create', '--user', email);
@@ -350,7 +350,7 @@ describe('assay token', () => {
     await expectRefusal(['token', 'revoke', 'nonsense'], 1, 'Token not found');
   });
 
-  it('revokes what stands on standard input', async () => {
+  it('revokes a token from standard input', async () => {
     const { email } = await newUser('--organization', 'acme');
     const revoke = (input: string) => assay.run(['token', 'revoke', '-', '--json'], { input });
     for (const field of ['id', 'token']) {

@@ -24,47 +24,54 @@ function feed(shell: string, args: readonly string[], input: string): Promise<st
   });
 }
 
-describe.runIf(has('bash'))('in bash', () => {
-  /** What bash offers for the last word of a line. */
-  async function offered(...words: string[]): Promise<string[]> {
-    const line = words.map((word) => `'${word}'`).join(' ');
-    const output = await feed(
-      'bash',
-      ['--norc'],
-      `${await script('bash')}
-COMP_WORDS=(assay ${line})
+describe.runIf(has('bash'))('completion in bash', () => {
+  /** Returns what bash suggests for the last word of each line. */
+  async function suggestions(...lines: readonly (readonly string[])[]): Promise<string[][]> {
+    const completions = lines.map(
+      (words) => `COMP_WORDS=(assay ${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length}
+COMPREPLY=()
 _assay
-printf '%s\\n' "\${COMPREPLY[@]}"`,
+printf '%s ' "\${COMPREPLY[@]}"
+echo`,
     );
-    return output.split('\n').filter((word) => word !== '');
+    const output = await feed('bash', ['--norc'], [await script('bash'), ...completions].join('\n'));
+    return output
+      .split('\n')
+      .slice(0, -1)
+      .map((words) => words.split(' ').filter((word) => word !== ''));
   }
 
-  it('offers every command of the program', async () => {
+  it('suggests every command', async () => {
     const { stdout } = await assay.run(['--help']);
     const listed = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)].map(
       ([, word]) => word,
     );
     expect(listed.length).toBeGreaterThan(10);
-    expect(await offered('')).toEqual(expect.arrayContaining(listed));
+    expect(await suggestions([''])).toEqual([expect.arrayContaining(listed)]);
   });
 
-  it('follows commands to their options', async () => {
-    expect(await offered('us')).toEqual(['user']);
-    expect(await offered('user', 'cr')).toEqual(['create']);
-    expect(await offered('user', 'create', '--em')).toEqual(['--email']);
-    expect(await offered('organization', 'group', 'a')).toEqual(['add']);
-    expect(await offered('completion', '')).toEqual(expect.arrayContaining(['bash', 'zsh', 'fish']));
+  it('suggests subcommands and options', async () => {
+    expect(
+      await suggestions(
+        ['us'],
+        ['user', 'cr'],
+        ['user', 'create', '--em'],
+        ['organization', 'group', 'a'],
+        ['completion', ''],
+      ),
+    ).toEqual([['user'], ['create'], ['--email'], ['add'], expect.arrayContaining(['bash', 'zsh', 'fish'])]);
   });
 
-  it('leaves what an option takes to file names', async () => {
-    expect(await offered('user', 'list', '--data', '')).toEqual([]);
-    expect(await offered('user', 'list', '--data', 'user', '--js')).toEqual(['--json', '--jsonl']);
+  it('suggests files for the value of an option', async () => {
+    expect(
+      await suggestions(['user', 'list', '--data', ''], ['user', 'list', '--data', 'user', '--js']),
+    ).toEqual([[], ['--json', '--jsonl']]);
   });
 });
 
-describe('in other shells', () => {
-  /** What a zsh in a terminal of its own runs, after someone typed a line and asked for completion with the tab key. */
+describe('completion in other shells', () => {
+  /** Returns the commands that zsh runs on a pseudo-terminal after each line was completed with the tab key. */
   async function completedByZsh(lines: readonly string[]): Promise<string[]> {
     const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
     try {
@@ -87,7 +94,7 @@ describe('in other shells', () => {
     }
   }
 
-  it.runIf(has('zsh'))('zsh offers commands, options and words', async () => {
+  it.runIf(has('zsh'))('zsh suggests commands, options and values', async () => {
     expect(
       await completedByZsh([
         'assay us',
@@ -99,14 +106,14 @@ describe('in other shells', () => {
     ).toEqual(['user', 'user create', 'user create --email', 'organization group add', 'completion fish']);
   });
 
-  it.runIf(has('zsh'))('zsh offers files where none of the commands fits', async () => {
+  it.runIf(has('zsh'))('zsh suggests files if no command matches', async () => {
     expect(
       await completedByZsh(['assay import openapi.js', 'assay import unde', 'assay import und']),
     ).toEqual(['import openapi.json', 'import unde', 'import undo']);
   });
 
-  it.runIf(has('fish'))('fish offers the same', async () => {
-    // It reads no script from the kind of pipe that Node.js makes, and this one is longer than an argument may be.
+  it.runIf(has('fish'))('fish suggests commands and values', async () => {
+    // fish cannot read a script from a pipe of Node.js, and this one is too long for an argument.
     const folder = mkdtempSync(join(tmpdir(), 'assay-completion-'));
     try {
       const file = join(folder, 'assay.fish');
@@ -125,7 +132,7 @@ describe('in other shells', () => {
     }
   });
 
-  it('names the shells that it knows', async () => {
+  it('rejects an unknown shell and lists the supported ones', async () => {
     expect(await assay.run(['completion', 'tcsh'])).toMatchObject({
       code: 2,
       stdout: '',

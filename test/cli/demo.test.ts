@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
@@ -6,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/db/open-database.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { createTestDatabase } from '../harness/database.ts';
-import { engine, send, startTestServer } from '../harness/server.ts';
+import { engine, send } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
@@ -65,7 +64,7 @@ describe('assay demo', () => {
     file = join(assay.database.dataDirectory, 'demo.json');
   });
 
-  it('prints the manifest that it wrote for its owner alone', () => {
+  it('writes the manifest, readable only by its owner, and prints it', () => {
     expect(manifest).toEqual(EXPECTED);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(manifest);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -82,7 +81,7 @@ describe('assay demo', () => {
     }
   });
 
-  it('makes enough that pages, filters and sort orders show', async () => {
+  it('creates enough data for pages, filters and sort orders', async () => {
     const counts = await countEverything();
     expect(counts).toMatchObject({ organizations: 2, assets: 500, vulnerabilities: expect.any(Number) });
     const db = await open();
@@ -148,7 +147,7 @@ describe('assay demo', () => {
       const { rows: open } = await query<{ title: string; description: string }>(
         db,
         `select title, description from vulnerabilities where title || description || impact || recommended_fix
-           || validation_steps || http_requests like '%{place}%' or title like '%{%}%'`,
+           || validation_steps || http_requests like '%{target}%' or title like '%{%}%'`,
       );
       expect(open).toEqual([]);
       const { rows: files } = await query<{ content_type: string }>(
@@ -194,7 +193,7 @@ describe('assay demo', () => {
   });
 
   it('gives every account the access that the manifest promises', async () => {
-    const server = await startTestServer({}, Date.now, 'demo');
+    const server = await assay.serveHere();
     const hours = (uid: string, token = '') =>
       send(server.origin, 'GET', `/v1/assessments/${uid}/testing_hours`, { token }).then(
         ({ status }) => status,
@@ -218,10 +217,9 @@ describe('assay demo', () => {
       expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['opened', 'closed', 'changed']));
       expect(new Set(events.map(({ at }) => at)).size).toBeGreaterThan(2);
     }
-    await server.close();
   });
 
-  it('renews the secrets when the manifest is lost, and says so', async () => {
+  it('renews the secrets if the manifest is missing', async () => {
     await assay.json('user', 'ban', manifest.other.users.spare.email);
     const before = await countEverything();
     rmSync(file);
@@ -248,7 +246,7 @@ describe('assay demo', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('has a client for scripts, which acts as the staff user and also takes the code flow', async () => {
+  it('creates a confidential client that acts as the staff user and supports the code flow', async () => {
     const clients = await assay.json('client', 'list');
     expect(clients).toContainEqual({
       client_id: manifest.oauthClients.confidential.client_id,
@@ -268,26 +266,7 @@ describe('assay demo', () => {
     expect(JSON.stringify([rows, events])).not.toContain(client_secret);
   });
 
-  it.runIf(engine() === 'sqlite')(
-    'names the address at which the server listens now, each time',
-    async () => {
-      for (let start = 1; start <= 2; start += 1) {
-        const server = await assay.serve();
-        const { oauthClients } = JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
-        expect(oauthClients).toEqual({
-          ...manifest.oauthClients,
-          implicit: {
-            client_id: 'assay-docs',
-            redirect_uri: `${server.origin}/docs/oauth2-redirect.html`,
-          },
-        });
-        expect(statSync(file).mode & 0o777).toBe(0o600);
-        await server.stop();
-      }
-    },
-  );
-
-  it('adds its clients to the manifest of a version that had none', async () => {
+  it('adds the clients to a manifest of an earlier version without them', async () => {
     const { oauthClients, ...old } = manifest;
     writeFileSync(file, JSON.stringify(old));
     const now = await assay.json('demo');
@@ -296,10 +275,10 @@ describe('assay demo', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(now);
   });
 
-  it('does not take the manifest of another database for its own', async () => {
-    const stranger = structuredClone(manifest);
-    stranger.users.admin.uid = 'someoneelse';
-    writeFileSync(file, JSON.stringify(stranger));
+  it('replaces the manifest of another database', async () => {
+    const foreign = structuredClone(manifest);
+    foreign.users.admin.uid = 'someoneelse';
+    writeFileSync(file, JSON.stringify(foreign));
     chmodSync(file, 0o644);
     const own = await assay.json('demo');
     expect(own.users.admin.uid).toBe(manifest.users.admin.uid);
@@ -307,19 +286,11 @@ describe('assay demo', () => {
   });
 });
 
-describe('assay demo beside other data', () => {
-  it('adds its organizations, and leaves a taken name alone', async () => {
+// On PostgreSQL, serve.test.ts loads the demo data.
+describe.runIf(engine() === 'sqlite')('assay demo beside other data', () => {
+  it('adds its organizations, and fails if an email address is taken', async () => {
     const other = await createTestDatabase();
-    const options = {
-      data: other.dataDirectory,
-      env:
-        other.databaseUrl === undefined
-          ? {}
-          : {
-              ASSAY_DATABASE_URL: other.databaseUrl,
-              ASSAY_MASTER_KEY: randomBytes(32).toString('base64'),
-            },
-    };
+    const options = { data: other.dataDirectory };
     await assay.run(['organization', 'create', 'umbra', '--name', 'Umbra'], options);
     await assay.run(
       ['user', 'create', '--email', 'admin@halden.example', '--organization', 'umbra'],
@@ -355,7 +326,7 @@ function query<Row>(db: Database, text: string) {
   return db.read.executeQuery(CompiledQuery.raw(text) as CompiledQuery<Row>);
 }
 
-/** @returns how many rows each table has that the demo fills */
+/** Returns the number of rows of each table that the demo fills. */
 async function countEverything(): Promise<Record<string, number>> {
   const tables = ['organizations', 'users', 'tokens', 'assets', 'vulnerabilities', 'attachments', 'ports'];
   const db = await open();

@@ -4,7 +4,10 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { splitFormatAndFiles } from '../../src/cli/import/command.ts';
 import { findReports, watchFolders } from '../../src/cli/import/report-files.ts';
-import type { RemoteImport } from '../../src/cli/import/api.ts';
+import { awaitImportEnd, type RemoteImport } from '../../src/cli/import/api.ts';
+import type { AnyClient } from '../../src/cli/command-target.ts';
+import { failureMessage } from '../../src/cli/import/import-files.ts';
+import { HostTable } from '../../src/cli/import/host-table.ts';
 import { JsonResultWriter, ResultTable } from '../../src/cli/import/results.ts';
 import { createProgressDisplay } from '../../src/cli/import/progress.ts';
 import { withStreams } from '../../src/cli/streams.ts';
@@ -41,33 +44,33 @@ function job(changes: Partial<RemoteImport> = {}): RemoteImport {
   };
 }
 
-/** What is printed in the meantime. */
+/** Returns what `work` prints to standard output. */
 async function printed(work: () => void): Promise<string> {
   const stdout = new PassThrough();
   await withStreams({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, async () => work());
   return String(stdout.read() ?? '');
 }
 
-describe('The words after import', () => {
+describe('splitFormatAndFiles', () => {
   it.each([
     [['nmap', 'a.xml'], 'nmap', ['a.xml']],
     [['a.xml', 'nmap'], undefined, ['a.xml', 'nmap']],
     [['./nmap'], undefined, ['./nmap']],
     [['zap', 'zap', '-'], 'zap', ['zap', '-']],
     [['-'], undefined, ['-']],
-  ])('%j are the format %s and files', (words, format, files) => {
+  ])('splits %j into the format %s and files', (words, format, files) => {
     expect(splitFormatAndFiles(words, ['nmap', 'zap'])).toEqual({ format, files });
   });
 
-  it('need a file behind a format', () => {
+  it('requires a file after a format', () => {
     expect(() => splitFormatAndFiles(['zap'], ['nmap', 'zap'])).toThrow(
       'No file given. Use "assay import zap FILE", or ./zap for a file with this name.',
     );
   });
 });
 
-describe('The files of an import', () => {
-  it('are those that are named, and of a folder what lies in it, by name', async () => {
+describe('Reports to import', () => {
+  it('are the given files, and the files of a folder by name', async () => {
     const folder = temporaryFolder();
     for (const name of ['b.xml', 'a.xml', '.hidden']) writeFileSync(join(folder, name), 'x');
     mkdirSync(join(folder, 'below'));
@@ -83,7 +86,7 @@ describe('The files of an import', () => {
     await expect(findReports(['-', '-'])).rejects.toThrow('Standard input ("-") can be given only once.');
   });
 
-  it('are waited for in a folder, until each rests, and given again when one has changed', async () => {
+  it('in a watched folder are yielded once unchanged for two intervals, and again after a change', async () => {
     const folder = temporaryFolder();
     const put = (name: string, text: string, age: number) => {
       writeFileSync(join(folder, name), text);
@@ -93,9 +96,9 @@ describe('The files of an import', () => {
     put('old.xml', 'x', 60_000);
     const ended = new AbortController();
     const seen: string[] = [];
-    for await (const { name } of watchFolders([folder], ended.signal, { every: 5, rest: 100 })) {
+    for await (const { name } of watchFolders([folder], ended.signal, 20)) {
       seen.push(name);
-      // What was written just now, or has a time ahead of ours, has to rest before it is given.
+      // Yielded after two intervals, also if its modification time is in the future.
       if (seen.length === 1) put('new.xml', 'half', -3_600_000);
       if (seen.length === 2) put('new.xml', 'whole', 50_000);
       if (seen.length === 3) {
@@ -108,8 +111,8 @@ describe('The files of an import', () => {
   });
 });
 
-describe('What became of a report', () => {
-  it('is a row for people, with what was left out below it', async () => {
+describe('The result of an import', () => {
+  it('is a table row, followed by what was skipped', async () => {
     const lines = await printed(() => {
       const table = new ResultTable();
       table.add({ file: 'zap.xml', job: job() });
@@ -125,7 +128,7 @@ describe('What became of a report', () => {
     ]);
   });
 
-  it('is for a dry run what it would be, with the first of each', async () => {
+  it('of a dry run is a preview with examples', async () => {
     const preview = {
       new: [{ title: 'SQL\u001b[31m injection', asset: 'https://a.example/' }],
       again: [{ title: 'Old' }],
@@ -149,7 +152,28 @@ describe('What became of a report', () => {
     ]);
   });
 
-  it('is JSON for programs, a line a report', async () => {
+  it.each<[string, Partial<RemoteImport>, string | undefined]>([
+    ['succeeded', {}, undefined],
+    [
+      'failed before it changed anything',
+      { state: 'failed', result: null, error: { message: 'No line of the report is valid JSON', line: 1 } },
+      'a.jsonl: line 1: No line of the report is valid JSON. Nothing was imported.',
+    ],
+    [
+      'failed at the end of a truncated report',
+      { state: 'failed', error: { message: 'The report is truncated.', offset: 99 } },
+      'a.jsonl: byte 99: The report is truncated. Part of the report was imported. To undo it, run "assay import undo 12".',
+    ],
+    [
+      'was cancelled',
+      { state: 'cancelled', result: null },
+      'a.jsonl: the import was cancelled. Nothing was imported.',
+    ],
+  ])('has the right error message if it %s', (_title, changes, message) => {
+    expect(failureMessage({ file: 'a.jsonl', job: job(changes) })).toBe(message);
+  });
+
+  it('is JSON Lines with --json, one line per report', async () => {
     const lines = await printed(() => {
       const output = new JsonResultWriter();
       output.add({ file: 'zap.xml', job: job() });
@@ -165,7 +189,55 @@ describe('What became of a report', () => {
   });
 });
 
-describe('On a terminal, an import', () => {
+describe('The hosts of an nmap import', () => {
+  it('are a table of the first 20, each host once', async () => {
+    const hosts = Array.from({ length: 25 }, (_, index) => ({
+      uid: `uid-${index}`,
+      address: `10.0.0.${index}`,
+      openPorts: index,
+    }));
+    const summary = {
+      hosts: { created: 24, updated: 1, unchanged: 0, down: 0 },
+      ports: { open: 25 },
+      markedClosed: 0,
+      bytes: 100,
+      seconds: 1,
+    };
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    await withStreams({ stdin, stdout, stderr }, async () => {
+      const output = new HostTable();
+      await output.add(hosts);
+      await output.add([{ uid: 'uid-3', address: '10.0.0.3', openPorts: 4 }]);
+      await output.end(summary);
+    });
+    const lines = String(stdout.read()).split('\n');
+    expect(lines.filter((line) => line.startsWith('10.0.0.'))).toHaveLength(20);
+    expect(lines).toContainEqual(expect.stringMatching(/^10\.0\.0\.3 +uid-3 +4$/));
+    expect(lines).toContain('and 5 more (use --json to list all)');
+  });
+});
+
+describe('Waiting for the end of an import', () => {
+  it('stops on the second Ctrl-C and says that the import is being cancelled', async () => {
+    const [cancel, stopWaiting] = [new AbortController(), new AbortController()];
+    const requests: string[] = [];
+    const client = {
+      GET: async () => ({ data: job({ state: 'running' }) }),
+      POST: async (path: string) => {
+        requests.push(path);
+        stopWaiting.abort();
+      },
+    } as unknown as AnyClient;
+    cancel.abort();
+    const interruption = { cancel: cancel.signal, stopWaiting: stopWaiting.signal };
+    await expect(awaitImportEnd(client, 12, { interruption, show: () => undefined })).rejects.toThrow(
+      'Stopped waiting for import 12, which is being cancelled. Run "assay import follow 12" to see how it ends.',
+    );
+    expect(requests).toEqual(['/v1/imports/{id}/cancel']);
+  });
+});
+
+describe('The progress display', () => {
   const stream = (isTTY: boolean) => {
     let written = '';
     const terminal = Object.assign(new PassThrough(), { isTTY, columns: 200, cursorTo: () => true });
@@ -176,7 +248,7 @@ describe('On a terminal, an import', () => {
     return Object.assign(terminal, { write, clearLine: () => true, written: () => written });
   };
 
-  it('is shown as it goes', () => {
+  it('shows the state on a terminal', () => {
     const terminal = stream(true);
     const progress = createProgressDisplay(terminal, 'zap\u001b.xml');
     progress.update(job({ state: 'queued' }));
@@ -185,7 +257,7 @@ describe('On a terminal, an import', () => {
     expect(terminal.written()).toContain('queued');
   });
 
-  it('is not shown where there is none', () => {
+  it('shows nothing without a terminal', () => {
     const file = stream(false);
     const progress = createProgressDisplay(file, 'zap.xml');
     progress.update(job());

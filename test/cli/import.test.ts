@@ -24,7 +24,7 @@ async function assessment(): Promise<string> {
   return uid;
 }
 
-/** A report of one scan of a site, with one finding a rule. */
+/** Returns a report of one site with one finding per rule. */
 function nuclei(rules: readonly string[], at: string): string {
   return rules
     .map((rule) =>
@@ -46,8 +46,8 @@ function file(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-describe('assay import, on the data folder', () => {
-  it('brings reports of several scanners, one after the other, and tells of what is wrong with one', async () => {
+describe('assay import with the data folder', () => {
+  it('imports several reports and continues after an invalid one; subcommands show them', async () => {
     const uid = await assessment();
     const bad = file('bad.txt', 'hello');
     const packed = file('packed.bin', gzipSync(nuclei(['a', 'b'], '2026-11-01T10:00:00Z')));
@@ -69,17 +69,29 @@ describe('assay import, on the data folder', () => {
     ]);
     expect(rows[1]?.slice(1)).toEqual(['zap', 'succeeded', '2', '0', '0', '0', '1', ZAP]);
     expect(stdout).toMatch(/^ {2}skipped 1: false positive \(line \d+\)$/m);
-    expect(rows.find((row) => row[8] === packed)?.slice(1, 7)).toEqual([
-      'nuclei',
-      'succeeded',
-      '2',
-      '0',
-      '0',
-      '0',
+    const nucleiRow = rows.find((row) => row[8] === packed) ?? [];
+    expect(nucleiRow.slice(1, 7)).toEqual(['nuclei', 'succeeded', '2', '0', '0', '0']);
+
+    const [[zapId = ''] = [], [nucleiId = '']] = [rows[1], nucleiRow];
+    const listed = await assay.json('import', 'list', '--assessment-id', uid);
+    expect(listed).toMatchObject([
+      { id: Number(nucleiId), state: 'succeeded' },
+      { id: Number(zapId), state: 'succeeded' },
     ]);
+    const list = await assay.run(['import', 'list', '--limit', '1']);
+    expect(list.stdout).toMatch(/^ID +STATE +FORMAT +FILE /);
+    expect(list.stdout).toMatch(/ 2 findings created\n$/);
+    expect(await assay.json('import', 'get', zapId)).toMatchObject({ id: Number(zapId), format: 'zap' });
+    expect((await assay.run(['import', 'follow', zapId])).stdout).toMatch(
+      new RegExp(`^${zapId} .* report-2\\.9\\.xml$`, 'm'),
+    );
+    expect(await assay.run(['import', 'cancel', zapId])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^assay: The import has already ended/),
+    });
   });
 
-  it('tells what is new, again, reopened and gone, first as a dry run', async () => {
+  it('previews new, known and missing findings with --dry-run, then imports them', async () => {
     const uid = await assessment();
     const to = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
     const first = file('first.jsonl', nuclei(['a', 'b', 'c'], '2026-10-01T10:00:00Z'));
@@ -107,38 +119,28 @@ describe('assay import, on the data folder', () => {
     );
   });
 
-  it('takes a report of which no line is JSON, or that breaks off, for none that is whole', async () => {
+  it('reads the files of a folder and standard input', async () => {
     const uid = await assessment();
-    const to = ['--assessment', uid, '--target', 'https://shop.example', '--when-gone', 'fix'];
-    await assay.json('import', file('first.jsonl', nuclei(['a', 'b'], '2026-10-01T10:00:00Z')), ...to);
-    const whole = nuclei(['b', 'a'], '2026-10-08T10:00:00Z');
-    const cut = await assay.run(['import', file('cut.jsonl', whole.slice(0, -30)), ...to]);
-    expect(cut.code).toBe(1);
-    expect(cut.stderr).toContain('line 2: The report is truncated: its last line is not valid JSON.');
-    const other = await assay.run(['import', 'nuclei', ZAP, ...to]);
-    expect(other.code).toBe(1);
-    expect(other.stderr).toContain('line 1: No line of the report is valid JSON. Nothing was imported.');
-    const listed = await assay.json('vulnerability', 'list', '--assessment-id', uid, '--status-id', '5');
-    expect(listed).toEqual([]);
+    const reports = mkdtempSync(join(folder, 'reports-'));
+    mkdirSync(join(reports, 'below'));
+    copyFileSync(ZAP, join(reports, 'b.xml'));
+    writeFileSync(join(reports, 'a.jsonl'), nuclei(['a'], '2026-10-01T10:00:00Z'));
+    const { code, stdout, stderr } = await assay.run(
+      ['import', reports, '-', '--assessment', uid, '--json'],
+      {
+        input: readFileSync(ZAP, 'utf8'),
+      },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const imports = stdout.trimEnd().split('\n');
+    expect(imports.map((line) => JSON.parse(line))).toMatchObject([
+      { file: { filename: 'a.jsonl' }, result: { findings_created: 1 } },
+      { file: { filename: 'b.xml' }, result: { findings_created: 2 } },
+      { file: { filename: 'standard-input' }, result: { findings_created: 0 } },
+    ]);
   });
 
-  it('reads a folder, and standard input', async () => {
-    const uid = await assessment();
-    const within = mkdtempSync(join(folder, 'reports-'));
-    mkdirSync(join(within, 'below'));
-    copyFileSync(ZAP, join(within, 'b.xml'));
-    writeFileSync(join(within, 'a.jsonl'), nuclei(['a'], '2026-10-01T10:00:00Z'));
-    const { stdout } = await assay.run(['import', within, '--assessment', uid, '--json']);
-    const jobs = stdout.trimEnd().split('\n');
-    expect(jobs.map((line) => JSON.parse(line).file.filename)).toEqual(['a.jsonl', 'b.xml']);
-    const piped = await assay.run(['import', '-', '--assessment', uid, '--json'], {
-      input: readFileSync(ZAP, 'utf8'),
-    });
-    expect(piped).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(piped.stdout)).toMatchObject({ result: { findings_created: 0 } });
-  });
-
-  it('keeps what came before the end of a report that breaks off, and says so', async () => {
+  it('imports the beginning of a truncated report, and fails', async () => {
     const uid = await assessment();
     const text = readFileSync(ZAP, 'utf8');
     const cut = file('cut.xml', text.slice(0, text.length - 40));
@@ -147,24 +149,6 @@ describe('assay import, on the data folder', () => {
     expect([code, state]).toEqual([1, 'failed']);
     expect(stderr).toContain(`line ${error.line}: `);
     expect(stderr).toContain(`To undo it, run "assay import undo ${id}".`);
-  });
-
-  it('has verbs, whose options are their own', async () => {
-    const uid = await assessment();
-    const { id } = await assay.json('import', ZAP, '--assessment', uid);
-    const listed = await assay.json('import', 'list', '--assessment-id', uid);
-    expect(listed).toMatchObject([{ id, state: 'succeeded' }]);
-    const { stdout } = await assay.run(['import', 'list', '--limit', '1']);
-    expect(stdout).toMatch(/^ID +STATE +FORMAT +FILE /);
-    expect(stdout).toMatch(/ 2 findings created\n$/);
-    expect(await assay.json('import', 'get', String(id))).toMatchObject({ id, format: 'zap' });
-    expect((await assay.run(['import', 'follow', String(id)])).stdout).toMatch(
-      new RegExp(`^${id} .* report-2\\.9\\.xml$`, 'm'),
-    );
-    expect(await assay.run(['import', 'cancel', String(id)])).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^assay: The import has already ended/),
-    });
   });
 
   it.each<[string[], number, string]>([
@@ -179,15 +163,15 @@ describe('assay import, on the data folder', () => {
     [[ZAP, '--assessment', 'web-1', '--scanned-at', 'noon'], 1, '--scanned-at must be'],
     [[ZAP], 1, '--organization is required'],
     [['follow', 'x'], 2, 'ID must be the id of an import, not "x".'],
-  ])('refuses %j', async (args, code, message) => {
+  ])('fails with %j', async (args, code, message) => {
     const finished = await assay.run(['import', ...args]);
     expect(finished.stderr).toContain(message);
     expect({ code: finished.code, stdout: finished.stdout }).toEqual({ code, stdout: '' });
   });
 });
 
-describe('assay import, on a server', () => {
-  it('sends reports, and follows them to their end', { timeout: 60_000 }, async () => {
+describe('assay import with a server', () => {
+  it('uploads reports and waits for their end', { timeout: 60_000 }, async () => {
     const uid = await assessment();
     const server = await assay.serveHere();
     await assay.json('user', 'create', '--email', 'jo@acme.example', '--organization', 'acme', '--admin');

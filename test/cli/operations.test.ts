@@ -37,10 +37,10 @@ const onServer = async (...args: string[]) => {
   return stdout;
 };
 
-describe('The commands that are made from the operations', () => {
-  it('are one for every operation', () => {
+describe('Commands generated from the operations', () => {
+  it('cover every operation', () => {
     const calls = Object.values(RESOURCES).flatMap(endpointsOf);
-    // One word may say what another one takes an option for.
+    // Two commands call one operation.
     const twice = calls.filter((call, index) => calls.indexOf(call) !== index);
     expect(twice).toEqual(['PUT /v1/users/{}']);
     expect(operationKeys().filter((key) => !calls.includes(key))).toEqual([]);
@@ -49,7 +49,7 @@ describe('The commands that are made from the operations', () => {
 });
 
 describe('The help of a command', () => {
-  it('names options as they are typed, and says where one is required', async () => {
+  it('names options as they are typed, and which are required', async () => {
     const help = async (...command: string[]) =>
       (await assay.run([...command, '--help'])).stdout.replace(/\s+/g, ' ');
     expect(await help('user', 'create')).toContain(
@@ -61,8 +61,8 @@ describe('The help of a command', () => {
   });
 });
 
-describe('On the data folder, a command', () => {
-  it('creates, changes, lists and deletes as the operator, without a token', async () => {
+describe('With the data folder, a command', () => {
+  it('creates, updates, lists and deletes as the operator, without a token', async () => {
     const organization = (await assay.json('organization', 'list'))[0].id as number;
     const of = ['--organization-profile-id', String(organization)];
     const created = await assay.json('tag', 'create', '--name', 'to check', ...of);
@@ -75,7 +75,7 @@ describe('On the data folder, a command', () => {
     expect((await assay.run(['tag', 'list'])).stdout).toBe('No results.\n');
   });
 
-  it('tells what is wrong in one line, by the names of its options', async () => {
+  it('prints errors in one line, with the names of its options', async () => {
     for (const [args, words] of [
       [['tag', 'create', '--name', ' ', '--organization-profile-id', '1'], /^assay: --name /],
       [['tag', 'update', '999999', '--name', 'x'], /^assay: .*not exist/],
@@ -93,7 +93,7 @@ describe('On the data folder, a command', () => {
     }
   });
 
-  it('refuses what cannot be sent, before it is', async () => {
+  it('rejects invalid arguments before a request', async () => {
     for (const [args, words] of [
       [['tag', 'list', '--serach', 'x'], '(Did you mean --search?)'],
       [['vulnerability', 'attachment', 'creat', '1', 'x.txt'], '(Did you mean create?)'],
@@ -118,8 +118,8 @@ describe('On the data folder, a command', () => {
   });
 });
 
-describe('A count', () => {
-  it('stands with a noun in its number', () => {
+describe('pluralize', () => {
+  it('uses the singular for one', () => {
     expect(
       ['findings gone', 'statuses set back', 'assets created', 'accesses', 'older', 'hours', 'days'].map(
         (what) => [0, 1, 2].map((count) => pluralize(count, what)),
@@ -142,8 +142,8 @@ describe('A count', () => {
   });
 });
 
-describe('On a server, a command', () => {
-  it('works as who has the token, by the same words', async () => {
+describe('With a server, a command', () => {
+  it('acts as the owner of the token, with the same options', async () => {
     const created = JSON.parse(await onServer('tag', 'create', '--name', 'remote', '--json'));
     expect(created).toMatchObject({ name: 'remote' });
     const shown = await onServer('tag', 'update', String(created.id), '--name', 'far away');
@@ -157,10 +157,10 @@ describe('On a server, a command', () => {
     });
   });
 
-  it('tells in short what it made or changed, and all of it as JSON', async () => {
+  it('prints a summary of the result, and all of it as JSON', async () => {
     const args = ['vulnerability', 'create', '--assessment-id', 'acme-web', '--title', 'Short', '--severity'];
-    const told = await onServer(...args, 'High');
-    expect(told.split('\n').map((line) => line.split(' ')[0])).toEqual([
+    const summary = await onServer(...args, 'High');
+    expect(summary.split('\n').map((line) => line.split(' ')[0])).toEqual([
       'id',
       'title',
       'severity',
@@ -168,17 +168,17 @@ describe('On a server, a command', () => {
       'link',
       '',
     ]);
-    expect(told).toMatch(/^link +http\S+\/vulnerabilities\/\d+$/m);
+    expect(summary).toMatch(/^link +http\S+\/vulnerabilities\/\d+$/m);
     expect(JSON.parse(await onServer(...args, 'Low', '--json'))).toMatchObject({ cvss_final: 0.1, tags: [] });
-    const [id = ''] = /\d+/.exec(told) ?? [];
+    const [id = ''] = /\d+/.exec(summary) ?? [];
     expect(await onServer('vulnerability', 'get', id)).toMatch(/^cvss_final +7$/m);
   });
 
-  it('says in words what came of it, and what may come next', async () => {
+  it('prints the result and the next command', async () => {
     const found = await world.vulnerability('acme-web', { title: 'Told in words' });
     const id = String(found.id);
     const comment = await onServer('vulnerability', 'comment', 'create', id, '--text', 'Seen.');
-    // What older clients call `text` and `user` is not told twice.
+    // The deprecated duplicates of `text` and `user` are not printed.
     expect(comment.match(/^\S+/gm)).toEqual(['id', 'text', 'internal', 'created_at', 'updated_at', 'user']);
     await onServer('vulnerability', 'retest', 'create', id, '--message', 'Again, please.');
     const timeline = await onServer('vulnerability', 'timeline', id);
@@ -196,7 +196,7 @@ describe('On a server, a command', () => {
     );
   });
 
-  it('bans, and lets in again', async () => {
+  it('bans and unbans users', async () => {
     const user = await world.user({ organization: 'acme' });
     expect(await onServer('user', 'ban', String(user.id))).toMatch(/^banned +yes$/m);
     expect(await onServer('user', 'unban', String(user.id), '--json')).toContain('"banned":false');
@@ -204,7 +204,7 @@ describe('On a server, a command', () => {
     expect([refused.code, refused.stderr]).toEqual([1, 'assay: Not found, or you do not have access.\n']);
   });
 
-  it('reads lists to their end, in each of four forms', async () => {
+  it('reads all pages of a list, in four output formats', async () => {
     const names = Array.from({ length: 205 }, (_, index) => `many ${String(index).padStart(3, '0')}`);
     for (const name of names) await world.vulnerabilityTag('acme', name);
     const args = ['tag', 'list', '--search', 'many '];
@@ -221,7 +221,7 @@ describe('On a server, a command', () => {
     expect((await onServer(...args, '--limit', '3', '--jsonl')).trimEnd().split('\n')).toHaveLength(3);
   });
 
-  it('does what it does on the data folder where that has a form of its own', async () => {
+  it('has the output of the data folder for commands that differ there', async () => {
     const people = JSON.parse(await onServer('user', 'list', '--json')) as { email: string }[];
     expect(people.map(({ email }) => email)).toContain(admin.email);
     expect(await onServer('user', 'create', '--email', 'new@acme.example', '--json')).toContain('invite_url');
@@ -229,11 +229,11 @@ describe('On a server, a command', () => {
       env: there(),
     });
     expect([code, stderr]).toEqual([2, 'assay: --staff cannot be used with --server.\n']);
-    // Where an option is the operation's alone, it is the operation on the data folder too.
+    // With an option that only the operation has, the data folder uses the operation too.
     expect(await assay.json('user', 'list', '--no-banned')).toEqual([]);
   });
 
-  it('takes whole bodies, and puts its options on top', async () => {
+  it('accepts a request body, which options override', async () => {
     const file = join(assay.database.dataDirectory, 'tag.json');
     writeFileSync(file, JSON.stringify({ name: 'from a file' }));
     expect(await onServer('tag', 'create', '--json-body', file)).toMatch(/^name +from a file$/m);
@@ -245,7 +245,7 @@ describe('On a server, a command', () => {
     rmSync(file);
   });
 
-  it('says so when it is not let in, or nobody answers', async () => {
+  it('fails if the token is rejected or the server is unreachable', async () => {
     const refused = await assay.run(['tag', 'list'], {
       env: { ASSAY_SERVER: server.origin, ASSAY_TOKEN: 'assay_nonsense' },
     });
@@ -263,10 +263,10 @@ describe('On a server, a command', () => {
   });
 });
 
-describe('A day of work on a server', () => {
+describe('A tour of the commands with a server', () => {
   const json = async (...args: string[]) => JSON.parse(await onServer(...args, '--json'));
 
-  it('plans: an assessment, who works on it, and what it is about', async () => {
+  it('creates an assessment with members and a scope', async () => {
     const dates = ['--starts-on', '2026-12-01', '--ends-on', '2026-12-24'];
     const planned = await json(
       'assessment',
@@ -310,7 +310,7 @@ describe('A day of work on a server', () => {
     expect(refused.stdout).toMatch(/^USER UID .*ERROR CODE[^]*nobody +error +user_not_found/);
   });
 
-  it('knows its assets, and takes them out as a file', async () => {
+  it('lists assets and exports them to a file', async () => {
     const of = ['--organization-uid', 'acme', '--asset-type'];
     const host = await json(
       'asset',
@@ -347,7 +347,7 @@ describe('A day of work on a server', () => {
     expect(await onServer('asset', 'delete', host.uid)).toBe('Deleted.\n');
   });
 
-  it('reports a vulnerability, and triages what there is', async () => {
+  it('creates and triages vulnerabilities', async () => {
     const report = ['--assessment-id', 'acme-web', '--severity', 'High', '--cvss-score', '7.5'];
     const evidence = ['--validation-steps', '[{"detail":"Open the page"}]', '--cwe-ids', 'cwe-79'];
     const made = await json(
@@ -396,7 +396,7 @@ describe('A day of work on a server', () => {
     expect(await onServer('vulnerability', 'delete', String(made.id))).toBe('Deleted.\n');
   });
 
-  it('looks after its own organization, as far as that may be', async () => {
+  it('manages its own organization', async () => {
     expect(await json('organization', 'update', 'acme', '--name', 'Acme Ltd')).toMatchObject({
       name: 'Acme Ltd',
     });
@@ -405,14 +405,14 @@ describe('A day of work on a server', () => {
       env: there(),
     });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^assay: .*\n$/)]);
-    // On the data folder the name has no option of the command's own, so it is the operation.
+    // With the data folder, only the operation has the option --name.
     expect(await assay.json('organization', 'update', 'acme', '--name', 'Acme AG')).toMatchObject({
       name: 'Acme AG',
       require_second_factor: false,
     });
   });
 
-  it('talks about a vulnerability, and sees in the audit log who did what', async () => {
+  it('comments on a vulnerability, and reads the audit log', async () => {
     const { id } = await world.vulnerability('acme-web');
     const comment = await json('vulnerability', 'comment', 'create', String(id), '--text', 'Seen = again');
     await json('vulnerability', 'comment', 'update', String(id), String(comment.id), '--text', 'Seen twice');
@@ -426,7 +426,7 @@ describe('A day of work on a server', () => {
     expect(await onServer('audit', 'list', '--limit', '1')).toContain(`  ${admin.email}  `);
   });
 
-  it('takes a choice in any case, and tells the operator from people', async () => {
+  it('accepts choices in any case, and shows the operator in the audit log', async () => {
     const { id } = await world.vulnerability('acme-web');
     await onServer('vulnerability', 'update', String(id), '--tag-list', 'shouted');
     const severity = (await json('vulnerability', 'get', String(id))).severity as string;
@@ -440,7 +440,7 @@ describe('A day of work on a server', () => {
     );
   });
 
-  it('makes a token for a script, with less than all', async () => {
+  it('creates a token with some scopes', async () => {
     const made = await json(
       'token',
       'create',
@@ -465,7 +465,7 @@ describe('A day of work on a server', () => {
 });
 
 describe('assay login', () => {
-  it('signs in with a browser, keeps what it gets to itself, renews it, and gives it back', async () => {
+  it('signs in with a browser, stores the tokens privately, refreshes and revokes them', async () => {
     const folder = join(assay.database.dataDirectory, 'settings');
     const file = join(folder, 'assay/login.json');
     const account = await world.account({ organization: 'acme' });
@@ -492,7 +492,7 @@ describe('assay login', () => {
     const page = await browser.open(path);
     expect(page.text).toContain('Command line');
     const answer = await browser.submit(page, { decision: 'allow' }, path);
-    // Somebody else on this machine knows the port, and not the rest.
+    // Another user of this machine can find the port, but not the state.
     const strange = new URL(answer.location ?? '');
     strange.searchParams.set('state', 'guessed');
     expect((await fetch(strange)).status).toBe(404);
@@ -509,7 +509,7 @@ describe('assay login', () => {
 
     const saved = JSON.parse(readFileSync(file, 'utf8'));
     writeFileSync(file, JSON.stringify({ ...saved, expires_at: 0 }));
-    // Two at once: a refresh token that were used twice would end all of it.
+    // Concurrent commands: using a refresh token twice would revoke all tokens.
     expect(await Promise.all([whoami(), whoami()])).toEqual([
       expect.objectContaining({ email: account.email }),
       expect.objectContaining({ email: account.email }),
@@ -527,8 +527,8 @@ describe('assay login', () => {
   });
 });
 
-describe('A command that names a person', () => {
-  it('takes their address, their id or their uid, on a server and on the data folder', async () => {
+describe('A command that names a user', () => {
+  it('accepts an email address, an id or a uid, with a server and the data folder', async () => {
     const email = 'Jo.Named@acme.example';
     const on = {
       folder: await assay.json('user', 'create', '--email', email, '--organization', 'acme'),
@@ -540,13 +540,12 @@ describe('A command that names a person', () => {
     };
     for (const place of ['folder', 'server'] as const) {
       const [user, { id, uid }] = [places[place], on[place]];
-      for (const who of [email.toLowerCase(), String(id), uid])
-        expect(await user('get', who)).toMatchObject({ id, uid });
-      expect(await user('update', email, '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
-      // Who has a token is banned, and not deleted.
+      expect(await user('get', email.toLowerCase())).toMatchObject({ id, uid });
+      expect(await user('update', String(id), '--name', 'Jo')).toMatchObject({ id, name: 'Jo' });
+      // A user with a token is banned, not deleted.
       if (place === 'folder') await assay.json('token', 'create', '--user', email);
       else await world.token(id);
-      expect(await user('ban', email)).toMatchObject({ banned: true });
+      expect(await user('ban', uid)).toMatchObject({ banned: true });
       expect(await user('unban', email)).toMatchObject({ id, banned: false });
     }
     const nobody = {

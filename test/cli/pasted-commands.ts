@@ -11,7 +11,7 @@ interface PastedCommand {
   cwd: string;
 }
 
-/** Hands a command over to the process of the test, and does what it did: prints, and ends with its code. */
+/** Passes a command to the process of the test, prints its output and exits with its code. */
 const HAND_OVER = `
 const [path, ...argv] = process.argv.slice(2);
 const socket = require('node:net').connect({ path, allowHalfOpen: true });
@@ -23,12 +23,12 @@ require('node:stream/consumers').json(socket).then(({ code, stdout, stderr }) =>
 });
 `;
 
-/** What a shell calls in place of `npx assay`: it runs in the process of the test, where the program is loaded already. */
+/** Replaces `npx assay` in shell scripts: runs commands in the process of the test, where the program is already loaded. */
 export async function startPastedCommands(assay: CommandLine): Promise<{ command: string; close(): void }> {
   const folder = temporaryFolder();
   const [script, path] = [join(folder, 'assay.cjs'), join(folder, 'socket')];
   writeFileSync(script, HAND_OVER);
-  // One after the other, as there is one working directory.
+  // One at a time, since they share the working directory.
   let last = Promise.resolve();
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('error', () => undefined);

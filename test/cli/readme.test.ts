@@ -52,8 +52,8 @@ it('The tutorial with your own data runs as written', { timeout: 240_000 }, asyn
     ].join('\n'),
   );
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const told = stdout.trim().split('\n').at(-1) ?? '';
-  expect(JSON.parse(told)).toEqual([
+  const lastLine = stdout.trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(lastLine)).toEqual([
     { id: 1, title: 'SQL injection in the search', status: 'Fixed', closed_at: expect.any(String) },
   ]);
   const [head, ...rows] = readFileSync(join(folder, 'findings.csv'), 'utf8').trimEnd().split('\r\n');

@@ -2,38 +2,166 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { engine, send } from '../harness/server.ts';
 import { type CommandLine, type RunningServe, startCommandLine } from './command-line.ts';
 
-let assay: CommandLine;
-let data: string;
-beforeEach(async () => {
-  assay = await startCommandLine();
-  data = assay.database.dataDirectory;
-});
-afterEach(() => assay.close());
-
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 const logged = (text: string) => lines(text).filter((line) => line.startsWith('{'));
+const curlCommands = (server: RunningServe) =>
+  lines(server.output()).filter((line) => line.startsWith('curl '));
 const health = (server: RunningServe) => send(server.origin, 'GET', '/readyz').then(({ status }) => status);
+const manifestOf = (data: string) =>
+  JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
 
-/** Starts two servers at the same time on an empty database, of which one loads the demo data. */
-async function serveTwice(): Promise<[RunningServe, RunningServe]> {
-  const servers = await Promise.all([assay.serve(), assay.serve()]);
-  const manifest = JSON.parse(readFileSync(join(data, 'demo.json'), 'utf8')) as DemoManifest;
-  for (const { origin } of servers) {
-    const path = `/v1/assessments/${manifest.assessment.uid}/testing_hours`;
-    const token = manifest.users.member.token ?? '';
-    expect((await send(origin, 'GET', path, { token })).status).toBe(200);
-  }
-  expect(await assay.json('organization', 'list')).toHaveLength(2);
-  return servers;
-}
+describe.runIf(engine() === 'postgres')('assay serve on an empty database', () => {
+  let assay: CommandLine;
+  let data: string;
+  beforeAll(async () => {
+    assay = await startCommandLine();
+    data = assay.database.dataDirectory;
+  });
+  afterAll(() => assay.close());
 
-describe('assay serve', () => {
-  it.runIf(engine() === 'sqlite')('says where a new database is', async () => {
+  it('loads demo data once if two start at the same time, and prints it', { timeout: 90_000 }, async () => {
+    const [server, other] = await Promise.all([assay.serve(), assay.serve()]);
+    const manifest = manifestOf(data);
+    for (const { origin } of [server, other]) {
+      const path = `/v1/assessments/${manifest.assessment.uid}/testing_hours`;
+      const token = manifest.users.member.token ?? '';
+      expect((await send(origin, 'GET', path, { token })).status).toBe(200);
+    }
+    expect(await assay.json('organization', 'list')).toHaveLength(2);
+    expect((await other.stop()).code).toBe(0);
+
+    expect(statSync(join(data, 'demo.json')).mode & 0o777).toBe(0o600);
+    await expect.poll(() => curlCommands(server)).toHaveLength(3);
+    const output = server.output();
+    expect(output).toContain(`${server.origin}/docs`);
+    const { admin, member, outsider, staff } = manifest.users;
+    expect(output).toMatch(new RegExp(`Sign in: +${server.origin}/$`, 'm'));
+    for (const { email, password, token } of [admin, member, outsider, staff]) {
+      expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
+    }
+    for (const command of curlCommands(server)) {
+      const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}\n$/) });
+    }
+    const { code, stdout } = await server.stop();
+    expect(code).toBe(0);
+    for (const line of logged(stdout)) {
+      for (const { password, token } of [admin, member, outsider, staff]) {
+        expect(line).not.toContain(password);
+        expect(line).not.toContain(token);
+      }
+      expect(line).not.toContain(manifest.oauthClients.confidential.client_secret);
+    }
+  });
+
+  it('updates the redirect URI of the manifest when it starts again, and serves the given areas', async () => {
+    const manifest = manifestOf(data);
+    const server = await assay.serve('--areas', 'assessment,streaming');
+    const { implicit, confidential } = manifest.oauthClients;
+    const redirect_uri = `${server.origin}/docs/oauth2-redirect.html`;
+    expect(redirect_uri).not.toBe(implicit.redirect_uri);
+    const updated = { ...manifest, oauthClients: { implicit: { ...implicit, redirect_uri }, confidential } };
+    expect(manifestOf(data)).toEqual(updated);
+    expect(statSync(join(data, 'demo.json')).mode & 0o777).toBe(0o600);
+    expect(await assay.json('demo')).toEqual(updated);
+
+    const statusOf = (path: string) => send(server.origin, 'GET', path).then(({ status }) => status);
+    expect(await statusOf('/api/assessment/v1/assessment-groups/1/members')).toBe(401);
+    expect(await statusOf('/v1/assessments/x/testing_hours')).toBe(404);
+    await expect.poll(() => curlCommands(server)).toHaveLength(2);
+    await server.stop();
+  });
+});
+
+describe('assay serve on a database with an organization', () => {
+  let assay: CommandLine;
+  let data: string;
+  let server: RunningServe;
+  beforeAll(async () => {
+    assay = await startCommandLine();
+    data = assay.database.dataDirectory;
+    await assay.json('organization', 'create', 'acme', '--name', 'Acme');
+    server = await assay.serve();
+  });
+  afterAll(() => assay.close());
+
+  const statusFor = (token: string) =>
+    send(server.origin, 'GET', '/v1/assessments/web/testing_hours', { token }).then(({ status }) => status);
+
+  it('loads no demo data', async () => {
+    expect(await health(server)).toBe(200);
+    expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(existsSync(join(data, 'demo.json'))).toBe(false);
+    expect(await assay.json('organization', 'list')).toHaveLength(1);
+  });
+
+  it('accepts users and tokens at once that commands create, and rejects what they revoke', async () => {
+    await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'Web');
+    await assay.json('user', 'create', '--email', 'ada@example.com', '--organization', 'acme', '--admin');
+    await assay.json('user', 'create', '--email', 'bob@example.com', '--organization', 'acme', '--admin');
+    const personal = await assay.json('token', 'create', '--user', 'ada@example.com');
+    const jwt = await assay.json('token', 'create', '--user', 'ada@example.com', '--jwt');
+    const other = await assay.json('token', 'create', '--user', 'bob@example.com');
+    for (const { token } of [personal, jwt, other]) expect(await statusFor(token)).toBe(200);
+
+    await assay.json('token', 'revoke', personal.token);
+    expect(await statusFor(personal.token)).toBe(401);
+    expect(await statusFor(jwt.token)).toBe(200);
+    await assay.json('user', 'ban', 'ada@example.com');
+    expect(await statusFor(jwt.token)).toBe(401);
+    expect(await statusFor(other.token)).toBe(200);
+  });
+
+  it('on SIGTERM accepts no more requests, completes running ones, and exits with 0', async () => {
+    const { token } = await assay.json('token', 'create', '--user', 'bob@example.com');
+    const body = JSON.stringify({ status_id: 5 });
+    const running = request(`${server.origin}/v1/vulnerabilities/1`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+        // The interim response shows that the server has received the request.
+        expect: '100-continue',
+      },
+    });
+    running.flushHeaders();
+    await once(running, 'continue');
+    running.write(body.slice(0, 5));
+    const stopped = server.stop();
+    await expect.poll(() => health(server).catch(() => 'refused')).toBe('refused');
+    running.end(body.slice(5));
+    const [response] = (await once(running, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(404);
+    const respondedAt = Date.now();
+    response.resume();
+    const { code, stdout, stderr } = await stopped;
+    // A copy of the migrated template is not new.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // It does not wait for the client to close its idle connection.
+    expect(Date.now() - respondedAt).toBeLessThan(4_000);
+    expect(lines(stdout).filter((line) => !line.startsWith('{'))).toEqual([
+      `assay listening on ${server.origin}`,
+    ]);
+    for (const line of logged(stdout)) expect(JSON.parse(line)).toHaveProperty('time');
+  });
+});
+
+describe('A command without a database', () => {
+  let assay: CommandLine;
+  let data: string;
+  beforeAll(async () => {
+    assay = await startCommandLine();
+    data = assay.database.dataDirectory;
+  });
+  afterAll(() => assay.close());
+
+  it.runIf(engine() === 'sqlite')('creates one if it creates an organization', async () => {
     const fresh = join(data, 'fresh');
     const args = ['organization', 'create', 'acme', '--name', 'Acme'];
     const { code, stderr } = await assay.run(args, { data: fresh });
@@ -41,7 +169,7 @@ describe('assay serve', () => {
   });
 
   it.runIf(engine() === 'sqlite')(
-    'is what a command wants that makes no database, and leaves nothing',
+    'otherwise fails, suggests "assay serve", and creates nothing',
     async () => {
       const mistyped = join(data, 'mistyped');
       for (const args of [
@@ -61,134 +189,7 @@ describe('assay serve', () => {
     },
   );
 
-  it.runIf(engine() === 'sqlite')('accepts nothing more on SIGTERM, and finishes what runs', async () => {
-    await assay.json('user', 'create', '--email', 'ada@example.com', '--staff');
-    const { token } = await assay.json('token', 'create', '--user', 'ada@example.com');
-    const server = await assay.serve('--no-demo');
-    const body = JSON.stringify({ status_id: 5 });
-    const running = request(`${server.origin}/v1/vulnerabilities/1`, {
-      method: 'PATCH',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        'content-length': body.length,
-        // The answer to it tells that the server has begun with the request.
-        expect: '100-continue',
-      },
-    });
-    running.flushHeaders();
-    await once(running, 'continue');
-    running.write(body.slice(0, 5));
-    const stopped = server.stop();
-    await expect.poll(() => health(server).catch(() => 'refused')).toBe('refused');
-    running.end(body.slice(5));
-    const [response] = (await once(running, 'response')) as [IncomingMessage];
-    expect(response.statusCode).toBe(404);
-    const answered = Date.now();
-    response.resume();
-    expect((await stopped).code).toBe(0);
-    // Not only once the client has closed the connection that it keeps.
-    expect(Date.now() - answered).toBeLessThan(4_000);
-  });
-
-  it.runIf(engine() === 'sqlite')(
-    'loads demo data into an empty database, started twice at the same time, and greets with it',
-    { timeout: 90_000 },
-    async () => {
-      const [server, other] = await serveTwice();
-      expect((await other.stop()).code).toBe(0);
-      const file = join(data, 'demo.json');
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      const manifest = JSON.parse(readFileSync(file, 'utf8')) as DemoManifest;
-      await expect
-        .poll(() => lines(server.output()).filter((line) => line.startsWith('curl ')))
-        .toHaveLength(3);
-      const output = server.output();
-      expect(output).toContain(`${server.origin}/docs`);
-      const { admin, member, outsider, staff } = manifest.users;
-      expect(output).toMatch(new RegExp(`Sign in: +${server.origin}/$`, 'm'));
-      for (const { email, password, token } of [admin, member, outsider, staff]) {
-        expect(output).toMatch(new RegExp(`${email} +${password} +${token}$`, 'm'));
-      }
-      for (const command of lines(output).filter((line) => line.startsWith('curl '))) {
-        const { code, stdout } = await assay.shell(`${command} --fail-with-body`);
-        expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\{.*\}\n$/) });
-      }
-      const { code, stdout } = await server.stop();
-      expect(code).toBe(0);
-      for (const line of logged(stdout)) {
-        for (const { password, token } of [admin, member, outsider, staff]) {
-          expect(line).not.toContain(password);
-          expect(line).not.toContain(token);
-        }
-        expect(line).not.toContain(manifest.oauthClients.confidential.client_secret);
-      }
-
-      const again = await assay.serve();
-      const { implicit, confidential } = manifest.oauthClients;
-      const redirect_uri = `${again.origin}/docs/oauth2-redirect.html`;
-      const same = { ...manifest, oauthClients: { implicit: { ...implicit, redirect_uri }, confidential } };
-      expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(same);
-      expect(await assay.json('demo')).toEqual(same);
-      await again.stop();
-      const silent = await assay.serve('--no-demo');
-      expect((await silent.stop()).stdout).not.toContain(admin.token);
-    },
-  );
-
-  it('loads no demo data beside an organization', async () => {
-    await assay.json('organization', 'create', 'acme', '--name', 'Acme');
-    const server = await assay.serve();
-    expect((await server.stop()).stdout).not.toContain('curl');
-    expect(existsSync(join(data, 'demo.json'))).toBe(false);
-    expect(await assay.json('organization', 'list')).toHaveLength(1);
-  });
-
-  it.runIf(engine() === 'postgres')(
-    'may be started twice at the same time on an empty database',
-    { timeout: 90_000 },
-    async () => {
-      for (const server of await serveTwice()) expect((await server.stop()).code).toBe(0);
-    },
-  );
-});
-
-describe('commands on a database that a server has open', () => {
-  it('make users and tokens that work at once; it says where it listens, logs JSON, and ends with 0 on SIGTERM', async () => {
-    const server = await assay.serve('--no-demo');
-    expect(await health(server)).toBe(200);
-    expect(await assay.json('organization', 'list')).toEqual([]);
-    await assay.json('organization', 'create', 'acme', '--name', 'Acme');
-    await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'Web');
-    const statusFor = (token: string) =>
-      send(server.origin, 'GET', '/v1/assessments/web/testing_hours', { token }).then(({ status }) => status);
-    await assay.json('user', 'create', '--email', 'ada@example.com', '--organization', 'acme', '--admin');
-    await assay.json('user', 'create', '--email', 'bob@example.com', '--organization', 'acme', '--admin');
-    const personal = await assay.json('token', 'create', '--user', 'ada@example.com');
-    const jwt = await assay.json('token', 'create', '--user', 'ada@example.com', '--jwt');
-    const other = await assay.json('token', 'create', '--user', 'bob@example.com');
-    for (const { token } of [personal, jwt, other]) expect(await statusFor(token)).toBe(200);
-
-    await assay.json('token', 'revoke', personal.token);
-    expect(await statusFor(personal.token)).toBe(401);
-    expect(await statusFor(jwt.token)).toBe(200);
-    await assay.json('user', 'ban', 'ada@example.com');
-    expect(await statusFor(jwt.token)).toBe(401);
-    expect(await statusFor(other.token)).toBe(200);
-
-    const { code, stdout, stderr } = await server.stop();
-    expect(code).toBe(0);
-    // A copy of the migrated template is not new.
-    expect(stderr).toBe('');
-    const plain = lines(stdout).filter((line) => !line.startsWith('{'));
-    expect(plain[0]).toBe(`assay listening on ${server.origin}`);
-    expect(server.origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    for (const line of logged(stdout)) expect(JSON.parse(line)).toHaveProperty('time');
-    expect(existsSync(join(data, 'demo.json'))).toBe(false);
-    expect(await assay.json('organization', 'list')).toHaveLength(1);
-  });
-
-  it.runIf(engine() === 'postgres')('say so when the database is not there', async () => {
+  it.runIf(engine() === 'postgres')('fails and names the database', async () => {
     const url = new URL(assay.database.databaseUrl ?? '');
     url.pathname = '/nosuchdatabase';
     const { code, stderr } = await assay.run(['organization', 'list'], {
@@ -199,15 +200,18 @@ describe('commands on a database that a server has open', () => {
   });
 });
 
-describe('assay backup', () => {
-  it.runIf(engine() === 'sqlite')('copies the database while a server writes to it', async () => {
-    await assay.close();
+describe.runIf(engine() === 'sqlite')('assay backup on SQLite', () => {
+  let assay: CommandLine;
+  let data: string;
+  beforeAll(async () => {
     assay = await startCommandLine('demo');
     data = assay.database.dataDirectory;
-    const server = await assay.serve();
-    const { users, vulnerability } = JSON.parse(
-      readFileSync(join(data, 'demo.json'), 'utf8'),
-    ) as DemoManifest;
+  });
+  afterAll(() => assay.close());
+
+  it('copies the database while a server writes to it', async () => {
+    const server = await assay.serve('--no-demo');
+    const { users, vulnerability } = manifestOf(data);
     const token = users.admin.token ?? '';
     let writing = true;
     const writer = (async () => {
@@ -225,7 +229,8 @@ describe('assay backup', () => {
     const again = await assay.run(['backup', file]);
     expect(again.code).toBe(1);
     expect(again.stderr).toMatch(/^assay: .*copy\.db already exists\. .*\n$/);
-    await server.stop();
+    // With --no-demo, the accounts of existing demo data are not printed.
+    expect((await server.stop()).stdout).not.toContain(token);
 
     const folder = join(data, 'elsewhere');
     await assay.shell(`mkdir '${folder}' && cp '${file}' '${folder}/assay.db'`);
@@ -237,23 +242,24 @@ describe('assay backup', () => {
     expect(JSON.parse(stdout)).toEqual(await assay.json('user', 'list'));
   });
 
-  it.runIf(engine() === 'sqlite')('makes no database where there is none', async () => {
+  it('fails without a database and creates none', async () => {
     const missing = join(data, 'missing');
-    const { code, stderr } = await assay.run(['backup', join(data, 'copy.db')], { data: missing });
+    const { code, stderr } = await assay.run(['backup', join(data, 'none.db')], { data: missing });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^assay: No database found in .*missing\. .*\n$/);
     expect(existsSync(missing)).toBe(false);
   });
 
-  it.runIf(engine() === 'sqlite')('says when it cannot write the copy', async () => {
-    await assay.run(['migrate']);
+  it('fails if it cannot write the copy', async () => {
     const { code, stderr } = await assay.run(['backup', join(data, 'no', 'folder', 'copy.db')]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^assay: Cannot write .*copy\.db .*\n$/);
   });
+});
 
-  it.runIf(engine() === 'postgres')('points to the tools of PostgreSQL', async () => {
-    const { code, stderr } = await assay.run(['backup', join(data, 'copy.db')]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('pg_dump') });
-  });
+it.runIf(engine() === 'postgres')('assay backup on PostgreSQL refers to pg_dump', async () => {
+  const assay = await startCommandLine();
+  const { code, stderr } = await assay.run(['backup', join(assay.database.dataDirectory, 'copy.db')]);
+  await assay.close();
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('pg_dump') });
 });

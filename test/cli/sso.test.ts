@@ -52,7 +52,7 @@ async function expectRefusal(args: readonly string[], code: number, message: str
 }
 
 describe('assay sso set', () => {
-  it('names a provider, and prints the redirect URI to register', async () => {
+  it('configures a provider and prints the redirect URI to register', async () => {
     const set = await assay.json(
       ...SET(),
       'WWW.Acme.Example',
@@ -87,7 +87,7 @@ describe('assay sso set', () => {
     expect(stdout).toMatch(/^sso only +yes$/m);
   });
 
-  it('replaces what was named, and keeps the secret of the same client', async () => {
+  it('replaces the settings, and keeps the secret of the same client', async () => {
     await assay.json(...SET(), '--client-secret-file', secretFile, '--sso-only');
     const again = await assay.json(...SET('acme', 'new.example'));
     expect(again).toMatchObject({
@@ -100,7 +100,7 @@ describe('assay sso set', () => {
     expect(await assay.json(...other)).toMatchObject({ confidential: false });
   });
 
-  it('reads the secret from standard input, and shows it nowhere', async () => {
+  it('reads the secret from standard input, and prints it nowhere', async () => {
     const { code, stdout, stderr } = await assay.run([...SET(), '--client-secret-file', '-'], {
       input: `${provider.clientSecret}\n`,
     });
@@ -111,7 +111,7 @@ describe('assay sso set', () => {
     expect(JSON.stringify(await assay.json('sso', 'show'))).not.toContain('secret with');
   });
 
-  it('writes to the audit log what it changed, without the secret', async () => {
+  it('records the change in the audit log, without the secret', async () => {
     await assay.json(...SET(), '--client-secret-file', secretFile);
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
     try {
@@ -143,7 +143,7 @@ describe('assay sso set', () => {
     }
   });
 
-  it('refuses a domain of another organization', async () => {
+  it('rejects a domain of another organization', async () => {
     await assay.json(...SET());
     await expectRefusal(
       SET('umbra', 'ACME.example'),
@@ -170,12 +170,12 @@ describe('assay sso set', () => {
     expect(await assay.json('sso', 'show', '--organization', 'bare')).toEqual([]);
   });
 
-  it('refuses an unknown organization', () =>
+  it('rejects an unknown organization', () =>
     expectRefusal(SET('nobody'), 1, 'Organization "nobody" not found'));
 
   const withIssuer = (issuer: string) =>
     SET('bare').map((text) => (text === provider.issuer ? issuer : text));
-  it('says that the provider does not answer', async () => {
+  it('fails if the provider is unreachable', async () => {
     const gone = createServer();
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
     const { port } = gone.address() as AddressInfo;
@@ -183,29 +183,29 @@ describe('assay sso set', () => {
     await expectRefusal(
       withIssuer(`http://127.0.0.1:${port}`),
       1,
-      /Cannot use the provider at .*: the request to it failed \(ECONNREFUSED\)\. Check --issuer/,
+      /Cannot use the provider at .*: the request failed \(ECONNREFUSED\)\. Check --issuer/,
     );
   });
 
-  it('says that something else answers', () =>
+  it('fails if the server is not a provider', () =>
     expectRefusal(
       withIssuer(`${provider.issuer}/elsewhere`),
       1,
       /Cannot use the provider at .*: unexpected HTTP response/,
     ));
 
-  it('wants https, but on this machine', async () => {
+  it('requires HTTPS, except for this machine', async () => {
     await expectRefusal(withIssuer('http://login.example'), 1, 'its issuer must be an https URL');
     await expectRefusal(withIssuer('login.example'), 1, 'its issuer must be an https URL');
   });
 
-  it('refuses metadata that name another issuer', async () => {
+  it('rejects metadata with another issuer', async () => {
     provider.tamper = (path, body) =>
       path === '/.well-known/openid-configuration' ? { ...body, issuer: 'https://evil.example' } : undefined;
     await expectRefusal(SET('bare'), 1, /Cannot use the provider at .*: .*issuer/);
   });
 
-  it('refuses metadata without what a sign-in needs', async () => {
+  it('rejects metadata without the required endpoints', async () => {
     provider.tamper = (path, body) =>
       path === '/.well-known/openid-configuration' ? { ...body, token_endpoint: undefined } : undefined;
     await expectRefusal(SET('bare'), 1, /its metadata have no token_endpoint/);
@@ -213,7 +213,7 @@ describe('assay sso set', () => {
 });
 
 describe('assay sso remove and unlink', () => {
-  it('takes the provider away, and its domains with it', async () => {
+  it('removes the provider and its domains', async () => {
     await assay.json(...SET());
     expect(await assay.json('sso', 'remove', '--organization', 'acme')).toEqual({
       organization: 'acme',
@@ -231,7 +231,7 @@ describe('assay sso remove and unlink', () => {
     await expectRefusal(['sso', 'remove', '--organization', 'acme'], 1, 'acme has no identity provider');
   });
 
-  it('says that a user was never linked', async () => {
+  it('fails for a user who was never linked', async () => {
     await assay.json('user', 'create', '--email', 'ada@acme.example', '--organization', 'acme');
     await expectRefusal(
       ['sso', 'unlink', '--user', 'ada@acme.example'],

@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => assay.close());
 
-/** Every command that does something, from the program's own tree: `organization group add`. */
+/** All commands without subcommands, such as `organization group add`. */
 const COMMANDS = commandsOf(buildProgram());
-/** What they are found under, which do nothing by themselves. */
+/** All commands with subcommands. */
 const FAMILIES = [...new Set(COMMANDS.map((command) => command.split(' ').slice(0, -1).join(' ')))];
 
 function commandsOf({ commands }: Command, path: readonly string[] = []): string[] {
@@ -24,7 +24,7 @@ function commandsOf({ commands }: Command, path: readonly string[] = []): string
 }
 
 describe('help', () => {
-  it('names every command, what they share, and the exit codes', async () => {
+  it('lists the commands, common options and exit codes', async () => {
     const { code, stdout, stderr } = await assay.run(['--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     for (const name of new Set(COMMANDS.map((command) => command.split(' ')[0]))) {
@@ -33,7 +33,7 @@ describe('help', () => {
     expect(stdout).toContain('0 success, 1 failure, 2 usage error');
   });
 
-  it.each(COMMANDS)('teaches %s with examples', async (command) => {
+  it.each(COMMANDS)('shows examples of %s', async (command) => {
     const { code, stdout, stderr } = await assay.run([...command.split(' '), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: assay ${command} `);
@@ -52,7 +52,7 @@ describe('help', () => {
   });
 });
 
-describe('a command that is used wrongly', () => {
+describe('a usage error', () => {
   it.each([
     ['frobnicate', "unknown command 'frobnicate'. Run"],
     ['user frobnicate', "unknown command 'frobnicate'. Run"],
@@ -101,7 +101,7 @@ describe('a command that is used wrongly', () => {
     ['ASSAY_BASE_URL', 'nowhere'],
     ['ASSAY_DATABASE_URL', 'mysql://db/assay'],
     ['ASSAY_MASTER_KEY', 'c2hvcnQ='],
-  ])('with a bad %s', async (name, value) => {
+  ])('of the environment: invalid %s', async (name, value) => {
     const { code, stdout, stderr } = await assay.run(['user', 'list'], { env: { [name]: value } });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(new RegExp(`^assay: ${name} .*\\n$`));
@@ -114,8 +114,8 @@ describe('a command that is used wrongly', () => {
   });
 });
 
-describe('a command that cannot do its work', () => {
-  it('says so when the data folder is none', async () => {
+describe('a command fails', () => {
+  it('if the data folder is not a folder', async () => {
     const file = join(assay.database.dataDirectory, 'file');
     writeFileSync(file, '');
     const { code, stderr } = await assay.run(['organization', 'list'], {
@@ -128,7 +128,7 @@ describe('a command that cannot do its work', () => {
     );
   });
 
-  it('says so when PostgreSQL does not answer, without the password', async () => {
+  it('if PostgreSQL is unreachable, without printing the password', async () => {
     const { code, stderr } = await assay.run(['organization', 'list'], {
       env: { ASSAY_DATABASE_URL: 'postgres://assay:hunter2@127.0.0.1:1/assay' },
     });

@@ -20,7 +20,7 @@ async function expectRefusal(args: string[], code: number, words: string) {
 }
 
 describe('assay user assign', () => {
-  it('confines staff to organizations, with the token that they have, and lets them out again', async () => {
+  it('restricts staff with existing tokens to organizations, and lifts the restriction', async () => {
     const { id, uid, email } = await newStaff();
     const { token } = await assay.json('token', 'create', '--user', email, '--scopes', 'tag_ow');
     const server = await assay.serveHere();
@@ -51,7 +51,7 @@ describe('assay user assign', () => {
     expect(await statuses()).toEqual([201, 201, 201]);
   });
 
-  it('refuses client users, what is not there, and a command that says nothing or too much', async () => {
+  it('rejects client users, unknown names, and missing or contradictory options', async () => {
     const { email } = await newStaff('--assign', 'acme');
     const client = await assay.json('user', 'create', '--email', 'c@example.com', '--organization', 'acme');
     await expectRefusal([client.email, '--all'], 1, 'is not platform staff');

@@ -17,7 +17,7 @@ async function newUser() {
   return assay.json('user', 'create', '--email', email, '--organization', 'acme');
 }
 
-/** A user who has accepted the invitation that they were given. */
+/** Creates a user who has accepted the invitation. */
 async function newPerson() {
   const { invite_url, ...user } = await newUser();
   const browser = createFormClient(await assay.serveHere());
@@ -35,7 +35,7 @@ async function expectRefusal(args: string[], words: string) {
 }
 
 describe('assay user invite', () => {
-  it('prints another link than before, and when it ends', async () => {
+  it('prints a new link and its expiry', async () => {
     const { id, uid, email, invite_url } = await newUser();
     const renewed = await assay.json('user', 'invite', email);
     expect(renewed).toEqual({
@@ -49,7 +49,7 @@ describe('assay user invite', () => {
     expect((await assay.json('user', 'invite', uid)).invite_url).not.toBe(renewed.invite_url);
   });
 
-  it('says the link for people, and which address it assumes', async () => {
+  it('prints the link as text, and the assumed URL', async () => {
     const { email } = await newUser();
     const assumed = await assay.run(['user', 'invite', email]);
     expect(assumed.stdout).toMatch(/^invite_url +http:\/\/127\.0\.0\.1:8080\/invitation\?token=\S+$/m);
@@ -59,7 +59,7 @@ describe('assay user invite', () => {
     expect(set.stderr).toBe('');
   });
 
-  it('refuses who has accepted, who is banned, and nobody', async () => {
+  it('rejects users who have accepted, banned and unknown ones', async () => {
     const { email } = await newPerson();
     await expectRefusal(['user', 'invite', email], `"assay user reset-password ${email}"`);
     const banned = await newUser();
@@ -71,7 +71,7 @@ describe('assay user invite', () => {
 });
 
 describe('assay user reset-password', () => {
-  it('prints a link that opens on a server, once', async () => {
+  it('prints a link that can be used once', async () => {
     const { id, uid, email } = await newPerson();
     const older = await assay.json('user', 'reset-password', email);
     const made = await assay.json('user', 'reset-password', String(id));
@@ -90,7 +90,7 @@ describe('assay user reset-password', () => {
     expect([await statusOf(older.reset_url), await statusOf(made.reset_url)]).toEqual([404, 200]);
   });
 
-  it('refuses who was invited and has not accepted, who is banned, and nobody', async () => {
+  it('rejects invited, banned and unknown users', async () => {
     const { email } = await newUser();
     await expectRefusal(['user', 'reset-password', email], `"assay user invite ${email}"`);
     await assay.json('token', 'create', '--user', email);
@@ -101,7 +101,7 @@ describe('assay user reset-password', () => {
 });
 
 describe('assay user sign-out', () => {
-  it('says that there was nothing to end, and refuses nobody', async () => {
+  it('succeeds without sessions, and rejects an unknown user', async () => {
     const { id, uid, email } = await newUser();
     expect(await assay.json('user', 'sign-out', email)).toEqual({ id, uid, email, sessions: 0 });
     expect((await assay.run(['user', 'sign-out', uid])).stdout).toBe(`${email} was not signed in.\n`);

@@ -24,27 +24,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What is sent to the real server, and what its answers are; the first requests meet a server that has no time. */
+/**
+ * Records requests to the real server and their responses; the first ones are answered as by a busy server.
+ */
 function observed(busy: readonly (readonly [status: number, retryAfter: string])[] = []) {
   const seen: { method: string; query: string; key: string | null; status: number }[] = [];
   const fetch: Transport = async (request) => {
-    const refusal = busy[seen.length];
-    const answer =
-      refusal === undefined
+    const busyResponse = busy[seen.length];
+    const response =
+      busyResponse === undefined
         ? await globalThis.fetch(request)
-        : new Response('', { status: refusal[0], headers: { 'retry-after': refusal[1] } });
+        : new Response('', { status: busyResponse[0], headers: { 'retry-after': busyResponse[1] } });
     const query = decodeURIComponent(new URL(request.url).search);
     const key = request.headers.get('idempotency-key');
-    seen.push({ method: request.method, query, key, status: answer.status });
-    return answer;
+    seen.push({ method: request.method, query, key, status: response.status });
+    return response;
   };
   return { seen, client: createClient({ server: server.origin, token, fetch }) };
 }
 
 const newTag = (name: string) => ({ body: { name, assessment_id: 'typed-web' } });
 
-describe('A call', () => {
-  it('answers in the types of the description', async () => {
+describe('Call', () => {
+  it('returns the types of the description', async () => {
     const { client } = observed();
     const { data, response } = await client.POST('/v1/assessment_tags', newTag('typed'));
     const name: string = data.name;
@@ -56,7 +58,7 @@ describe('A call', () => {
     expect(total).toBe(0);
   });
 
-  it('throws what the server says is wrong, in every shape that it has', async () => {
+  it('throws errors of every shape of the server', async () => {
     const { client } = observed();
     const refused = (call: Promise<unknown>) =>
       call.then(
@@ -86,10 +88,10 @@ describe('A call', () => {
       requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     const path = { orgUid: 'typed' };
-    const stranger = createClient({ server: server.origin, token: 'assay_unknown' });
+    const anonymousClient = createClient({ server: server.origin, token: 'assay_unknown' });
     expect(
       await refused(
-        stranger.POST('/api/tagging/v1.0/organizations/{orgUid}/tags', {
+        anonymousClient.POST('/api/tagging/v1.0/organizations/{orgUid}/tags', {
           params: { path },
           body: { tags: [{ name: 'x', entities: [] }] },
         }),
@@ -98,8 +100,8 @@ describe('A call', () => {
   });
 });
 
-describe('A request that the server has no time for', () => {
-  it('is sent again, as the same request under the same key', async () => {
+describe('Request to a busy server', () => {
+  it('is repeated unchanged with the same idempotency key', async () => {
     const { client, seen } = observed([
       [503, '0'],
       [429, '0'],
@@ -112,7 +114,7 @@ describe('A request that the server has no time for', () => {
     expect(tags.filter(({ action }) => action === 'assessment-tag.create').length).toBeGreaterThan(0);
   });
 
-  it('is given up after so many times, and where the wait is too long', async () => {
+  it('is not repeated after several attempts or for a long Retry-After', async () => {
     const often = observed(Array.from({ length: 9 }, () => [429, '0'] as const));
     await expect(often.client.GET('/v1/vulnerability_tags')).rejects.toMatchObject({
       status: 429,
@@ -127,14 +129,14 @@ describe('A request that the server has no time for', () => {
     expect(long.seen).toHaveLength(1);
   });
 
-  it('creates once what an answer got lost of', async () => {
+  it('creates once when a response is lost', async () => {
     let lost = true;
     const client = createClient({
       server: server.origin,
       token,
       async fetch(request) {
-        const answer = await fetch(request);
-        if (!lost) return answer;
+        const response = await fetch(request);
+        if (!lost) return response;
         lost = false;
         return new Response('', { status: 503, headers: { 'retry-after': '0' } });
       },
@@ -143,7 +145,7 @@ describe('A request that the server has no time for', () => {
     expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
   });
 
-  it('uploads a form again from its files, whole', async () => {
+  it('uploads a form from files again in full', async () => {
     const file = join(temporaryFolder(), 'answer.txt');
     writeFileSync(file, 'x'.repeat(3_000_000));
     const form = new FormData();
@@ -164,7 +166,7 @@ describe('A request that the server has no time for', () => {
     expect([sent.length, new Set(sent).size]).toEqual([2, 1]);
   });
 
-  it('ends its wait with the signal of its caller', async () => {
+  it('stops waiting when the caller aborts', async () => {
     const { client } = observed([[503, '50']]);
     const ended = new AbortController();
     const call = client.GET('/v1/vulnerability_tags', { signal: ended.signal });
@@ -173,7 +175,7 @@ describe('A request that the server has no time for', () => {
   });
 });
 
-describe('A list', () => {
+describe('List', () => {
   const names = Array.from({ length: 7 }, (_, index) => `tag ${index}`);
 
   it('is read to its end by cursor, each row once', async () => {
@@ -184,11 +186,11 @@ describe('A list', () => {
     for await (const row of client.rows('/v1/vulnerability_tags', { params: { query } })) found.push(row);
     expect(found.map(({ name }) => name)).toEqual(names);
     expect(seen).toHaveLength(3);
-    for (const { query: asked } of seen) expect(asked).toMatch(/page\[after\]=/);
-    for (const { query: asked } of seen) expect(asked).toContain('filter[search]=tag');
+    for (const { query: sent } of seen) expect(sent).toMatch(/page\[after\]=/);
+    for (const { query: sent } of seen) expect(sent).toContain('filter[search]=tag');
   });
 
-  it('is read by the pages that were asked for, and no further than its reader goes', async () => {
+  it('starts at the requested page, and stops with its reader', async () => {
     const { client, seen } = observed();
     const query = { 'page[size]': 3, 'page[number]': 2, 'filter[search]': 'tag ' };
     const found: string[] = [];
@@ -200,7 +202,7 @@ describe('A list', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('is read by the links of its envelope where it is in one', async () => {
+  it('follows the links of an envelope', async () => {
     const { id } = await world.group('typed');
     for (let count = 0; count < 3; count += 1) {
       const member = await world.user({ organization: 'typed' });
@@ -215,29 +217,29 @@ describe('A list', () => {
     expect(seen.map(({ query }) => query)).toEqual(['?perPage=2', '?perPage=2&page=2']);
   });
 
-  it('sends its token to no other server than its own, whatever a link says', async () => {
-    const asked: string[] = [];
+  it('sends the token to no other server, whatever a link says', async () => {
+    const urls: string[] = [];
     const client = createClient({
       server: server.origin,
       token,
       async fetch({ url }) {
-        asked.push(url);
+        urls.push(url);
         const headers = {
           link: '<https://elsewhere.example/v1/vulnerability_tags?page%5Bafter%5D=x>; rel="next"',
         };
-        return Response.json([], asked.length === 1 ? { headers } : {});
+        return Response.json([], urls.length === 1 ? { headers } : {});
       },
     });
     const found: unknown[] = [];
     for await (const row of client.rows('/v1/vulnerability_tags')) found.push(row);
     expect(found).toEqual([]);
-    expect(asked.map((url) => new URL(url).origin)).toEqual([server.origin, server.origin]);
-    expect(asked[1]).toBe(`${server.origin}/v1/vulnerability_tags?page%5Bafter%5D=x`);
+    expect(urls.map((url) => new URL(url).origin)).toEqual([server.origin, server.origin]);
+    expect(urls[1]).toBe(`${server.origin}/v1/vulnerability_tags?page%5Bafter%5D=x`);
   });
 });
 
-describe('A token', () => {
-  it('may be got anew for each request', async () => {
+describe('Token', () => {
+  it('can be obtained for each request', async () => {
     let calls = 0;
     const client = createClient({
       server: `${server.origin}/`,

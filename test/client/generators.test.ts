@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** @returns what the compiler has to say */
+/** @returns the errors of the compiler */
 async function compile(files: readonly string[]): Promise<string> {
   const types = join(ROOT, 'node_modules/@types');
   const options =
@@ -34,8 +34,8 @@ async function compile(files: readonly string[]): Promise<string> {
   );
 }
 
-describe('A client that a public generator makes of the description', () => {
-  it('compiles, and has types with the names of the things', async () => {
+describe('Client generated from the description by a third-party generator', () => {
+  it('compiles, with types named for their objects', async () => {
     const { body: description } = await server.request('GET', '/openapi.json');
     const output = join(folder, 'client');
     await generate({ input: description, output });
@@ -45,7 +45,7 @@ describe('A client that a public generator makes of the description', () => {
     expect(models).toEqual(
       expect.arrayContaining(['Vulnerability', 'VulnerabilityTag', 'AssessmentTag', 'User']),
     );
-    // Nothing is called after the operation that happens to answer it, or after its place in another.
+    // No type is named for an operation or for its position in another type.
     expect(
       models.filter((name) => /Response|Body\b|_|\d$|^(list|get|create|update)[A-Z]/.test(name)),
     ).toEqual([]);

@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(async () => {
-  await world.together(async (made) => {
-    organization = await made.organization();
-    admin = await made.user({ organization: organization.uid, admin: true });
-    const user = () => made.user({ organization: organization.uid });
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
+    const user = () => fixtures.user({ organization: organization.uid });
     users = [await user(), await user(), await user()];
-    group = await made.group(organization.uid);
+    group = await fixtures.group(organization.uid);
   });
 });
 
@@ -77,7 +77,7 @@ const expectProblem = ({ status, body }: Response, expected: number, kind: strin
   ]);
 
 describe('Operation 47: add members to an assessment group', () => {
-  it('answers 200 with what became of each, in the order of the request', async () => {
+  it('returns 200 with a result for each user in request order', async () => {
     await world.member(group.id, users[1].uid, 'assessment_member');
     const response = await add([
       [users[2], 'infra_admin'],
@@ -124,7 +124,7 @@ describe('Operation 47: add members to an assessment group', () => {
     ]);
   });
 
-  it('gives another role than the present one, and keeps the counts by role', async () => {
+  it('changes the role of a member and updates the counts by role', async () => {
     await add([[users[0], 'assessment_member']]);
     const changed = await add([[users[0], 'assessment_operator']]);
     expect(codes(changed)).toEqual(['added']);
@@ -143,18 +143,18 @@ describe('Operation 47: add members to an assessment group', () => {
     expect(await events()).toHaveLength(2);
   });
 
-  it('has the codes of 13: who is of another organization is told so to staff who reach it', async () => {
-    const stranger = await world.user({ organization: (await world.organization()).uid });
+  it('returns user_not_found for users of another organization, and user_not_in_org to staff who can see them', async () => {
+    const foreignUser = await world.user({ organization: (await world.organization()).uid });
     const staff = await world.user();
     const assigned = await world.user({ assignedTo: [organization.uid] });
-    const told = async (token: string) => codes(await add([[stranger, 'assessment_member']], token));
-    expect(await told(admin.token)).toEqual(['user_not_found']);
-    expect(await told(assigned.token)).toEqual(['user_not_found']);
-    expect(await told(staff.token)).toEqual(['user_not_in_org']);
+    const codesFor = async (token: string) => codes(await add([[foreignUser, 'assessment_member']], token));
+    expect(await codesFor(admin.token)).toEqual(['user_not_found']);
+    expect(await codesFor(assigned.token)).toEqual(['user_not_found']);
+    expect(await codesFor(staff.token)).toEqual(['user_not_in_org']);
     expect(await roles()).toEqual({});
   });
 
-  it('a text that is no role is role_invalid', async () => {
+  it('returns role_invalid for unknown roles', async () => {
     const response = await add([
       [users[0], 'admin'],
       [users[1], ''],
@@ -165,13 +165,13 @@ describe('Operation 47: add members to an assessment group', () => {
     expect(response.body.results[0]).not.toHaveProperty('role');
   });
 
-  it('the last rbac_group_admin keeps the role', async () => {
+  it('returns forbidden for changing the role of the last rbac_group_admin', async () => {
     await add([
       [users[0], 'rbac_group_admin'],
       [users[1], 'assessment_member'],
     ]);
     expect(codes(await add([[users[0], 'assessment_member']]))).toEqual(['forbidden']);
-    // One that is made before it in the same request counts.
+    // An admin added earlier in the same request counts.
     expect(
       codes(
         await add([
@@ -191,7 +191,7 @@ describe('Operation 47: add members to an assessment group', () => {
     ).toEqual(['added', 'forbidden']);
   });
 
-  it('of two admins who take the role from each other at the same time one keeps it', async () => {
+  it('keeps one admin when two demote each other concurrently', async () => {
     for (let round = 0; round < 5; round += 1) {
       await add([
         [users[0], 'rbac_group_admin'],
@@ -205,19 +205,19 @@ describe('Operation 47: add members to an assessment group', () => {
     }
   });
 
-  it('the same user who is added by many at the same time is a member once', async () => {
+  it('adds a user once when concurrent requests add the same user', async () => {
     const done = await Promise.all(Array.from({ length: 8 }, () => add([[users[0], 'assessment_member']])));
     expect(done.flatMap(codes).sort()).toEqual(['added', ...Array(7).fill('noop')]);
     expect((await page()).metadata.pagination.total).toBe(1);
   });
 
-  describe('who', () => {
+  describe('Access', () => {
     const PLAIN = ['assessment_member', 'assessment_creator', 'assessment_read_only', 'assessment_operator'];
 
     it.each<[GroupRole, string[]]>([
       ['rbac_group_admin', [...PLAIN, 'rbac_group_admin']],
       ['infra_admin', PLAIN],
-    ])('a member with the role %s gives %j', async (role, giveable) => {
+    ])('lets a member with the role %s assign %j', async (role, giveable) => {
       const giver = await memberWith(role);
       for (const given of [...PLAIN, 'rbac_group_admin', 'infra_admin']) {
         const user = await world.user({ organization: organization.uid });
@@ -226,24 +226,24 @@ describe('Operation 47: add members to an assessment group', () => {
           giveable.includes(given) ? 'added' : 'role_not_assignable',
         ]);
       }
-      // Who has a role that they may not give stays as they are.
-      for (const held of ['rbac_group_admin', 'infra_admin'] as const) {
-        if (giveable.includes(held)) continue;
-        const holder = await memberWith(held);
+      // A role that the caller cannot assign cannot be replaced either.
+      for (const current of ['rbac_group_admin', 'infra_admin'] as const) {
+        if (giveable.includes(current)) continue;
+        const holder = await memberWith(current);
         expect(codes(await add([[holder, 'assessment_member']], giver.token))).toEqual([
           'role_not_assignable',
         ]);
       }
     });
 
-    it('admins and staff give every role', async () => {
+    it('lets admins and staff assign every role', async () => {
       for (const { token } of [admin, await world.user()]) {
         const user = await world.user({ organization: organization.uid });
         expect(codes(await add([[user, 'infra_admin']], token))).toEqual(['added']);
       }
     });
 
-    it('403 to other members, and to users of the organization who are none', async () => {
+    it('returns 403 to other members and to users who are not members', async () => {
       for (const role of ['assessment_operator', 'assessment_member'] as const)
         expectProblem(
           await add([[users[0], 'assessment_member']], (await memberWith(role)).token),
@@ -253,12 +253,12 @@ describe('Operation 47: add members to an assessment group', () => {
       expectProblem(await add([[users[0], 'assessment_member']], users[1].token), 403, 'forbidden');
     });
 
-    it('404 to other organizations, and for no group', async () => {
-      const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-      expectProblem(await add([[users[0], 'assessment_member']], stranger.token), 404, 'group-not-found');
+    it('returns 404 to users of other organizations and for unknown groups', async () => {
+      const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+      expectProblem(await add([[users[0], 'assessment_member']], foreignAdmin.token), 404, 'group-not-found');
     });
 
-    it('12 offers it to those who may', async () => {
+    it('is listed as an action in operation 12 for callers who may use it', async () => {
       const actions = async (token: string) =>
         (await server.request('GET', `/api/assessment/v1/assessment-groups/${group.id}/members`, { token }))
           .body.metadata.actions;
@@ -272,18 +272,18 @@ describe('Operation 47: add members to an assessment group', () => {
     });
   });
 
-  describe('form', () => {
+  describe('Validation', () => {
     it.each<[string, (uid: string) => unknown]>([
-      ['no members', () => ({})],
-      ['null', () => ({ members: null })],
-      ['none', () => ({ members: [] })],
-      ['no role', (userUid) => ({ members: [{ userUid }] })],
-      ['a role that is no text', (userUid) => ({ members: [{ userUid, role: 1 }] })],
-      ['a role that is null', (userUid) => ({ members: [{ userUid, role: null }] })],
-      ['no user', () => ({ members: [{ role: 'assessment_member' }] })],
-      ['a uid that cannot be one', () => ({ members: [{ userUid: 'a b', role: 'assessment_member' }] })],
+      ['an empty list of members', () => ({})],
+      ['null as members', () => ({ members: null })],
+      ['a missing list of members', () => ({ members: [] })],
+      ['a missing role', (userUid) => ({ members: [{ userUid }] })],
+      ['a role that is not text', (userUid) => ({ members: [{ userUid, role: 1 }] })],
+      ['null as role', (userUid) => ({ members: [{ userUid, role: null }] })],
+      ['a missing user', () => ({ members: [{ role: 'assessment_member' }] })],
+      ['a malformed uid', () => ({ members: [{ userUid: 'a b', role: 'assessment_member' }] })],
       [
-        'a user twice',
+        'a duplicate user',
         (userUid) => ({
           members: [
             { userUid, role: 'assessment_member' },
@@ -291,12 +291,12 @@ describe('Operation 47: add members to an assessment group', () => {
           ],
         }),
       ],
-    ])('400 for %s', async (_what, body) => {
+    ])('returns 400 for %s', async (_what, body) => {
       expectProblem(await send(body(users[0].uid)), 400, 'invalid-request');
       expect(await roles()).toEqual({});
     });
 
-    it('413 for more than a hundred, and takes a hundred', async () => {
+    it('accepts 100 members and returns 413 for more', async () => {
       const many = (count: number) =>
         send({
           members: Array.from({ length: count }, (_, index) => ({
@@ -308,7 +308,7 @@ describe('Operation 47: add members to an assessment group', () => {
       expect((await many(100)).body.metadata.counts.error).toBe(100);
     });
 
-    it('writes many at once, each with their own role and membership, and counts them', async () => {
+    it('writes a batch with the role and membership of each user and updates the counts', async () => {
       const many = await Promise.all(
         Array.from({ length: 30 }, () => world.invited({ organization: organization.uid })),
       );
@@ -332,7 +332,7 @@ describe('Operation 47: add members to an assessment group', () => {
       }
     });
 
-    it('adds once for all that come with one key, and 400 for another request under it', async () => {
+    it('adds once per idempotency key and returns 400 when the key is reused for another request', async () => {
       const headers = { 'idempotency-key': 'once' };
       const members = (role: string) => ({ members: [{ userUid: users[0].uid, role }] });
       const first = await send(members('assessment_member'), admin.token, headers);

@@ -38,13 +38,13 @@ const events = async (action: string) =>
   (await world.auditEvents()).filter(
     (event) => event.action === action && event.organization_id === organization.id,
   );
-const strangers = async () => {
+const usersWithoutAccess = async () => {
   const elsewhere = (await world.organization()).uid;
   return [outsider, await world.user({ organization: elsewhere, admin: true })];
 };
 
 describe('Operation 43: get an assessment group', () => {
-  it('answers 200 with every field, the counts of members and assessments among them', async () => {
+  it('returns 200 with every field, including the counts of members and assessments', async () => {
     await world.member(group.id, outsider.uid, 'assessment_member');
     await world.assessment(organization.uid, undefined, group.id);
     const { status, body, headers } = await get();
@@ -61,19 +61,19 @@ describe('Operation 43: get an assessment group', () => {
     expect(headers.get('etag')).toMatch(/^"1\./);
   });
 
-  it('is for its members, admins and staff; to others it does not exist', async () => {
+  it('returns 200 to members, admins and staff, and 404 to others', async () => {
     for (const { token } of [admin, member, await world.user()]) expect((await get(token)).status).toBe(200);
-    for (const { token } of await strangers())
+    for (const { token } of await usersWithoutAccess())
       expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the malformed id %s', async (id) => {
     expect((await call('GET', id)()).status).toBe(404);
   });
 });
 
 describe('Operation 42: list assessment groups', () => {
-  it('has all of the organization for admins and staff, else those one is a member of', async () => {
+  it('returns all groups of the organization to admins and staff, and their own groups to members', async () => {
     const other = await world.group(organization.uid);
     expect((await list(admin.token)).map(({ id }) => id).sort()).toEqual([group.id, other.id].sort());
     expect(await list(member.token)).toEqual([(await get()).body]);
@@ -84,13 +84,13 @@ describe('Operation 42: list assessment groups', () => {
 describe('Operation 44: create an assessment group', () => {
   const create = call('POST', '');
 
-  it('answers 201 with the object and where it is; a name may repeat', async () => {
+  it('returns 201 with the group and its Location, and accepts duplicate names', async () => {
     for (const body of [
       { name: ' Web ', description: 'x' },
       { name: 'Web', description: null },
     ]) {
-      const made = await create(admin.token, body);
-      expect([made.status, made.body]).toEqual([
+      const created = await create(admin.token, body);
+      expect([created.status, created.body]).toEqual([
         201,
         {
           id: expect.any(Number),
@@ -102,18 +102,18 @@ describe('Operation 44: create an assessment group', () => {
           assessment_count: 0,
         },
       ]);
-      const { pathname } = new URL(made.headers.get('location') ?? '');
-      expect((await server.request('GET', pathname, { token: admin.token })).body).toEqual(made.body);
+      const { pathname } = new URL(created.headers.get('location') ?? '');
+      expect((await server.request('GET', pathname, { token: admin.token })).body).toEqual(created.body);
     }
     expect((await events('assessment-group.create')).at(-1)?.after).toBe('{"name":"Web","description":""}');
   });
 
-  it.each(INVALID_NAMES)('422 for the name %j', async (name) => {
+  it.each(INVALID_NAMES)('returns 422 for the name %j', async (name) => {
     expect((await create(admin.token, { name })).status).toBe(422);
     expect((await call('PATCH')(admin.token, { name })).status).toBe(422);
   });
 
-  it('403 to who is no admin, and staff name the organization', async () => {
+  it('returns 403 to users who are not admins, and requires an organization from staff', async () => {
     const named = { name: 'x', organization_uid: organization.uid };
     expectProblem(server, await create(member.token, named), { area: 'v1', status: 403, kind: 'forbidden' });
     const staff = await world.user();
@@ -125,7 +125,7 @@ describe('Operation 44: create an assessment group', () => {
     expect((await create(admin.token, { name: 'x', organization_uid: other })).status).toBe(422);
   });
 
-  it('makes one for all that come with one key', async () => {
+  it('creates once per idempotency key', async () => {
     const send = () => create(admin.token, { name: 'once' }, { 'idempotency-key': 'once' });
     const [first, second] = [await send(), await send()];
     expect([second.status, second.body]).toEqual([201, first.body]);
@@ -136,7 +136,7 @@ describe('Operation 45: update an assessment group', () => {
   const update = (body: unknown, token?: string, headers?: Record<string, string>) =>
     call('PATCH')(token, body, headers);
 
-  it('changes what is given, and null resets the description', async () => {
+  it('changes the given fields, and clears the description with null', async () => {
     const before = (await get()).body;
     const changed = await update({ name: ' New ', description: 'Text' });
     expect([changed.status, changed.body]).toEqual([200, { ...before, name: 'New', description: 'Text' }]);
@@ -151,13 +151,13 @@ describe('Operation 45: update an assessment group', () => {
     expect([second?.before, second?.after]).toEqual(['{"description":"Text"}', '{"description":""}']);
   });
 
-  it('changes and records nothing where nothing differs', async () => {
+  it('keeps the version and records no event if nothing changes', async () => {
     const unchanged = await update({ name: (await get()).body.name });
     expect(unchanged.headers.get('etag')).toMatch(/^"1\./);
     expect(await events('assessment-group.update')).toEqual([]);
   });
 
-  it('412 for another version; 403 to a member, 404 to others before that', async () => {
+  it('checks access before the version: 404 without access, 403 to members, 412 for a stale version', async () => {
     const stale = { 'if-match': '"7.x"' };
     expectProblem(server, await update({ name: 'x' }, admin.token, stale), {
       area: 'v1',
@@ -165,7 +165,7 @@ describe('Operation 45: update an assessment group', () => {
       kind: 'precondition-failed',
     });
     expect((await update({ name: 'x' }, member.token, stale)).status).toBe(403);
-    for (const { token } of await strangers())
+    for (const { token } of await usersWithoutAccess())
       expect((await update({ name: 'x' }, token, stale)).status).toBe(404);
   });
 });
@@ -174,7 +174,7 @@ describe('Operation 46: delete an assessment group', () => {
   const remove = (token?: string, headers?: Record<string, string>) =>
     call('DELETE')(token, undefined, headers);
 
-  it('204: its assessments stay, without a group and with their version, and its members are members no more', async () => {
+  it('returns 204, ends the memberships, and keeps the assessments without a group', async () => {
     const { uid } = await world.assessment(organization.uid, undefined, group.id);
     const read = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
     const before = await read();
@@ -192,10 +192,10 @@ describe('Operation 46: delete an assessment group', () => {
     ]);
   });
 
-  it('412 for another version; 403 to a member, 404 to others before that', async () => {
+  it('checks access before the version: 404 without access, 403 to members, 412 for a stale version', async () => {
     const stale = { 'if-match': '"7.x"' };
     expect((await remove(admin.token, stale)).status).toBe(412);
     expect((await remove(member.token, stale)).status).toBe(403);
-    for (const { token } of await strangers()) expect((await remove(token, stale)).status).toBe(404);
+    for (const { token } of await usersWithoutAccess()) expect((await remove(token, stale)).status).toBe(404);
   });
 });

@@ -44,8 +44,8 @@ const versionOf = async (id: number) =>
       .executeTakeFirstOrThrow()
   ).version;
 
-describe('Operation 40: who was given access to an assessment', () => {
-  it('lists them as operation 55 does, by id, without admins and staff', async () => {
+describe('Operation 40: users with access to an assessment', () => {
+  it('lists users as operation 55 does, ordered by id, without admins and staff', async () => {
     await world.access(uid, admin.id);
     const { body } = await get();
     expect(body).toEqual([
@@ -54,7 +54,7 @@ describe('Operation 40: who was given access to an assessment', () => {
     expect(body[0].assessment_ids).toEqual([uid]);
   });
 
-  it('adds and removes, and answers with those who have it then, without an ETag', async () => {
+  it('adds and removes users, and returns the resulting list without an ETag', async () => {
     const response = await patch({ add: [users[2].id, users[1].id, users[2].id], remove: [users[0].id] });
     expect(ids(response)).toEqual([users[1].id, users[2].id]);
     expect(response.headers.get('etag')).toBeNull();
@@ -76,18 +76,18 @@ describe('Operation 40: who was given access to an assessment', () => {
     },
   );
 
-  it('what they have or have not already stays, and is not recorded; If-Match is not looked at', async () => {
+  it('ignores users who already have or lack access, records no event for them, and ignores If-Match', async () => {
     const body = { add: [users[0].id], remove: [users[1].id] };
     expect(ids(await patch(body, admin.token, { 'if-match': '"9.x"' }))).toEqual([users[0].id]);
     expect(await versionOf(users[0].id)).toBe(2);
     expect(await events('assessment.revoke')).toEqual([]);
   });
 
-  it('422 for who is no user of the organization, and nothing is changed', async () => {
-    const stranger = await world.user({ organization: (await world.organization()).uid });
+  it('returns 422 for users outside the organization, and changes nothing', async () => {
+    const foreignUser = await world.user({ organization: (await world.organization()).uid });
     const staff = await world.user();
     for (const [body, property] of [
-      [{ add: [users[1].id, stranger.id] }, 'add.1'],
+      [{ add: [users[1].id, foreignUser.id] }, 'add.1'],
       [{ add: [staff.id] }, 'add.0'],
       [{ remove: [987_654_321] }, 'remove.0'],
       [{ add: [users[1].id], remove: [users[1].id] }, 'add.0'],
@@ -102,16 +102,16 @@ describe('Operation 40: who was given access to an assessment', () => {
     expect(ids(await get())).toEqual([users[0].id]);
   });
 
-  it('413 for more than a thousand', async () => {
+  it('returns 413 for more than 1,000 users', async () => {
     expect((await patch({ add: Array.from({ length: 1_001 }, () => 1) })).status).toBe(413);
   });
 
-  it('is for admins and staff: 403 with access, 404 without', async () => {
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+  it('returns 200 to admins and staff, 403 to users with access, 404 to others', async () => {
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
     for (const [token, status] of [
       [users[0].token, 403],
       [users[1].token, 404],
-      [stranger.token, 404],
+      [foreignAdmin.token, 404],
       [(await world.user()).token, 200],
     ] as const) {
       expect((await get(token)).status).toBe(status);

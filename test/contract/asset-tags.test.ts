@@ -37,7 +37,7 @@ const remove = (uids: unknown, { token = admin.token, uid = organization.uid } =
 const newAsset = async (of: object = {}) =>
   (await world.asset({ organization: organization.uid, ...of })).uid;
 
-/** Makes a tag with entities, and returns its uid. */
+/** Creates a tag with entities and returns its uid. */
 async function newTag(name: string, entities: string[] = [], uid = organization.uid): Promise<string> {
   const response = await server.request('POST', path(uid), {
     token: staff.token,
@@ -54,7 +54,7 @@ const events = async (action: string) =>
     (event) => event.action === action && event.organization_id === organization.id,
   );
 
-/** A user whose scopes are of listings alone, and the one that they have access to. */
+/** Creates a user with listing scopes only, and a listing that they have access to. */
 async function ofListing() {
   const listing = await world.assessment(organization.uid);
   const user = await world.user({ organization: organization.uid });
@@ -63,8 +63,8 @@ async function ofListing() {
   return { listing: listing.uid, token };
 }
 
-describe('Operation 72 renameAssetTag', () => {
-  it('answers 204 without a body, and raises the version', async () => {
+describe('Operation 72: rename an asset tag', () => {
+  it('returns 204 without a body and increments the version', async () => {
     const tag = await newTag('Old', [await newAsset()]);
     const before = await read(tag);
     const response = await rename(tag, { name: '  New ' });
@@ -75,7 +75,7 @@ describe('Operation 72 renameAssetTag', () => {
     expect(after.headers.get('etag')).toMatch(/^"2\./);
   });
 
-  it('412 when the tag has another version than is named; nothing but a name moves it', async () => {
+  it('returns 412 for a stale version, which only a new name increments', async () => {
     const tag = await newTag('Old');
     const etag = (await read(tag)).headers.get('etag') ?? '';
     await server.request('PATCH', path(), {
@@ -91,21 +91,24 @@ describe('Operation 72 renameAssetTag', () => {
     expectSimpleError(gone, 404);
   });
 
-  it.each(['Taken', 'tAKEN', ' taken '])('409 for %j when another tag has "Taken"', async (name) => {
-    await newTag('Taken');
-    const tag = await newTag('Old');
-    expectProblem(server, await rename(tag, { name }), {
-      area: 'tagging',
-      status: 409,
-      kind: 'conflict',
-      failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
-    });
-    expect(await nameOf(tag)).toBe('Old');
-    expect((await rename(tag, { name: 'oLD' })).status).toBe(204);
-    expect(await events('asset-tag.rename')).toHaveLength(1);
-  });
+  it.each(['Taken', 'tAKEN', ' taken '])(
+    'returns 409 for %j if another tag is named "Taken"',
+    async (name) => {
+      await newTag('Taken');
+      const tag = await newTag('Old');
+      expectProblem(server, await rename(tag, { name }), {
+        area: 'tagging',
+        status: 409,
+        kind: 'conflict',
+        failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
+      });
+      expect(await nameOf(tag)).toBe('Old');
+      expect((await rename(tag, { name: 'oLD' })).status).toBe(204);
+      expect(await events('asset-tag.rename')).toHaveLength(1);
+    },
+  );
 
-  it.each(INVALID_NAMES)('422 for the name %j', async (name) => {
+  it.each(INVALID_NAMES)('returns 422 for the name %j', async (name) => {
     expectProblem(server, await rename(UNKNOWN_TAG, { name }), {
       ...invalid,
       failedValidation: [
@@ -118,7 +121,7 @@ describe('Operation 72 renameAssetTag', () => {
     });
   });
 
-  it('404 for a tag and an organization that the caller does not reach', async () => {
+  it('returns 404 for tags and organizations that the caller cannot see', async () => {
     const other = await world.organization();
     const theirs = await newTag('theirs', [], other.uid);
     for (const [tag, uid] of [
@@ -132,7 +135,7 @@ describe('Operation 72 renameAssetTag', () => {
     expect(await nameOf(theirs, other.uid)).toBe('theirs');
   });
 
-  it('wants a scope that writes', async () => {
+  it('requires a write scope', async () => {
     const tag = await newTag('Old');
     for (const scope of ['tag_or', 'asset_or', 'tag_lr']) {
       const { token } = await world.token(admin.id, { scopes: [scope] });
@@ -144,7 +147,7 @@ describe('Operation 72 renameAssetTag', () => {
     }
   });
 
-  it('writes both names to the audit log', async () => {
+  it('records both names in the audit log', async () => {
     const tag = await newTag('Old');
     const response = await rename(tag, { name: 'New' });
     expect(await events('asset-tag.rename')).toEqual([
@@ -169,17 +172,17 @@ describe('Operation 72 renameAssetTag', () => {
   });
 });
 
-describe('Operation 73 deleteAssetTags', () => {
-  it('answers 204, and takes the tags off their assets', async () => {
+describe('Operation 73: delete asset tags', () => {
+  it('returns 204 and removes the tags from their assets', async () => {
     const asset = await newAsset();
-    const [one, two, kept] = [
+    const [one, two, remaining] = [
       await newTag('one', [asset]),
       await newTag('two'),
       await newTag('kept', [asset]),
     ];
     const response = await remove([one, two, one]);
     expect([response.status, response.text]).toEqual([204, '']);
-    expect([await isThere(one), await isThere(two), await isThere(kept)]).toEqual([false, false, true]);
+    expect([await isThere(one), await isThere(two), await isThere(remaining)]).toEqual([false, false, true]);
     const rows = await server.context.db.read
       .selectFrom('asset_taggings')
       .innerJoin('assets', 'assets.id', 'asset_taggings.asset_id')
@@ -189,7 +192,7 @@ describe('Operation 73 deleteAssetTags', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('422 with the index of unknown tags, and deletes nothing', async () => {
+  it('returns 422 with the index of unknown tags, and deletes nothing', async () => {
     const other = await world.organization();
     const tag = await newTag('mine');
     const theirs = await newTag('theirs', [], other.uid);
@@ -210,7 +213,7 @@ describe('Operation 73 deleteAssetTags', () => {
     expectSimpleError(await remove([theirs], { uid: other.uid }), 404);
   });
 
-  it('takes 1 to 1,000', async () => {
+  it('accepts 1 to 1,000 tags', async () => {
     expect((await remove([])).status).toBe(422);
     expect((await server.request('DELETE', path(), { token: admin.token, body: {} })).status).toBe(422);
     expectProblem(server, await remove(Array(1_001).fill(UNKNOWN_TAG)), {
@@ -223,7 +226,7 @@ describe('Operation 73 deleteAssetTags', () => {
     expect((await remove(Array(1_000).fill(await newTag('often')))).status).toBe(204);
   });
 
-  it('writes what stood there to the audit log, an event a tag', async () => {
+  it('records an audit event for each tag with its previous values', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
     const tags = [await newTag('one', [a, b]), await newTag('two')];
     const response = await remove(tags);
@@ -236,7 +239,7 @@ describe('Operation 73 deleteAssetTags', () => {
       expect([event.user_id, event.request_id]).toEqual([admin.id, response.headers.get('x-request-id')]);
   });
 
-  it('tells the number of entities alone where they are many', async () => {
+  it('records only the number of entities of large tags', async () => {
     const uids: string[] = [];
     for (let index = 0; index < 151; index += 1) uids.push(await newAsset());
     await remove([await newTag('one', uids), await newTag('two', uids.slice(1))]);
@@ -247,8 +250,8 @@ describe('Operation 73 deleteAssetTags', () => {
   });
 });
 
-describe('With the scopes of listings alone', () => {
-  it('tags are renamed and deleted that have entities, all of them in those listings', async () => {
+describe('Operations 72 and 73: listing scopes', () => {
+  it("rename and delete tags whose entities are all in the caller's listings", async () => {
     const { listing, token } = await ofListing();
     const [listed, also, unlisted] = [await newAsset(), await newAsset(), await newAsset()];
     await world.list(listing, listed);
@@ -265,14 +268,14 @@ describe('With the scopes of listings alone', () => {
     expect([await isThere(partly), await isThere(bare), await isThere(own)]).toEqual([true, true, false]);
   });
 
-  it('an unknown tag is told before what is not the caller’s to change', async () => {
+  it('return the error for an unknown tag before the one for a forbidden tag', async () => {
     const { token } = await ofListing();
     const bare = await newTag('bare');
     expect((await remove([bare, UNKNOWN_TAG], { token })).status).toBe(422);
     expectSimpleError(await rename(UNKNOWN_TAG, { name: 'stolen' }, { token }), 404);
   });
 
-  it('one wider scope is enough', async () => {
+  it('require only one sufficient scope', async () => {
     const bare = await newTag('bare');
     const { token } = await world.token(admin.id, { scopes: ['tag_lw', 'tag_ow'] });
     expect((await rename(bare, { name: 'renamed' }, { token })).status).toBe(204);
@@ -280,28 +283,30 @@ describe('With the scopes of listings alone', () => {
   });
 });
 
-describe('A tag of a group', () => {
-  it('is changed by those who reach every organization of it, whom others are told from by 403', async () => {
+describe('Operations 72 and 73: tags of an organization group', () => {
+  it('change tags for callers who can see every organization of the group, and return 403 to others', async () => {
     const other = await world.organization();
     const group = `group${organization.uid}`;
     await world.organizationGroup(group, [organization.uid, other.uid]);
     const tag = await newTag('shared', [await newAsset()], group);
     const half = await world.user({ assignedTo: [organization.uid] });
-    const whole = await world.user({ assignedTo: [organization.uid, other.uid] });
+    const assignedToAll = await world.user({ assignedTo: [organization.uid, other.uid] });
     for (const { token } of [admin, half]) {
       expectProblem(server, await rename(tag, { name: 'stolen' }, { token, uid: group }), forbidden);
       expectProblem(server, await remove([tag], { token, uid: group }), forbidden);
-      // What a path names comes first, a body after that.
+      // Checks of the path come first, then those of the body.
       expectSimpleError(await rename(UNKNOWN_TAG, { name: 'stolen' }, { token, uid: group }), 404);
       expectProblem(server, await remove([UNKNOWN_TAG], { token, uid: group }), forbidden);
     }
-    expect((await rename(tag, { name: 'renamed' }, { token: whole.token, uid: group })).status).toBe(204);
+    expect((await rename(tag, { name: 'renamed' }, { token: assignedToAll.token, uid: group })).status).toBe(
+      204,
+    );
     expect(await nameOf(tag, group)).toBe('renamed');
     expect((await remove([tag], { token: staff.token, uid: group })).status).toBe(204);
     expect(await isThere(tag, group)).toBe(false);
   });
 
-  it('is not to be found under one of its organizations', async () => {
+  it("return 404 or 422 for a group's tag under one of its organizations", async () => {
     const group = `group${organization.uid}`;
     await world.organizationGroup(group, [organization.uid]);
     const tag = await newTag('shared', [], group);

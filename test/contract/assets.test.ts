@@ -32,7 +32,7 @@ const remove = (token = admin.token) => call('DELETE', undefined, {}, token);
 const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await world.token(id, { scopes })).token;
 
 describe('Operation 76: get an asset', () => {
-  it('tells it with all of its listings that the caller reaches, and its tags', async () => {
+  it('returns the asset with its tags and the listings that the caller can see', async () => {
     const member = await world.user({ organization });
     const one = await world.assessment(organization);
     const two = await world.assessment(organization);
@@ -46,7 +46,7 @@ describe('Operation 76: get an asset', () => {
     expect((await get()).body.listings).toHaveLength(2);
   });
 
-  it('tells more than the hundred that a list has', async () => {
+  it('returns more than 100 tags, the limit of the list', async () => {
     const tags = Array.from({ length: 120 }, (_, index) => ({
       name: `tag ${String(index).padStart(3, '0')}`,
       entities: [{ uid: asset.uid }],
@@ -62,7 +62,7 @@ describe('Operation 76: get an asset', () => {
     expect(body[0].tags).toHaveLength(100);
   });
 
-  it('answers 304 to what the client has', async () => {
+  it('returns 304 for a matching If-None-Match', async () => {
     const { headers } = await get();
     const again = await call('GET', undefined, { 'if-none-match': headers.get('etag')! });
     expect(again.status).toBe(304);
@@ -70,14 +70,14 @@ describe('Operation 76: get an asset', () => {
     expect((await call('GET', undefined, { 'if-none-match': headers.get('etag')! })).status).toBe(200);
   });
 
-  it.each(['f'.repeat(24), 'F'.repeat(24), 'x', '%00'])('404: %s', async (uid) => {
+  it.each(['f'.repeat(24), 'F'.repeat(24), 'x', '%00'])('returns 404 for the uid %s', async (uid) => {
     const response = await server.request('GET', `${PATH}/${uid}`, { token: admin.token });
     expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
   });
 });
 
-describe('Operation 77: change an asset', () => {
-  it('changes what is there, and tells before and after', async () => {
+describe('Operation 77: update an asset', () => {
+  it('updates the given fields and records before and after', async () => {
     now += 60_000;
     const response = await patch({ name: ' Mail server ', location: 'MAIL.example.', criticality: 'high' });
     expect(response.body).toMatchObject({
@@ -100,21 +100,21 @@ describe('Operation 77: change an asset', () => {
     expect(found.body).toEqual([]);
   });
 
-  it('sets back what is null', async () => {
+  it('resets fields to their defaults with null', async () => {
     await patch({ description: 'x', criticality: 'low', writableBy: 'client' });
     const { body } = await patch({ name: null, description: null, criticality: null, writableBy: null });
     expect(body).toMatchObject({ name: '', description: '', criticality: 'undefined', writableBy: 'any' });
     expect((await patch({ location: null })).status).toBe(422);
   });
 
-  it('takes a merge patch by its own name, which other operations do not', async () => {
+  it('accepts application/merge-patch+json, which other operations reject', async () => {
     const type = { 'content-type': 'application/merge-patch+json; charset=utf-8' };
     expect((await call('PATCH', { name: 'A' }, type)).body.name).toBe('A');
     const created = await server.request('POST', PATH, { token: admin.token, body: {}, headers: type });
     expectProblem(server, created, { area: 'asset', status: 415, kind: 'unsupported-media-type' });
   });
 
-  it('ignores organization, type and listing, and changes nothing for nothing', async () => {
+  it('ignores organization, type and listing, and keeps the version if nothing changes', async () => {
     const before = await get();
     const events = (await world.auditEvents()).length;
     now += 1_000;
@@ -124,7 +124,7 @@ describe('Operation 77: change an asset', () => {
     expect(await world.auditEvents()).toHaveLength(events);
   });
 
-  it('moves the name and the location of anything else together', async () => {
+  it('changes name and location together for assets other than hosts and web applications', async () => {
     asset = await world.asset({ organization, type: 'network', name: 'Office' });
     expect((await patch({ name: 'Lab' })).body).toMatchObject({ name: 'Lab', location: 'Lab' });
     expect((await patch({ location: 'Elsewhere' })).status).toBe(422);
@@ -137,7 +137,7 @@ describe('Operation 77: change an asset', () => {
     ['name', 'x'.repeat(256)],
     ['criticality', 'High'],
     ['writableBy', 'boss'],
-  ])('422: %s is %j', async (property, value) => {
+  ])('returns 422 if %s is %j', async (property, value) => {
     expectProblem(server, await patch({ [property]: value }), {
       area: 'asset',
       status: 422,
@@ -146,7 +146,7 @@ describe('Operation 77: change an asset', () => {
     });
   });
 
-  it('409: a location that another one has', async () => {
+  it('returns 409 for the location of another asset', async () => {
     await world.asset({ organization, type: 'host', location: '192.0.2.2' });
     expectProblem(server, await patch({ location: '192.0.2.2' }), {
       area: 'asset',
@@ -157,7 +157,7 @@ describe('Operation 77: change an asset', () => {
     expect((await patch({ location: '192.0.2.1' })).status).toBe(200);
   });
 
-  it('412 and nothing changed when it was changed, by operation 10 as well', async () => {
+  it('returns 412 for a stale version, which operation 10 increments too', async () => {
     const { headers } = await get();
     const match = { 'if-match': headers.get('etag')! };
     await server.request('POST', '/api/asset/v2/bulk/assets/criticality:update', {
@@ -170,7 +170,7 @@ describe('Operation 77: change an asset', () => {
     expect((await call('PATCH', { name: 'B' }, { 'if-match': '*' })).status).toBe(200);
   });
 
-  it('is for those who may write it: others find nothing', async () => {
+  it('returns 404 to callers without write access', async () => {
     const reader = await scoped(admin, 'asset_or', 'asset_client_lw');
     expect((await patch({ name: 'B' }, reader)).status).toBe(404);
     const member = await world.user({ organization });
@@ -185,7 +185,7 @@ describe('Operation 77: change an asset', () => {
 });
 
 describe('Operation 78: delete an asset', () => {
-  it('deletes it with its ports and taggings, and takes it off vulnerabilities', async () => {
+  it('deletes the asset with its ports and taggings, and removes it from vulnerabilities', async () => {
     const { db } = server.context;
     const { uid: assessment } = await world.assessment(organization);
     const { id } = await world.vulnerability(assessment);
@@ -250,7 +250,7 @@ describe('Operation 78: delete an asset', () => {
     });
   });
 
-  it('409 while an active assessment lists it', async () => {
+  it('returns 409 while an active assessment lists the asset', async () => {
     const { uid } = await world.assessment(organization);
     await world.list(uid, asset.uid);
     expectProblem(server, await remove(), { area: 'asset', status: 409, kind: 'conflict' });
@@ -274,7 +274,7 @@ describe('Operation 78: delete an asset', () => {
     });
   });
 
-  it('403 for listing scopes, whatever they reach', async () => {
+  it('returns 403 for listing scopes, regardless of the asset', async () => {
     const response = await remove(await scoped(admin, 'asset_client_lw', 'asset_or'));
     expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
     asset = await world.asset({ organization, writableBy: 'boss' });

@@ -31,16 +31,16 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  await world.together(async (made) => {
-    organization = await made.organization();
-    assessment = await made.assessment(organization.uid);
-    member = await made.user({ organization: organization.uid });
-    other = await made.user({ organization: organization.uid });
-    admin = await made.user({ organization: organization.uid, admin: true });
-    outsider = await made.user({ organization: organization.uid });
-    await made.access(assessment.uid, member.id);
-    await made.access(assessment.uid, other.id);
-    vulnerability = await made.vulnerability(assessment.uid);
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    assessment = await fixtures.assessment(organization.uid);
+    member = await fixtures.user({ organization: organization.uid });
+    other = await fixtures.user({ organization: organization.uid });
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
+    outsider = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
+    await fixtures.access(assessment.uid, other.id);
+    vulnerability = await fixtures.vulnerability(assessment.uid);
   });
   now = START + 60_000;
 });
@@ -94,7 +94,7 @@ const attached = async () => {
 };
 
 describe('Operation 21: attach files to a vulnerability', () => {
-  it('answers 201 with them, in their order', async () => {
+  it('returns 201 with the attachments in request order', async () => {
     const picture = randomBytes(70_000);
     const response = await upload([
       ['request.http', 'GET / HTTP/1.1\r\n\r\n', 'message/http'],
@@ -102,12 +102,12 @@ describe('Operation 21: attach files to a vulnerability', () => {
     ]);
     const user = { id: member.id, name: null, email: member.email };
     const [first, second] = response.body;
-    const told = { created_at: '2026-11-21T10:31:00.000Z', user };
+    const common = { created_at: '2026-11-21T10:31:00.000Z', user };
     expect([response.status, response.body]).toEqual([
       201,
       [
         {
-          ...told,
+          ...common,
           id: first.id,
           filename: 'request.http',
           content_type: 'message/http',
@@ -116,7 +116,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
           url: `${server.origin}${pathOf(first.id)}`,
         },
         {
-          ...told,
+          ...common,
           id: second.id,
           filename: 'Überblick 報告.png',
           content_type: 'image/png',
@@ -161,7 +161,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     });
   });
 
-  it('keeps the same file once an organization, and never across', async () => {
+  it('stores identical files once per organization, never across organizations', async () => {
     const content = randomBytes(1_000);
     const before = (await blobs()).length;
     const [one] = (
@@ -174,8 +174,8 @@ describe('Operation 21: attach files to a vulnerability', () => {
     await upload([['c', content]], member, { path: pathOf('', elsewhere.id) });
     expect(await stored()).toEqual([sha256(content)]);
     expect((await blobs()).length).toBe(before + 1);
-    const stranger = await world.organization();
-    const theirs = await world.assessment(stranger.uid);
+    const otherOrganization = await world.organization();
+    const theirs = await world.assessment(otherOrganization.uid);
     const found = await world.vulnerability(theirs.uid);
     const { token } = await world.user();
     await upload([['d', content]], { ...member, token }, { path: pathOf('', found.id) });
@@ -183,13 +183,13 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect(Buffer.from(await (await download(one.id)).arrayBuffer()).equals(content)).toBe(true);
   });
 
-  it('keeps it once when it comes from many at the same time', async () => {
+  it('stores a file once when identical files are uploaded concurrently', async () => {
     const content = randomBytes(5_000);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => upload([['same', content]])));
-    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201));
+    const responses = await Promise.all(Array.from({ length: 6 }, () => upload([['same', content]])));
+    expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(201));
     expect(await stored()).toEqual([sha256(content)]);
     expect(await waiting()).toEqual([]);
-    const last = answers.at(-1)?.body[0].id;
+    const last = responses.at(-1)?.body[0].id;
     expect(Buffer.from(await (await download(last)).arrayBuffer()).equals(content)).toBe(true);
   });
 
@@ -201,7 +201,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     ['a\u202egnp.exe', 'agnp.exe'],
     ['tab\there', 'tabhere'],
     [`${'x'.repeat(300)}.png`, `${'x'.repeat(251)}.png`],
-  ])('cleans the name %j', async (name, clean) => {
+  ])('sanitizes the name %j', async (name, clean) => {
     const response = await upload([[name, 'x']]);
     expect([response.status, response.body[0]?.filename]).toEqual([201, clean]);
   });
@@ -210,7 +210,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     ['text/html; charset=utf-8', 'text/html'],
     ['IMAGE/PNG', 'image/png'],
     ['nonsense', 'application/octet-stream'],
-  ])('cleans the type %j', async (type, clean) => {
+  ])('sanitizes the type %j', async (type, clean) => {
     const boundary = 'x';
     const body = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\nContent-Type: ${type}\r\n\r\nhi\r\n--x--\r\n`;
     const response = await server.request('POST', pathOf(), {
@@ -221,7 +221,7 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect([response.status, response.body[0]?.content_type]).toEqual([201, clean]);
   });
 
-  it('ignores other parts, and takes an empty file', async () => {
+  it('ignores other parts and accepts an empty file', async () => {
     const response = await upload([
       ['note', 'ignored', 'text/plain', 'note'],
       ['empty.txt', ''],
@@ -238,8 +238,8 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it.each([
     ['no part', []],
-    ['none that is named so', [['a', 'x', 'text/plain', 'files']] as File[]],
-  ])('answers 422 to %s', async (_what, files) => {
+    ['no part named file', [['a', 'x', 'text/plain', 'files']] as File[]],
+  ])('returns 422 with %s', async (_what, files) => {
     const response = await upload(files);
     expect(response).toMatchObject({
       status: 422,
@@ -247,11 +247,11 @@ describe('Operation 21: attach files to a vulnerability', () => {
     });
   });
 
-  it('answers 422 without a body', async () => {
+  it('returns 422 without a body', async () => {
     expect((await server.request('POST', pathOf(), { token: member.token })).status).toBe(422);
   });
 
-  it('keeps all or none: 413 for a file that is too large and for too many', async () => {
+  it('stores all files or none, and returns 413 for a large file and for too many files', async () => {
     const large = await upload([
       ['fits', randomBytes(MAX_SIZE)],
       ['does not', randomBytes(MAX_SIZE + 1)],
@@ -278,14 +278,14 @@ describe('Operation 21: attach files to a vulnerability', () => {
 
   it.each([
     ['no boundary', 'multipart/form-data', 'x'],
-    ['another one', 'multipart/form-data; boundary=y', '--x\r\n'],
+    ['another boundary', 'multipart/form-data; boundary=y', '--x\r\n'],
     [
       'no end',
       'multipart/form-data; boundary=x',
       '--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nhi',
     ],
-    ['nothing', 'multipart/form-data; boundary=x', ''],
-  ])('answers 400 to a body with %s', async (_what, type, raw) => {
+    ['no content', 'multipart/form-data; boundary=x', ''],
+  ])('returns 400 for a body with %s', async (_what, type, raw) => {
     const response = await server.request('POST', pathOf(), {
       token: member.token,
       headers: { 'content-type': type },
@@ -295,12 +295,12 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('answers 415 to JSON', async () => {
+  it('returns 415 for JSON', async () => {
     const response = await server.request('POST', pathOf(), { token: member.token, body: { file: 'x' } });
     expect(response.status).toBe(415);
   });
 
-  it('clears away what came when the client goes', async () => {
+  it('removes the uploaded parts when the client disconnects', async () => {
     const { port } = new URL(server.origin);
     const socket = connect(Number(port), '127.0.0.1');
     await once(socket, 'connect');
@@ -314,55 +314,55 @@ describe('Operation 21: attach files to a vulnerability', () => {
     expect(await attached()).toEqual([]);
   });
 
-  it('takes longer than a request may, as long as bytes come, and not when none do', async () => {
+  it('extends the request timeout while bytes arrive, and returns 503 when none do', async () => {
     const { port } = new URL(server.origin);
-    const send = async (pieces: number) => {
+    const send = async (chunks: number) => {
       const socket = connect(Number(port), '127.0.0.1');
       await once(socket, 'connect');
-      let answer = '';
-      socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+      let response = '';
+      socket.on('data', (chunk: Buffer) => (response += chunk.toString()));
       const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\n';
       const tail = '\r\n--x--\r\n';
       socket.write(
         `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${head.length + 8 + tail.length}\r\n\r\n${head}`,
       );
-      for (let piece = 0; piece < pieces; piece += 1) {
+      for (let chunk = 0; chunk < chunks; chunk += 1) {
         await new Promise((resolve) => setTimeout(resolve, 500));
-        socket.write(piece < 8 ? 'z' : '');
+        socket.write(chunk < 8 ? 'z' : '');
       }
-      if (pieces === 8) socket.write(tail);
-      await expect.poll(() => answer, { timeout: 10_000 }).toMatch(/^HTTP/);
+      if (chunks === 8) socket.write(tail);
+      await expect.poll(() => response, { timeout: 10_000 }).toMatch(/^HTTP/);
       socket.destroy();
-      return Number(answer.slice(9, 12));
+      return Number(response.slice(9, 12));
     };
     expect(await Promise.all([send(8), send(1)])).toEqual([201, 503]);
     await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
   }, 20_000);
 
-  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
-    const answers = await Promise.all([
+  it.each(INVALID_IDS)('returns 404 for the id %s', async (id) => {
+    const responses = await Promise.all([
       upload([['a', 'x']], member, { path: pathOf('', id) }),
       server.request('GET', pathOf(id), { token: member.token }),
       server.request('DELETE', pathOf(id), { token: member.token }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
 
-  it('answers 404 to who does not reach the vulnerability, in 22 and 23 too', async () => {
+  it('returns 404 without access to the vulnerability, as do operations 22 and 23', async () => {
     const [{ id }] = (await upload([['a', 'x']])).body;
-    const answers = [
+    const responses = [
       await upload([['b', 'x']], outsider),
       await download(id, {}, outsider),
       await remove(id, outsider),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404]);
   });
 
-  describe('with an Idempotency-Key', () => {
+  describe('Idempotency-Key', () => {
     const key = { 'idempotency-key': 'one' };
     const file: File = ['a.txt', 'content', 'text/plain'];
 
-    it('is done once', async () => {
+    it('attaches once per key', async () => {
       const first = await upload([file], member, { headers: key });
       const again = await upload([file], member, { headers: key });
       expect([again.status, again.text]).toEqual([201, first.text]);
@@ -376,14 +376,14 @@ describe('Operation 21: attach files to a vulnerability', () => {
       ['name', [['b.txt', 'content', 'text/plain']]],
       ['type', [['a.txt', 'content', 'text/html']]],
       ['number of parts', [file, ['n', 'x', 'text/plain', 'note']]],
-    ])('is a 422 for another %s', async (_what, files) => {
+    ])('returns 422 when the key is reused with another %s', async (_what, files) => {
       await upload([file], member, { headers: key });
       expect((await upload(files, member, { headers: key })).status).toBe(422);
       expect(await attached()).toEqual(['a.txt']);
       expect(await waiting()).toEqual([]);
     });
 
-    it('is decided anew after a refusal', async () => {
+    it('does not store an error: a repeated request runs again', async () => {
       expect((await upload([['a', randomBytes(MAX_SIZE + 1)]], member, { headers: key })).status).toBe(413);
       expect((await upload([file], member, { headers: key })).status).toBe(201);
     });
@@ -397,7 +397,7 @@ describe('Operation 22: download an attachment', () => {
     [{ id }] = (await upload([['Bericht (ä) 100%.html', content, 'text/html']])).body;
   });
 
-  it('sends it to be saved, and nothing that a browser would run', async () => {
+  it('sends Content-Disposition: attachment and a Content-Security-Policy that sandboxes the content', async () => {
     const response = await download(id);
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -421,7 +421,7 @@ describe('Operation 22: download an attachment', () => {
     ['bytes=-5', 89_995, 89_999],
     ['bytes=-999999', 0, 89_999],
     ['bytes=80000-999999', 80_000, 89_999],
-  ])('sends %s', async (range, start, end) => {
+  ])('returns the range %s', async (range, start, end) => {
     const response = await download(id, { range });
     expect([response.status, response.headers.get('content-range')]).toEqual([
       206,
@@ -430,20 +430,23 @@ describe('Operation 22: download an attachment', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(content.subarray(start, end + 1))).toBe(true);
   });
 
-  it.each(['bytes=90000-', 'bytes=90000-90001', 'bytes=-0'])('answers 416 to %s', async (range) => {
-    const response = await server.request('GET', pathOf(id), { token: member.token, headers: { range } });
-    expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */90000']);
-  });
+  it.each(['bytes=90000-', 'bytes=90000-90001', 'bytes=-0'])(
+    'returns 416 for the range %s',
+    async (range) => {
+      const response = await server.request('GET', pathOf(id), { token: member.token, headers: { range } });
+      expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */90000']);
+    },
+  );
 
   it.each(['bytes=5-2', 'bytes=0-1,5-6', 'lines=1-2', 'bytes=a-', ''])(
-    'sends the whole for %j',
+    'ignores the range %j',
     async (range) => {
       const response = await download(id, { range });
       expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, 90_000]);
     },
   );
 
-  it('holds to If-Range and If-None-Match', async () => {
+  it('supports If-Range and If-None-Match', async () => {
     const etag = `"1.${sha256(content)}"`;
     const statusOf = async (headers: Record<string, string>) => {
       const response = await download(id, headers);
@@ -457,7 +460,7 @@ describe('Operation 22: download an attachment', () => {
     expect(await statusOf({ 'if-none-match': '"1.other"' })).toBe(200);
   });
 
-  it('answers HEAD without the content', async () => {
+  it('returns the headers without content for HEAD', async () => {
     const response = await download(id, {}, member, 'HEAD');
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([
       200,
@@ -466,7 +469,7 @@ describe('Operation 22: download an attachment', () => {
     ]);
   });
 
-  it('knows an attachment by its own vulnerability alone', async () => {
+  it('returns 404 under the id of another vulnerability', async () => {
     const elsewhere = await world.vulnerability(assessment.uid);
     const { token } = admin;
     const get = await server.request('GET', pathOf(id, elsewhere.id), { token });
@@ -476,7 +479,7 @@ describe('Operation 22: download an attachment', () => {
 });
 
 describe('Operation 23: delete an attachment', () => {
-  it('is for its uploader and admins', async () => {
+  it('returns 403 to users other than the uploader, admins and staff', async () => {
     const [one, two, three] = (
       await upload([
         ['a', '1'],
@@ -500,7 +503,7 @@ describe('Operation 23: delete an attachment', () => {
     expect(JSON.parse(event?.before ?? '')).toMatchObject({ filename: 'c', sha256: sha256('3') });
   });
 
-  it('holds to If-Match by the tag of the download', async () => {
+  it('supports If-Match with the ETag of the download', async () => {
     const [{ id }] = (await upload([['a', 'x']])).body;
     expect((await remove(id, member, { 'if-match': '"2.x"' })).status).toBe(412);
     expect((await remove(id, other, { 'if-match': '"2.x"' })).status).toBe(403);
@@ -508,7 +511,7 @@ describe('Operation 23: delete an attachment', () => {
     expect((await remove(id, member, { 'if-match': tag })).status).toBe(204);
   });
 
-  it('takes the content away with the last that has it', async () => {
+  it('deletes the content with the last attachment that uses it', async () => {
     const content = randomBytes(2_000);
     const [one, two] = (
       await upload([
@@ -517,7 +520,7 @@ describe('Operation 23: delete an attachment', () => {
       ])
     ).body;
     await remove(one.id);
-    const kept = await server.context.db.read
+    const remaining = await server.context.db.read
       .selectFrom('files')
       .select('blob_key')
       .where('organization_id', '=', organization.id)
@@ -526,16 +529,16 @@ describe('Operation 23: delete an attachment', () => {
     expect((await download(two.id)).status).toBe(200);
     await remove(two.id);
     expect(await stored()).toEqual([]);
-    const gone = (await waiting()).find(({ key }) => key === kept.blob_key);
+    const gone = (await waiting()).find(({ key }) => key === remaining.blob_key);
     expect(gone).toBeDefined();
     expect(await deleteUnused(server.context)).toBe(0);
     now += DAY + 1;
     expect(await deleteUnused(server.context)).toBeGreaterThan(0);
     expect(await waiting()).toEqual([]);
-    const pieces = server.context.files.read(gone?.key ?? '', 0, 1_999);
-    const first = pieces[Symbol.asyncIterator]();
+    const chunks = server.context.files.read(gone?.key ?? '', 0, 1_999);
+    const first = chunks[Symbol.asyncIterator]();
     await expect(first.next()).rejects.toThrow();
-    // The same file may come again.
+    // The same file can be uploaded again.
     now = START;
     const [again] = (await upload([['a', content]])).body;
     expect(Buffer.from(await (await download(again.id)).arrayBuffer()).equals(content)).toBe(true);
@@ -543,7 +546,7 @@ describe('Operation 23: delete an attachment', () => {
 });
 
 describe('Operation 20: delete a vulnerability', () => {
-  it('takes the contents of its attachments away, but for those that others have', async () => {
+  it('deletes the contents of its attachments unless others use them', async () => {
     const [own, shared] = [randomBytes(1_000), randomBytes(1_000)];
     await upload([
       ['own', own],
@@ -551,7 +554,7 @@ describe('Operation 20: delete a vulnerability', () => {
       ['shared', shared],
     ]);
     const elsewhere = await world.vulnerability(assessment.uid);
-    const [kept] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
+    const [remaining] = (await upload([['shared', shared]], member, { path: pathOf('', elsewhere.id) })).body;
     const keyOf = async (content: Buffer) =>
       server.context.db.read
         .selectFrom('files')
@@ -567,17 +570,17 @@ describe('Operation 20: delete a vulnerability', () => {
     now += DAY + 1;
     await deleteUnused(server.context);
     expect((await blobs()).map((blob) => blob.key)).not.toContain(key);
-    const pieces = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
-    await expect(pieces.next()).rejects.toThrow();
+    const chunks = server.context.files.read(key, 0, 999)[Symbol.asyncIterator]();
+    await expect(chunks.next()).rejects.toThrow();
     now = START + 60_000;
     vulnerability = elsewhere;
-    const content = await (await download(kept.id)).arrayBuffer();
+    const content = await (await download(remaining.id)).arrayBuffer();
     expect(Buffer.from(content).equals(shared)).toBe(true);
   });
 });
 
-describe('An attachment', () => {
-  it('is told by 16 and 15 as 21 told it', async () => {
+describe('Operations 15 and 16: attachments', () => {
+  it('return attachments as operation 21 does', async () => {
     const { body: attachments } = await upload([['told.txt', 'as it was', 'text/plain']]);
     const { token } = member;
     const { body } = await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}`, { token });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { startSibling, type TestResponse, type TestServer, useSharedServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -41,7 +41,7 @@ const eventsOf = async (id: number) =>
   );
 
 describe('Operation 6: ban or delete a user', () => {
-  it('answers 200 with the user, who is banned', async () => {
+  it('returns 200 with the banned user', async () => {
     const [second, first] = [
       await world.assessment(organization.uid, `b-${organization.uid}`),
       await world.assessment(organization.uid, `a-${organization.uid}`),
@@ -61,7 +61,7 @@ describe('Operation 6: ban or delete a user', () => {
     expect((await row(user.id))?.banned_at).toBe(NOW);
   });
 
-  it('shows every assessment of the organization for an admin', async () => {
+  it('returns every assessment of the organization for an admin', async () => {
     const uids = [];
     for (let i = 0; i < 3; i += 1) uids.push((await world.assessment(organization.uid)).uid);
     await world.assessment((await world.organization()).uid);
@@ -70,7 +70,7 @@ describe('Operation 6: ban or delete a user', () => {
     expect(body).toMatchObject({ admin: true, assessment_ids: uids.sort() });
   });
 
-  it('ends every credential of the user at once', async () => {
+  it('revokes every credential of the user immediately', async () => {
     const assessment = await world.assessment(organization.uid);
     await world.access(assessment.uid, user.id);
     const jwt = await world.token(user.id, { kind: 'jwt', expiresAt: NOW + 3_600_000 });
@@ -96,7 +96,7 @@ describe('Operation 6: ban or delete a user', () => {
     expect(await statuses()).toEqual([401, 401, 401, 401]);
   });
 
-  it('answers the same for a banned user, and records it once', async () => {
+  it('returns the same for a banned user and records one event', async () => {
     const first = await ban(user.id);
     const second = await ban(user.id);
     expect([second.status, second.body]).toEqual([200, first.body]);
@@ -126,8 +126,8 @@ describe('Operation 6: ban or delete a user', () => {
     expect(await isBanned(user.id)).toBe(true);
   });
 
-  describe('a user who never signed in', () => {
-    it('is deleted, and shown as banned with the invitation', async () => {
+  describe('Users who never signed in', () => {
+    it('are deleted, and returned as banned with their invitation', async () => {
       const assessment = await world.assessment(organization.uid);
       const invited = await world.invited({ organization: organization.uid });
       await world.access(assessment.uid, invited.id);
@@ -147,7 +147,7 @@ describe('Operation 6: ban or delete a user', () => {
       expectBodiless(await ban(invited.id), 404);
     });
 
-    it('is kept and banned with a token, as what it did has their name', async () => {
+    it('are banned, not deleted, if they have a token', async () => {
       const invited = await world.invited({ organization: organization.uid });
       const { token } = await world.token(invited.id);
       const { status, body } = await ban(invited.id);
@@ -161,7 +161,7 @@ describe('Operation 6: ban or delete a user', () => {
       expect(call.status).toBe(401);
     });
 
-    it('leaves nothing behind but the audit log', async () => {
+    it('leave nothing but audit events', async () => {
       const invited = await world.invited({ organization: organization.uid, name: 'Ivy' });
       const group = await world.group(organization.uid);
       const assessment = await world.assessment(organization.uid, undefined, group.id);
@@ -206,14 +206,14 @@ describe('Operation 6: ban or delete a user', () => {
       ]);
     });
 
-    it('frees the e-mail address for another invitation', async () => {
+    it('free their e-mail address for another invitation', async () => {
       const invited = await world.invited({ organization: organization.uid });
       await ban(invited.id);
       const again = await world.invited({ organization: organization.uid, email: invited.email });
       expect(again.id).not.toBe(invited.id);
     });
 
-    it('has a link of their own, which is the same in every answer', async () => {
+    it('have an invitation link of their own', async () => {
       const link = async () => {
         const invited = await world.invited({ organization: organization.uid });
         const { body } = await ban(invited.id);
@@ -224,38 +224,38 @@ describe('Operation 6: ban or delete a user', () => {
   });
 
   describe('403 without a body', () => {
-    it('to a client user who is no admin, for whoever of their organization', async () => {
+    it('is returned to client users who are not admins, for any user of their organization', async () => {
       const target = await world.user({ organization: organization.uid });
       for (const { id } of [target, admin, user]) expectBodiless(await ban(id, user.token), 403);
       expect(await isBanned(target.id)).toBe(false);
     });
 
-    it('to an admin who bans themselves, other admins or not', async () => {
+    it('is returned to admins who ban themselves, even beside other admins', async () => {
       expectBodiless(await ban(admin.id), 403);
       await world.user({ organization: organization.uid, admin: true });
       expectBodiless(await ban(admin.id), 403);
       expect(await isBanned(admin.id)).toBe(false);
     });
 
-    it('to staff, for staff and for themselves', async () => {
+    it('is returned to staff who ban staff or themselves', async () => {
       const colleague = await world.user();
       expectBodiless(await ban(colleague.id, staff.token), 403);
       expectBodiless(await ban(staff.id, staff.token), 403);
     });
 
-    it('for the last admin', async () => {
+    it('is returned for the last admin', async () => {
       expectBodiless(await ban(admin.id, staff.token), 403);
       expect(await isBanned(admin.id)).toBe(false);
       expect(await eventsOf(admin.id)).toEqual([]);
     });
 
-    it('for the last admin beside a banned one', async () => {
+    it('is returned for the last admin beside a banned one', async () => {
       const other = await world.user({ organization: organization.uid, admin: true });
       expect((await ban(other.id)).status).toBe(200);
       expectBodiless(await ban(admin.id, staff.token), 403);
     });
 
-    it('for the last admin, who was invited and never signed in', async () => {
+    it('is returned for the last admin, even if they never signed in', async () => {
       const uid = (await world.organization()).uid;
       const invited = await world.invited({ organization: uid, admin: true });
       expectBodiless(await ban(invited.id, staff.token), 403);
@@ -263,13 +263,13 @@ describe('Operation 6: ban or delete a user', () => {
     });
   });
 
-  it('counts an invited admin as one who is left', async () => {
+  it('counts an invited admin as a remaining admin', async () => {
     await world.invited({ organization: organization.uid, admin: true });
     expect((await ban(admin.id, staff.token)).status).toBe(200);
   });
 
   describe('404 without a body', () => {
-    it('for a user of another organization, for staff and for nobody, to admins and others', async () => {
+    it('is returned to admins and users for users of other organizations, staff and unknown ids', async () => {
       const theirs = await world.user({ organization: (await world.organization()).uid });
       for (const { token } of [admin, user]) {
         for (const id of [theirs.id, staff.id, 999_999_999]) expectBodiless(await ban(id, token), 404);
@@ -277,28 +277,29 @@ describe('Operation 6: ban or delete a user', () => {
       expect(await isBanned(theirs.id)).toBe(false);
     });
 
-    it('to staff, for nobody', async () => expectBodiless(await ban(999_999_999, staff.token), 404));
+    it('is returned to staff for unknown ids', async () =>
+      expectBodiless(await ban(999_999_999, staff.token), 404));
 
-    it.each(INVALID_IDS)('for an id that cannot be one: %s', async (id) => {
+    it.each(INVALID_IDS)('is returned for the malformed id %s', async (id) => {
       expectBodiless(await ban(id), 404);
     });
   });
 
-  describe('at the same time', () => {
-    it('two admins who ban each other leave one', async () => {
+  describe('Concurrency', () => {
+    it('keeps one of two admins who ban each other', async () => {
       for (let round = 0; round < 5; round += 1) {
         const { uid } = await world.organization();
         const one = await world.user({ organization: uid, admin: true });
         const other = await world.user({ organization: uid, admin: true });
         const responses = await Promise.all([ban(other.id, one.token), ban(one.id, other.token)]);
         const statuses = responses.map(({ status }) => status).sort();
-        // Whoever is second is either banned before the credential is looked at, or the last admin is not given up.
+        // The second admin is either banned before authentication, or the last admin left.
         expect([[200, 401].join(), [200, 403].join()]).toContain(statuses.join());
         expect([await isBanned(one.id), await isBanned(other.id)].sort()).toEqual([false, true]);
       }
     });
 
-    it('staff who ban all admins leave one', async () => {
+    it('keeps one admin when staff ban all of them', async () => {
       const admins = [admin];
       for (let i = 0; i < 5; i += 1)
         admins.push(await world.user({ organization: organization.uid, admin: true }));
@@ -306,19 +307,19 @@ describe('Operation 6: ban or delete a user', () => {
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 403]);
     });
 
-    it('the same user is banned once', async () => {
+    it('bans a user once', async () => {
       const responses = await Promise.all(Array.from({ length: 5 }, () => ban(user.id)));
       expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect(await eventsOf(user.id)).toHaveLength(1);
     });
   });
 
-  it('the command line bans by the same rules of the organization', async () => {
+  it('applies the same rules to the command line', async () => {
     const { db } = server.context;
-    await expect(db.write((tx) => applyBan(tx, cliAttribution(NOW), admin.id))).rejects.toMatchObject({
+    await expect(db.write((tx) => banUser(tx, cliAttribution(NOW), admin.id))).rejects.toMatchObject({
       kind: 'forbidden',
     });
-    await db.write((tx) => applyBan(tx, cliAttribution(NOW), user.id));
+    await db.write((tx) => banUser(tx, cliAttribution(NOW), user.id));
     expect(await eventsOf(user.id)).toMatchObject([{ action: 'user.ban', user_id: null }]);
   });
 });

@@ -6,7 +6,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const HOUR = 3_600_000;
-const NOBODY = 987_654_321;
+const UNKNOWN_ID = 987_654_321;
 const invalid = { area: 'v1', status: 422, kind: 'validation-failed' } as const;
 
 let server: TestServer;
@@ -25,10 +25,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now += 2 * HOUR;
-  await world.together(async (made) => {
-    organization = await made.organization();
-    assessment = (await made.assessment(organization.uid)).uid;
-    admin = await made.user({ organization: organization.uid, admin: true });
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    assessment = (await fixtures.assessment(organization.uid)).uid;
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
   });
 });
 
@@ -87,7 +87,7 @@ const timelineOf = async (id: number) =>
     before: JSON.parse(before ?? 'null'),
     after: JSON.parse(after ?? 'null'),
   }));
-/** What is counted, summed, without what is 0. */
+/** Returns the sums of the counters, without zeros. */
 async function counts() {
   const rows = [
     ...(await server.context.db.read.selectFrom('counters').selectAll().execute()),
@@ -101,13 +101,13 @@ async function counts() {
   return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0));
 }
 const idOf = (response: { headers: Headers }) => response.headers.get('x-request-id');
-const whole = (response: { body: any }) => response.body;
+const bodyOf = (response: { body: any }) => response.body;
 
-describe('Operation 30 bulkUpdateVulnerabilities', () => {
-  it('changes all that ids name, each once, and tells which were changed', async () => {
+describe('Operation 30: update many vulnerabilities', () => {
+  it('updates each of the given ids once and returns those that changed', async () => {
     const [a, b, c, d] = (await make(4)) as [number, number, number, number];
     const response = await bulk({ ids: [c, a, c, b], set: { status_id: 2, severity: 'Critical' } });
-    expect([response.status, whole(response)]).toEqual([
+    expect([response.status, bodyOf(response)]).toEqual([
       200,
       { matched_count: 3, updated_count: 3, ids: [a, b, c], dry_run: false, truncated: false },
     ]);
@@ -128,19 +128,19 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
     expect(await rowOf(d)).toMatchObject({ status_id: 1, severity: 'High', version: 1 });
   });
 
-  it('leaves alone what is so already, and its version', async () => {
+  it('leaves vulnerabilities that already match, and their version, unchanged', async () => {
     const [a, b] = (await make(2, { statusId: 5 })) as [number, number];
     await bulk({ ids: [a], set: { status_id: 2 } });
     const before = await rowOf(b);
     now += 1_000;
     const response = await bulk({ ids: [a, b], set: { status_id: 5 } });
-    expect(whole(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [a] });
+    expect(bodyOf(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [a] });
     expect(await rowOf(b)).toEqual(before);
     expect(await rowOf(a)).toMatchObject({ status_set_at: now, closed_at: now, version: 3 });
     expect((await eventsOf(idOf(response))).map(({ id }) => id)).toEqual([a]);
   });
 
-  it('sets and clears assignee and day', async () => {
+  it('sets and clears assignee and due date', async () => {
     const ids = await make(2);
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment, member.id);
@@ -152,14 +152,14 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
     expect(await rowOf(ids[0] as number)).toMatchObject({ assignee_id: null, due_on: null, version: 5 });
   });
 
-  it('422 for an assignee without access to the assessment of each', async () => {
+  it('returns 422 for an assignee without access to the assessment of each vulnerability', async () => {
     const ids = [...(await make(1)), ...(await make(1, {}, (await world.assessment(organization.uid)).uid))];
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment, member.id);
     const other = await world.organization();
-    const stranger = await world.user({ organization: other.uid, admin: true });
+    const foreignAdmin = await world.user({ organization: other.uid, admin: true });
     const assigned = await world.user({ assignedTo: [other.uid] });
-    for (const id of [member.id, stranger.id, assigned.id, NOBODY]) {
+    for (const id of [member.id, foreignAdmin.id, assigned.id, UNKNOWN_ID]) {
       expectProblem(server, await bulk({ ids, set: { assignee_id: id, status_id: 2 } }), {
         ...invalid,
         failedValidation: [
@@ -175,7 +175,7 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
     expect((await bulk({ ids: ids.slice(0, 1), set: { assignee_id: member.id } })).status).toBe(200);
   });
 
-  it('422 for a day that is none, an unknown severity and an unknown status', async () => {
+  it('returns 422 for invalid dates, severities and statuses', async () => {
     const ids = await make(1);
     for (const set of [
       { due_on: '2027-02-29' },
@@ -192,23 +192,23 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
     }
   });
 
-  it('is for whoever may change each of them', async () => {
+  it('allows callers who may update each vulnerability', async () => {
     const ids = await make(2);
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment, member.id);
     const assigned = await world.user({ assignedTo: [organization.uid] });
     for (const [index, { token }] of [member, admin, staff, assigned].entries())
-      expect(whole(await bulk({ ids, set: { status_id: index + 2 } }, token)).updated_count).toBe(2);
+      expect(bodyOf(await bulk({ ids, set: { status_id: index + 2 } }, token)).updated_count).toBe(2);
   });
 
-  it('422 with the index of ids out of reach, and changes nothing', async () => {
+  it('returns 422 with the index of ids that the caller cannot see, and changes nothing', async () => {
     const [mine] = await make(1);
     const other = await world.organization();
     const [theirs] = await make(1, {}, (await world.assessment(other.uid)).uid);
     const outsider = await world.user({ organization: organization.uid });
-    expectProblem(server, await bulk({ ids: [mine, theirs, NOBODY], set: { status_id: 2 } }), {
+    expectProblem(server, await bulk({ ids: [mine, theirs, UNKNOWN_ID], set: { status_id: 2 } }), {
       ...invalid,
-      failedValidations: [theirs, NOBODY].map((id, index) => ({
+      failedValidations: [theirs, UNKNOWN_ID].map((id, index) => ({
         index: index + 1,
         failedValidation: [
           {
@@ -223,10 +223,10 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
     expect(await rowOf(mine as number)).toMatchObject({ status_id: 1, version: 1 });
   });
 
-  it('takes 1 to 10,000 ids', async () => {
+  it('accepts 1 to 10,000 ids', async () => {
     const [id] = await make(1);
     expect((await bulk({ ids: [], set: { status_id: 2 } })).status).toBe(422);
-    expect(whole(await bulk({ ids: Array(10_000).fill(id), set: { status_id: 2 } })).matched_count).toBe(1);
+    expect(bodyOf(await bulk({ ids: Array(10_000).fill(id), set: { status_id: 2 } })).matched_count).toBe(1);
     expectProblem(server, await bulk({ ids: Array(10_001).fill(id), set: { status_id: 2 } }), {
       area: 'v1',
       status: 413,
@@ -237,22 +237,30 @@ describe('Operation 30 bulkUpdateVulnerabilities', () => {
   });
 });
 
-describe('The form of a change of many', () => {
+describe('Operation 30: validation', () => {
   it.each<[string, (id: number) => object, string]>([
     ['neither ids nor filter', () => ({ set: { status_id: 2 } }), 'ids'],
-    ['nothing', () => ({}), 'ids'],
-    ['ids that are null', () => ({ ids: null, set: { status_id: 2 } }), 'ids'],
-    ['both', (id) => ({ ids: [id], filter: { severity: ['High'] }, set: { status_id: 2 } }), 'filter'],
+    ['an empty body', () => ({}), 'ids'],
+    ['null as ids', () => ({ ids: null, set: { status_id: 2 } }), 'ids'],
+    [
+      'both ids and filter',
+      (id) => ({ ids: [id], filter: { severity: ['High'] }, set: { status_id: 2 } }),
+      'filter',
+    ],
     ['an empty filter', () => ({ filter: {}, set: { status_id: 2 } }), 'filter'],
     ['an unknown filter', () => ({ filter: { stauts_id: [1] }, set: { status_id: 2 } }), 'filter.stauts_id'],
-    ['brackets', () => ({ filter: { 'status_id[]': [1] }, set: { status_id: 2 } }), 'filter.status_id[]'],
+    [
+      'a filter with brackets',
+      () => ({ filter: { 'status_id[]': [1] }, set: { status_id: 2 } }),
+      'filter.status_id[]',
+    ],
     [
       'an unknown filter beside a known one',
       () => ({ filter: { status_id: [1], more: 1 }, set: { status_id: 2 } }),
       'filter.more',
     ],
     [
-      'what only says how rows are told',
+      'a parameter that only selects fields',
       () => ({ filter: { include_attachments: true }, set: { status_id: 2 } }),
       'filter.include_attachments',
     ],
@@ -265,12 +273,12 @@ describe('The form of a change of many', () => {
       'filter.status_id',
     ],
     [
-      'a value that is none',
+      'an unknown value',
       () => ({ filter: { severity: ['high'] }, set: { status_id: 2 } }),
       'filter.severity.0',
     ],
     [
-      'a moment that is none',
+      'an invalid time',
       () => ({ filter: { updated_since: 'yesterday' }, set: { status_id: 2 } }),
       'filter.updated_since',
     ],
@@ -279,12 +287,12 @@ describe('The form of a change of many', () => {
     ['a set of nulls', (id) => ({ ids: [id], set: { status_id: null } }), 'set'],
     ['an unknown member of set', (id) => ({ ids: [id], set: { status_id: 2, title: 'x' } }), 'set.title'],
     [
-      'both kinds of tags',
+      'both tag_list and add_tags',
       (id) => ({ ids: [id], set: { tag_list: ['a'], add_tags: ['b'] } }),
       'set.add_tags',
     ],
     [
-      'both kinds of tags, to remove',
+      'both tags and remove_tags',
       (id) => ({ ids: [id], set: { tags: [], remove_tags: ['b'] } }),
       'set.remove_tags',
     ],
@@ -298,14 +306,14 @@ describe('The form of a change of many', () => {
     ['undo with ids', (id) => ({ undo: 'x', ids: [id] }), 'ids'],
     ['undo with a dry run', () => ({ undo: 'x', dry_run: false }), 'dry_run'],
     ['undo with set', () => ({ undo: 'x', set: { status_id: 2 } }), 'set'],
-  ])('422 for %s, and nothing changes', async (_what, body, property) => {
+  ])('returns 422 for %s, and changes nothing', async (_what, body, property) => {
     const [id] = (await make(1)) as [number];
     const response = await bulk(body(id));
     expect([response.status, response.body.failedValidation?.[0].property]).toEqual([422, property]);
     expect(await rowOf(id)).toMatchObject({ status_id: 1, version: 1 });
   });
 
-  it('400 for what has the wrong type', async () => {
+  it('returns 400 for values of the wrong type', async () => {
     for (const body of [
       { ids: ['1'], set: { status_id: 2 } },
       { filter: { status_id: 1 }, set: { status_id: 2 } },
@@ -318,8 +326,8 @@ describe('The form of a change of many', () => {
   });
 });
 
-describe('By filter', () => {
-  it('changes what the list would tell, of what the caller reaches alone', async () => {
+describe('Operation 30: filter', () => {
+  it('updates the vulnerabilities that match and that the caller can see', async () => {
     const [a, b] = (await make(2, { severity: 'Low' })) as [number, number];
     const [c] = (await make(1, { severity: 'Medium', title: 'Needle in it' })) as [number];
     const other = await world.organization();
@@ -327,25 +335,25 @@ describe('By filter', () => {
       number,
     ];
     const response = await bulk({ filter: { severity: ['Low'], status_id: [1, 2] }, set: { status_id: 3 } });
-    expect(whole(response)).toEqual({
+    expect(bodyOf(response)).toEqual({
       matched_count: 2,
       updated_count: 2,
       ids: [a, b],
       dry_run: false,
       truncated: false,
     });
-    expect(whole(await bulk({ filter: { search: 'NEEDLE' }, set: { status_id: 3 } })).ids).toEqual([c]);
+    expect(bodyOf(await bulk({ filter: { search: 'NEEDLE' }, set: { status_id: 3 } })).ids).toEqual([c]);
     expect(await rowOf(theirs)).toMatchObject({ status_id: 1 });
-    const none = await bulk({ filter: { id: [theirs, NOBODY] }, set: { status_id: 3 } });
-    expect(whole(none)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
+    const none = await bulk({ filter: { id: [theirs, UNKNOWN_ID] }, set: { status_id: 3 } });
+    expect(bodyOf(none)).toMatchObject({ matched_count: 0, updated_count: 0, ids: [] });
     const narrowed = await bulk(
       { filter: { organization_uid: [other.uid], severity: ['Low'] }, set: { status_id: 4 } },
       staff.token,
     );
-    expect(whole(narrowed).ids).toEqual([theirs]);
+    expect(bodyOf(narrowed).ids).toEqual([theirs]);
   });
 
-  it('takes each filter of the list', async () => {
+  it('supports each filter of the list', async () => {
     const group = await world.group(organization.uid);
     const grouped = await world.assessment(organization.uid, undefined, group.id);
     const tag = await world.vulnerabilityTag(organization.uid, 'Findable');
@@ -407,13 +415,13 @@ describe('By filter', () => {
       { assignee_id: [admin.id] },
       { due_until: '2026-12-02' },
       { retest: ['failed'] },
-      { id: [id, NOBODY] },
+      { id: [id, UNKNOWN_ID] },
       { updated_since: new Date(now).toISOString() },
       { updated_within: 59 },
       { created_since: new Date(now).toISOString() },
     ];
     const dry = async (filter: object) =>
-      whole(await bulk({ filter, set: { due_on: '2028-01-01' }, dry_run: true })).ids;
+      bodyOf(await bulk({ filter, set: { due_on: '2028-01-01' }, dry_run: true })).ids;
     for (const filter of filters) expect([filter, await dry(filter)]).toEqual([filter, [id]]);
     expect(await dry({ organization_uid: [organization.uid] })).toEqual([plain, id]);
     expect(await dry(Object.assign({}, ...filters, { search: 'särch' }))).toEqual([id]);
@@ -428,7 +436,7 @@ describe('By filter', () => {
       expect(await dry(filter)).toEqual([]);
   });
 
-  it('409 when another number matches than is expected', async () => {
+  it('returns 409 if expected_count differs from the number of matches', async () => {
     const ids = await make(3);
     const body = { filter: { status_id: [1] }, set: { status_id: 2, add_tags: ['new'] }, expected_count: 2 };
     for (const dry_run of [true, false])
@@ -445,11 +453,11 @@ describe('By filter', () => {
       .where('organization_id', '=', organization.id)
       .execute();
     expect(tags).toEqual([]);
-    expect(whole(await bulk({ ...body, expected_count: 3 })).updated_count).toBe(3);
-    expect(whole(await bulk({ ...body, expected_count: 0 }))).toMatchObject({ matched_count: 0 });
+    expect(bodyOf(await bulk({ ...body, expected_count: 3 })).updated_count).toBe(3);
+    expect(bodyOf(await bulk({ ...body, expected_count: 0 }))).toMatchObject({ matched_count: 0 });
   });
 
-  it('413 for more than 10,000 matches, and tells at most 1,000 ids', async () => {
+  it('returns 413 for more than 10,000 matches, and returns at most 1,000 ids', async () => {
     const [first] = (await make(1)) as [number];
     const { db } = server.context;
     const {
@@ -462,17 +470,17 @@ describe('By filter', () => {
       .selectAll()
       .where('id', '=', first)
       .executeTakeFirstOrThrow();
-    // As many again as there are, of all but what a row has of its own.
+    // Doubles the rows until there are enough.
     const columns = Object.keys(row) as (keyof typeof row)[];
-    for (let made = 1; made < 10_001; made *= 2) {
+    for (let count = 1; count < 10_001; count *= 2) {
       const copies = db.read
         .selectFrom('vulnerabilities')
         .select(columns)
         .where('assessment_id', '=', row.assessment_id)
-        .limit(10_001 - made);
+        .limit(10_001 - count);
       await db.write((tx) => tx.insertInto('vulnerabilities').columns(columns).expression(copies).execute());
     }
-    // What is made beside the rules is counted beside them.
+    // Rows inserted directly need their counters inserted too.
     await db.write((tx) =>
       tx
         .insertInto('counter_deltas')
@@ -497,15 +505,15 @@ describe('By filter', () => {
     expect(await rowOf(first)).toMatchObject({ version: 1 });
     await db.write((tx) => tx.deleteFrom('vulnerabilities').where('id', '=', first).execute());
     const done = await bulk({ ...body, set: { status_id: 2, add_tags: ['one', 'two'] } });
-    expect(whole(done)).toMatchObject({ matched_count: 10_000, updated_count: 10_000, truncated: true });
-    expect(whole(done).ids).toHaveLength(1_000);
+    expect(bodyOf(done)).toMatchObject({ matched_count: 10_000, updated_count: 10_000, truncated: true });
+    expect(bodyOf(done).ids).toHaveLength(1_000);
     const undone = await bulk({ undo: idOf(done) });
-    expect(whole(undone)).toMatchObject({ updated_count: 10_000, kept_count: 0, truncated: true });
+    expect(bodyOf(undone)).toMatchObject({ updated_count: 10_000, kept_count: 0, truncated: true });
   }, 60_000);
 });
 
-describe('Tags of many', () => {
-  it('are replaced by ids and names, in every form in which they are told', async () => {
+describe('Operation 30: tags', () => {
+  it('replaces tags by id, name and object', async () => {
     const one = await world.vulnerabilityTag(organization.uid, 'one');
     const two = await world.vulnerabilityTag(organization.uid, 'two');
     const ids = await make(2, { tagIds: [one.id] });
@@ -514,12 +522,12 @@ describe('Tags of many', () => {
       set: { tags: [{ id: two.id, name: 'two', editable: true }], tag_list: ['Three', { name: 'TWO' }] },
     });
     for (const id of ids) expect(await tagsOf(id)).toEqual(['two', 'Three']);
-    expect(whole(await bulk({ ids, set: { tags: [two.id], tag_list: ['three'] } })).updated_count).toBe(0);
+    expect(bodyOf(await bulk({ ids, set: { tags: [two.id], tag_list: ['three'] } })).updated_count).toBe(0);
     await bulk({ ids, set: { tags: [] } });
     for (const id of ids) expect(await tagsOf(id)).toEqual([]);
   });
 
-  it('are added and removed by name, and what nothing has is ignored', async () => {
+  it('adds and removes tags by name, and ignores names that no vulnerability has', async () => {
     const tag = await world.vulnerabilityTag(organization.uid, 'one');
     const [a, b] = (await make(2)) as [number, number];
     await bulk({ ids: [a], set: { tags: [tag.id] } });
@@ -527,12 +535,12 @@ describe('Tags of many', () => {
       ids: [a, b],
       set: { add_tags: ['New', 'new '], remove_tags: ['ONE', 'never'] },
     });
-    expect(whole(response).updated_count).toBe(2);
+    expect(bodyOf(response).updated_count).toBe(2);
     expect([await tagsOf(a), await tagsOf(b)]).toEqual([['New'], ['New']]);
-    expect(whole(await bulk({ ids: [a, b], set: { remove_tags: ['never'] } })).updated_count).toBe(0);
+    expect(bodyOf(await bulk({ ids: [a, b], set: { remove_tags: ['never'] } })).updated_count).toBe(0);
   });
 
-  it('are made in the organization of each match', async () => {
+  it('creates tags in the organization of each vulnerability', async () => {
     const other = await world.organization();
     const [mine] = (await make(1)) as [number];
     const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
@@ -540,13 +548,13 @@ describe('Tags of many', () => {
     expect([await tagsOf(mine), await tagsOf(theirs)]).toEqual([['both'], ['both']]);
   });
 
-  it('422 for the id of a tag that is not of each match’s organization', async () => {
+  it('returns 422 for the id of a tag outside the organization of a vulnerability', async () => {
     const other = await world.organization();
     const own = await world.vulnerabilityTag(organization.uid);
     const foreign = await world.vulnerabilityTag(other.uid);
     const [mine] = (await make(1)) as [number];
     const [theirs] = (await make(1, {}, (await world.assessment(other.uid)).uid)) as [number];
-    for (const id of [foreign.id, NOBODY])
+    for (const id of [foreign.id, UNKNOWN_ID])
       expectProblem(server, await bulk({ ids: [mine], set: { status_id: 2, tags: [own.id, id] } }), {
         ...invalid,
         failedValidation: [
@@ -562,44 +570,44 @@ describe('Tags of many', () => {
   });
 });
 
-describe('A dry run', () => {
-  it('tells what would be, and writes nothing', async () => {
+describe('Operation 30: dry run', () => {
+  it('returns the result and writes nothing', async () => {
     const [a, b] = (await make(2)) as [number, number];
     await bulk({ ids: [a], set: { status_id: 2, add_tags: ['there'] } });
     const events = (await world.auditEvents()).length;
     const body = { ids: [a, b], comment: 'Nothing.', dry_run: true };
     const response = await bulk({ ...body, set: { status_id: 2, add_tags: ['there'] } });
-    expect(whole(response)).toEqual({
+    expect(bodyOf(response)).toEqual({
       matched_count: 2,
       updated_count: 1,
       ids: [b],
       dry_run: true,
       truncated: false,
     });
-    expect(whole(await bulk({ ...body, set: { add_tags: ['new'] } })).ids).toEqual([a, b]);
-    expect(whole(await bulk({ ...body, set: { tag_list: ['new'] } })).ids).toEqual([a, b]);
+    expect(bodyOf(await bulk({ ...body, set: { add_tags: ['new'] } })).ids).toEqual([a, b]);
+    expect(bodyOf(await bulk({ ...body, set: { tag_list: ['new'] } })).ids).toEqual([a, b]);
     expect(await rowOf(b)).toMatchObject({ status_id: 1, version: 1 });
     expect((await world.auditEvents()).length).toBe(events);
     expect((await bulk({ undo: idOf(response) })).status).toBe(422);
   });
 });
 
-describe('What a change of many leaves behind', () => {
-  it('is one audit event and the timeline of each that was changed', async () => {
+describe('Operation 30: audit log and timeline', () => {
+  it('records one audit event, and a timeline entry for each changed vulnerability', async () => {
     const tag = await world.vulnerabilityTag(organization.uid, 'old');
     const [a, b] = (await make(2, { tagIds: [tag.id] })) as [number, number];
     const response = await bulk({
       ids: [a, b],
       set: { status_id: 5, severity: 'Low', due_on: '2027-01-31', tag_list: ['new'] },
     });
-    const [made] = await server.context.db.read
+    const [created] = await server.context.db.read
       .selectFrom('vulnerability_tags')
       .select('id')
       .where('organization_id', '=', organization.id)
       .where('name', '=', 'new')
       .execute();
     const before = { status_id: 1, severity: 'High', due_on: null, tags: [tag.id] };
-    const after = { status_id: 5, severity: 'Low', due_on: '2027-01-31', tags: [made?.id] };
+    const after = { status_id: 5, severity: 'Low', due_on: '2027-01-31', tags: [created?.id] };
     expect(await eventsOf(idOf(response))).toEqual([
       { id: a, before, after },
       { id: b, before, after },
@@ -618,17 +626,17 @@ describe('What a change of many leaves behind', () => {
       {
         kind: 'tags',
         before: { tags: [{ id: tag.id, name: 'old' }] },
-        after: { tags: [{ id: made?.id, name: 'new' }] },
+        after: { tags: [{ id: created?.id, name: 'new' }] },
       },
     ]);
   });
 
-  it('is a comment on each that matches, changed or not', async () => {
+  it('comments on each match, changed or not', async () => {
     const [a, b] = (await make(2)) as [number, number];
     await bulk({ ids: [a], set: { status_id: 2 } });
     now += 1_000;
     const response = await bulk({ ids: [a, b], set: { status_id: 2 }, comment: 'Seen by **all**.' });
-    expect(whole(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [b] });
+    expect(bodyOf(response)).toMatchObject({ matched_count: 2, updated_count: 1, ids: [b] });
     for (const id of [a, b]) {
       const { body } = await server.request('GET', `/v1/vulnerabilities/${id}/comments`, {
         token: admin.token,
@@ -644,7 +652,7 @@ describe('What a change of many leaves behind', () => {
     );
   });
 
-  it('keeps what is counted right', async () => {
+  it('updates the counters', async () => {
     const asset = await world.asset({ organization: organization.uid });
     const ids = await make(3);
     const { db } = server.context;
@@ -677,7 +685,7 @@ describe('What a change of many leaves behind', () => {
   });
 });
 
-it('writes those that change alike and those that do not in one change, and sets them back', async () => {
+it('Operation 30: updates vulnerabilities with equal and different previous values together, and undoes it', async () => {
   const old = await world.vulnerabilityTag(organization.uid, 'old');
   const alike = await make(25, { tagIds: [old.id] });
   const closed = await make(3, { statusId: 5 });
@@ -693,7 +701,7 @@ it('writes those that change alike and those that do not in one change, and sets
     remove_tags: ['old'],
   };
   const done = await bulk({ ids, set });
-  expect(whole(done)).toMatchObject({ updated_count: 29, ids });
+  expect(bodyOf(done)).toMatchObject({ updated_count: 29, ids });
   for (const [index, id] of ids.entries()) {
     const moved = id !== lone;
     expect(await rowOf(id)).toEqual({
@@ -732,15 +740,15 @@ it('writes those that change alike and those that do not in one change, and sets
     after: { status_id: 2, severity: 'Low', due_on: '2027-01-31' },
   });
   now += 1_000;
-  expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 29, kept_count: 0 });
+  expect(bodyOf(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 29, kept_count: 0 });
   expect(await Promise.all(ids.map(rowOf))).toEqual(
     before.rows.map((row) => ({ ...row, updated_at: now, version: 3 })),
   );
   expect(await counts()).toEqual(before.counts);
 });
 
-describe('Undo', () => {
-  it('sets back what nobody changed since, and tells how many stay', async () => {
+describe('Operation 30: undo', () => {
+  it('restores vulnerabilities that have not changed since, and returns the number of the others', async () => {
     const tag = await world.vulnerabilityTag(organization.uid, 'old');
     const [a, b, c] = (await make(3, { tagIds: [tag.id], statusId: 5 })) as [number, number, number];
     const before = await rowOf(a);
@@ -757,7 +765,7 @@ describe('Undo', () => {
     });
     now += 1_000;
     const response = await bulk({ undo: idOf(done) });
-    expect(whole(response)).toEqual({
+    expect(bodyOf(response)).toEqual({
       matched_count: 3,
       updated_count: 2,
       ids: [a, c],
@@ -778,14 +786,14 @@ describe('Undo', () => {
       'status',
       'tags',
     ]);
-    // What was set back is a change of its own, and is kept the second time.
-    expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 0, kept_count: 3 });
-    // And can be undone.
-    expect(whole(await bulk({ undo: idOf(response) }))).toMatchObject({ updated_count: 2, ids: [a, c] });
+    // An undo is a change of its own, so a second one restores nothing.
+    expect(bodyOf(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 0, kept_count: 3 });
+    // An undo can be undone.
+    expect(bodyOf(await bulk({ undo: idOf(response) }))).toMatchObject({ updated_count: 2, ids: [a, c] });
     expect(await rowOf(a)).toMatchObject({ status_id: 2, severity: 'Low', version: 4 });
   });
 
-  it('leaves out tags that are gone, vulnerabilities that are gone, and what is out of reach', async () => {
+  it('skips deleted tags, deleted vulnerabilities and those that the caller cannot see', async () => {
     const tag = await world.vulnerabilityTag(organization.uid, 'old');
     const member = await world.user({ organization: organization.uid });
     const other = await world.assessment(organization.uid);
@@ -800,7 +808,7 @@ describe('Undo', () => {
       await tx.deleteFrom('assessment_access').where('assessment_id', '=', other.id).execute();
     });
     await server.request('DELETE', `/v1/vulnerability_tags/${tag.id}`, { token: admin.token });
-    expect(whole(await bulk({ undo: idOf(done) }, member.token))).toMatchObject({
+    expect(bodyOf(await bulk({ undo: idOf(done) }, member.token))).toMatchObject({
       updated_count: 1,
       ids: [a],
       kept_count: 2,
@@ -808,7 +816,7 @@ describe('Undo', () => {
     expect([await tagsOf(a), (await rowOf(a)).status_id, (await rowOf(far)).status_id]).toEqual([[], 1, 2]);
   });
 
-  it('leaves out an assignee who has lost access, or was banned, meanwhile', async () => {
+  it('skips an assignee who was banned or lost access', async () => {
     const other = await world.assessment(organization.uid);
     const [leaving, banned, staying] = [
       await world.user({ organization: organization.uid }),
@@ -833,7 +841,7 @@ describe('Undo', () => {
         .execute();
       await tx.updateTable('users').set({ banned_at: now }).where('id', '=', banned.id).execute();
     });
-    expect(whole(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 4, kept_count: 0 });
+    expect(bodyOf(await bulk({ undo: idOf(done) }))).toMatchObject({ updated_count: 4, kept_count: 0 });
     const rows = await Promise.all(ids.map(rowOf));
     expect(rows.map((row) => [row.status_id, row.assignee_id])).toEqual([
       [1, null],
@@ -841,23 +849,23 @@ describe('Undo', () => {
       [1, staying.id],
       [1, leaving.id],
     ]);
-    expect(whole(await bulk({ undo: idOf(assigneeAlone) }))).toMatchObject({
+    expect(bodyOf(await bulk({ undo: idOf(assigneeAlone) }))).toMatchObject({
       updated_count: 0,
       kept_count: 1,
     });
   });
 
-  it('of what has changed nothing, changes nothing', async () => {
+  it('changes nothing if the update changed nothing', async () => {
     const ids = await make(1);
     const none = { matched_count: 0, updated_count: 0, ids: [], kept_count: 0 };
     const nothing = await bulk({ ids, set: { status_id: 1 } });
     const undone = await bulk({ undo: idOf(nothing) });
-    expect(whole(undone)).toMatchObject(none);
-    expect(whole(await bulk({ undo: idOf(undone) }))).toMatchObject(none);
+    expect(bodyOf(undone)).toMatchObject(none);
+    expect(bodyOf(await bulk({ undo: idOf(undone) }))).toMatchObject(none);
     expect(await rowOf(ids[0] as number)).toMatchObject({ status_id: 1, version: 1 });
   });
 
-  it('422 for what is no change of many of one’s own of the last hour', async () => {
+  it("returns 422 unless the id is of the caller's own bulk update within the last hour", async () => {
     const ids = await make(1);
     const refuse = async (undo: string | null, token?: string) =>
       expectProblem(server, await bulk({ undo }, token), {
@@ -870,20 +878,20 @@ describe('Undo', () => {
           },
         ],
       });
-    const within = await bulk({ ids: await make(1), set: { status_id: 2 } });
+    const recent = await bulk({ ids: await make(1), set: { status_id: 2 } });
     const done = await bulk({ ids, set: { status_id: 2 } });
     await refuse('no-such-request');
     await refuse(idOf(done), (await world.user({ organization: organization.uid, admin: true })).token);
     await refuse(idOf(done), staff.token);
     now += HOUR - 1;
-    expect((await bulk({ undo: idOf(within) })).status).toBe(200);
+    expect((await bulk({ undo: idOf(recent) })).status).toBe(200);
     now += 1;
     await refuse(idOf(done));
   });
 });
 
-describe('A key', () => {
-  it('has a change made once', async () => {
+describe('Operation 30: Idempotency-Key', () => {
+  it('updates once per key', async () => {
     const ids = await make(1);
     const key = { 'idempotency-key': `key ${organization.uid}`.replace(' ', '-') };
     const body = { ids, set: { status_id: 2 } };
@@ -897,14 +905,14 @@ describe('A key', () => {
   });
 });
 
-it('All at once: of many who change the same, each change is whole', async () => {
+it('Operation 30: applies concurrent updates of the same vulnerabilities one after the other', async () => {
   const ids = await make(20);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     [2, 3, 4, 5].map((status) =>
       bulk({ ids: ids.toReversed(), set: { status_id: status, tag_list: [`t${status}`] } }),
     ),
   );
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const rows = await Promise.all(ids.map(async (id) => `${(await rowOf(id)).status_id} ${await tagsOf(id)}`));
   expect(new Set(rows).size).toBe(1);
   expect(rows[0]).toMatch(/^([2-5]) t\1$/);

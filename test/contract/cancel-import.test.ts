@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
 
-/** More hosts than a second is enough for. */
+/** Too many hosts to import within a second. */
 const MANY = 12_000;
 const LARGE = report(
   Array.from({ length: MANY }, (_, index) =>
@@ -35,9 +35,9 @@ const actionsOf = async (id: number) =>
     .map(({ action }) => action);
 
 describe('Operation 69: cancel an import', () => {
-  it('ends one that runs, and what was applied stays and is told; one that waits at once', async () => {
+  it('cancels a queued import immediately, and a running one with the results applied so far', async () => {
     const large = (await uploadReport(server, admin.token, LARGE)).body.id;
-    // One runs at a time on an organization.
+    // An organization runs one import at a time.
     const waiting = (await uploadReport(server, admin.token, LARGE)).body.id;
     await waitForImport(server, admin.token, large, (job) => job.progress.hosts > 0);
     const before = await cancel(waiting);
@@ -45,8 +45,8 @@ describe('Operation 69: cancel an import', () => {
     expect(before.body.finished_at).not.toBeNull();
     expect(await actionsOf(waiting)).toEqual(['import.start', 'import.cancel', 'import.end']);
 
-    const answer = await cancel(large);
-    expect([answer.status, answer.body.state]).toEqual([202, 'running']);
+    const response = await cancel(large);
+    expect([response.status, response.body.state]).toEqual([202, 'running']);
     const ended = await waitForImport(server, admin.token, large);
     expect(ended.state).toBe('cancelled');
     const { count } = await server.context.db.read
@@ -59,14 +59,14 @@ describe('Operation 69: cancel an import', () => {
     expect(await actionsOf(large)).toEqual(['import.start', 'import.cancel', 'import.end']);
     const again = await cancel(large);
     expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
-    // Their files are nobody's.
+    // The files of cancelled imports are deleted.
     const { db } = server.context;
     await vi.waitFor(async () =>
       expect(await db.read.selectFrom('blobs').select('key').execute()).toEqual([]),
     );
   });
 
-  it('is for its starter and admins', async () => {
+  it('allows the user who started it and admins', async () => {
     const assessment = await world.assessment(organization.uid);
     const [starter, other] = [
       await world.user({ organization: organization.uid }),
@@ -87,8 +87,11 @@ describe('Operation 69: cancel an import', () => {
     expect((await cancel(one, outsider)).status).toBe(404);
   });
 
-  it.each(['succeeded', 'failed', 'cancelled'] as const)('409 for one that has %s', async (state) => {
-    const id = await insertImport(server, { organizationId: organization.id, state, finishedAt: 1 });
-    expect((await cancel(id)).status).toBe(409);
-  });
+  it.each(['succeeded', 'failed', 'cancelled'] as const)(
+    'returns 409 for an import with the state %s',
+    async (state) => {
+      const id = await insertImport(server, { organizationId: organization.id, state, finishedAt: 1 });
+      expect((await cancel(id)).status).toBe(409);
+    },
+  );
 });

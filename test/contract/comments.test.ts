@@ -24,16 +24,16 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  await world.together(async (made) => {
-    organization = await made.organization();
-    const assessment = await made.assessment(organization.uid);
-    member = await made.user({ organization: organization.uid });
-    other = await made.user({ organization: organization.uid });
-    admin = await made.user({ organization: organization.uid, admin: true });
-    outsider = await made.user({ organization: organization.uid });
-    await made.access(assessment.uid, member.id);
-    await made.access(assessment.uid, other.id);
-    vulnerability = await made.vulnerability(assessment.uid);
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    const assessment = await fixtures.assessment(organization.uid);
+    member = await fixtures.user({ organization: organization.uid });
+    other = await fixtures.user({ organization: organization.uid });
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
+    outsider = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
+    await fixtures.access(assessment.uid, other.id);
+    vulnerability = await fixtures.vulnerability(assessment.uid);
   });
   now = START + 60_000;
 });
@@ -56,11 +56,11 @@ const updatedAt = async () => {
 };
 
 describe('Operation 25: comment on a vulnerability', () => {
-  it('answers 201 with the comment, which 24 lists, and the audit log tells', async () => {
+  it('returns 201 with the comment, lists it in operation 24 and records it', async () => {
     const text = 'It *works*\n| a | b |\n|---|---|\n <b>no</b> \u{1f600} ';
     const response = await comment({ text });
     const user = { id: member.id, name: null, email: member.email };
-    const told = {
+    const expected = {
       id: expect.any(Number),
       text,
       internal: false,
@@ -70,7 +70,7 @@ describe('Operation 25: comment on a vulnerability', () => {
       body: text,
       User: user,
     };
-    expect([response.status, response.body]).toEqual([201, told]);
+    expect([response.status, response.body]).toEqual([201, expected]);
     expect(response.headers.get('etag')).toMatch(/^"1\./);
     expect(response.headers.get('location')).toBeNull();
     expect(await list()).toEqual([response.body]);
@@ -86,7 +86,7 @@ describe('Operation 25: comment on a vulnerability', () => {
     });
   });
 
-  it('does not move the version of the vulnerability', async () => {
+  it('does not increment the version of the vulnerability', async () => {
     const version = async () =>
       (
         await server.request('PATCH', `/v1/vulnerabilities/${vulnerability.id}`, {
@@ -101,7 +101,7 @@ describe('Operation 25: comment on a vulnerability', () => {
     expect(await version()).toBe(before);
   });
 
-  it('is done once for a key', async () => {
+  it('creates once per idempotency key', async () => {
     const key = { 'idempotency-key': 'one' };
     const first = await comment({ text: 'once' }, member, key);
     const again = await comment({ text: 'once' }, member, key);
@@ -112,11 +112,11 @@ describe('Operation 25: comment on a vulnerability', () => {
 
   it.each([
     ['no text', {}],
-    ['an empty one', { text: '' }],
+    ['an empty text', { text: '' }],
     ['null', { text: null }],
-    ['one that is too long', { text: 'x'.repeat(65_537) }],
-    ['half of a pair', { text: 'x\ud800' }],
-  ])('answers 422 to %s', async (_what, body) => {
+    ['a text that is too long', { text: 'x'.repeat(65_537) }],
+    ['half of a surrogate pair', { text: 'x\ud800' }],
+  ])('returns 422 for %s', async (_what, body) => {
     expect(await comment(body)).toMatchObject({
       status: 422,
       body: { failedValidation: [{ property: 'text' }] },
@@ -124,30 +124,30 @@ describe('Operation 25: comment on a vulnerability', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('takes 65,536 characters', async () => {
+  it('accepts 65,536 characters', async () => {
     expect((await comment({ text: 'é'.repeat(65_536) })).status).toBe(201);
   });
 
-  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the id %s', async (id) => {
     const { token } = member;
     const post = await server.request('POST', path('', id), { token, body: { text: 'x' } });
     const get = await server.request('GET', path('', id), { token });
     expect([post.status, get.status]).toEqual([404, 404]);
   });
 
-  it('answers 404 to who does not reach the vulnerability, in 24 and 26 too', async () => {
+  it('returns 404 without access to the vulnerability, as do operations 24 and 26', async () => {
     const { body } = await comment({ text: 'x' });
     const { token } = outsider;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       comment({ text: 'y' }, outsider),
       server.request('GET', path(), { token }),
       server.request('PATCH', path(body.id), { token, body: { text: 'y' } }),
       server.request('DELETE', path(body.id), { token }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(responses.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
   });
 
-  it('keeps internal ones for staff', async () => {
+  it('shows internal comments to staff only', async () => {
     for (const user of [member, admin])
       expect((await comment({ text: 'x', internal: true }, user)).status).toBe(403);
     const hidden = await comment({ text: 'between us', internal: true }, staff);
@@ -166,7 +166,7 @@ describe('Operation 25: comment on a vulnerability', () => {
     expect([event?.action, event?.object_type]).toEqual(['internal-comment.create', 'internal-comment']);
   });
 
-  it('says nothing of internal ones by the time of the vulnerability, until one is told to all', async () => {
+  it('updates the time of the vulnerability only for comments that clients can see', async () => {
     const before = await updatedAt();
     now += 1_000;
     const { body: hidden } = await comment({ text: 'between us', internal: true }, staff);
@@ -189,12 +189,12 @@ describe('Operation 26: edit a comment', () => {
   const edit = (id: number, body: unknown, { token } = member, headers: Record<string, string> = {}) =>
     server.request('PATCH', path(id), { token, body, headers });
 
-  it('changes the text, for its author alone', async () => {
-    const { body: made } = await comment({ text: 'old' });
+  it('changes the text, for its author only', async () => {
+    const { body: created } = await comment({ text: 'old' });
     now += 60_000;
-    const response = await edit(made.id, { text: 'new' });
+    const response = await edit(created.id, { text: 'new' });
     expect(response.body).toEqual({
-      ...made,
+      ...created,
       text: 'new',
       body: 'new',
       updated_at: '2026-11-21T10:32:00.000Z',
@@ -202,7 +202,7 @@ describe('Operation 26: edit a comment', () => {
     expect(response.headers.get('etag')).toMatch(/^"2\./);
     expect(await updatedAt()).toBe('2026-11-21T10:32:00.000Z');
     for (const user of [other, admin, staff])
-      expect((await edit(made.id, { text: 'x' }, user)).status).toBe(403);
+      expect((await edit(created.id, { text: 'x' }, user)).status).toBe(403);
     expect(await list()).toEqual([response.body]);
     const [, event] = await events();
     expect(event).toMatchObject({
@@ -212,33 +212,33 @@ describe('Operation 26: edit a comment', () => {
     });
   });
 
-  it('changes nothing when nothing differs', async () => {
-    const { body: made } = await comment({ text: 'same' });
+  it('changes nothing if the values are the same', async () => {
+    const { body: created } = await comment({ text: 'same' });
     now += 60_000;
     for (const body of [{}, { text: 'same' }, { text: null, internal: false }]) {
-      const response = await edit(made.id, body);
-      expect([response.status, response.body]).toEqual([200, made]);
+      const response = await edit(created.id, body);
+      expect([response.status, response.body]).toEqual([200, created]);
     }
     expect(await events()).toHaveLength(1);
   });
 
-  it('holds to If-Match', async () => {
-    const made = await comment({ text: 'old' });
-    const tag = made.headers.get('etag') ?? '';
-    expect((await edit(made.body.id, { text: 'new' }, member, { 'if-match': tag })).status).toBe(200);
-    expect((await edit(made.body.id, { text: 'newer' }, member, { 'if-match': tag })).status).toBe(412);
-    expect((await edit(made.body.id, { text: 'x' }, other, { 'if-match': tag })).status).toBe(403);
+  it('supports If-Match', async () => {
+    const created = await comment({ text: 'old' });
+    const tag = created.headers.get('etag') ?? '';
+    expect((await edit(created.body.id, { text: 'new' }, member, { 'if-match': tag })).status).toBe(200);
+    expect((await edit(created.body.id, { text: 'newer' }, member, { 'if-match': tag })).status).toBe(412);
+    expect((await edit(created.body.id, { text: 'x' }, other, { 'if-match': tag })).status).toBe(403);
     const { token } = member;
-    const removal = await server.request('DELETE', path(made.body.id), {
+    const removal = await server.request('DELETE', path(created.body.id), {
       token,
       headers: { 'if-match': tag },
     });
     expect(removal.status).toBe(412);
   });
 
-  it('is made internal, and told to all again, by staff who wrote it', async () => {
-    const { body: made } = await comment({ text: 'mine' }, staff);
-    expect((await edit(made.id, { internal: true }, staff)).body.internal).toBe(true);
+  it('makes comments internal and public again, for staff who wrote them', async () => {
+    const { body: created } = await comment({ text: 'mine' }, staff);
+    expect((await edit(created.id, { internal: true }, staff)).body.internal).toBe(true);
     expect(await list()).toEqual([]);
     const timeline = async ({ token }: TestUser) =>
       (await server.request('GET', `/v1/vulnerabilities/${vulnerability.id}/timeline`, { token })).body.map(
@@ -246,15 +246,15 @@ describe('Operation 26: edit a comment', () => {
       );
     expect(await timeline(member)).toEqual(['created']);
     expect(await timeline(staff)).toEqual(['created', 'comment']);
-    expect((await edit(made.id, { internal: null }, staff)).body.internal).toBe(true);
-    await edit(made.id, { internal: false }, staff);
+    expect((await edit(created.id, { internal: null }, staff)).body.internal).toBe(true);
+    await edit(created.id, { internal: false }, staff);
     expect(await list()).toHaveLength(1);
     expect(await timeline(member)).toEqual(['created', 'comment']);
     const { body: own } = await comment({ text: 'x' });
     expect((await edit(own.id, { internal: true })).status).toBe(403);
   });
 
-  it('is removed by its author, admins and staff', async () => {
+  it('deletes comments, for their author, admins and staff', async () => {
     for (const user of [member, admin, staff]) {
       const { body } = await comment({ text: 'gone' });
       const { token } = other;
@@ -271,12 +271,12 @@ describe('Operation 26: edit a comment', () => {
     });
   });
 
-  it('knows a comment by its own vulnerability alone', async () => {
+  it('returns 404 under the id of another vulnerability', async () => {
     const { body } = await comment({ text: 'x' });
     const elsewhere = await world.vulnerability((await world.assessment(organization.uid)).uid);
     const { token } = admin;
-    const answer = await server.request('DELETE', path(body.id, elsewhere.id), { token });
-    expect(answer.status).toBe(404);
+    const response = await server.request('DELETE', path(body.id, elsewhere.id), { token });
+    expect(response.status).toBe(404);
     expect(await list()).toHaveLength(1);
   });
 });

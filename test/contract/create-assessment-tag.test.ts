@@ -35,18 +35,18 @@ const tagsOf = (assessmentId: number) =>
     .execute();
 
 describe('Operation 3: create an assessment tag', () => {
-  it('answers 201 with the tag, and puts it on the assessment', async () => {
+  it('returns 201 with the tag and adds it to the assessment', async () => {
     const response = await create({ ...named(' Q4 '), id: 7 });
     expect(response.body).toEqual({ id: expect.any(Number), name: 'Q4' });
     expect(response.status).toBe(201);
     expect(await tagsOf(assessment.id)).toEqual([response.body]);
   });
 
-  it('is for staff as well', async () => {
+  it('allows staff', async () => {
     expect((await create(named('by staff'), (await world.user()).token)).status).toBe(201);
   });
 
-  it('403 to a client user who has access to the assessment and is no admin', async () => {
+  it('returns 403 to users with access to the assessment who are not admins', async () => {
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment.uid, member.id);
     const response = await create(named('x'), member.token);
@@ -54,10 +54,10 @@ describe('Operation 3: create an assessment tag', () => {
     expect(await tagsOf(assessment.id)).toEqual([]);
   });
 
-  it('404 to a client user without access to the assessment, and to an admin of another organization', async () => {
+  it('returns 404 to users without access and to admins of other organizations', async () => {
     const outsider = await world.user({ organization: organization.uid });
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-    for (const { token } of [outsider, stranger]) {
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, foreignAdmin]) {
       const response = await create(named('x'), token);
       expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
     }
@@ -65,14 +65,14 @@ describe('Operation 3: create an assessment tag', () => {
   });
 
   it.each([[''], ['none'], ['UPPER'], ['a b'], ["'"], ['x'.repeat(51)], ['1']])(
-    '404 for the unknown assessment %j',
+    'returns 404 for the unknown assessment %j',
     async (uid) => {
       const response = await create({ name: 'x', assessment_id: uid });
       expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
     },
   );
 
-  it.each(INVALID_NAMES)('422 for the name %j', async (name) => {
+  it.each(INVALID_NAMES)('returns 422 for the name %j', async (name) => {
     expectProblem(server, await create(named(name)), {
       area: 'v1',
       status: 422,
@@ -87,7 +87,7 @@ describe('Operation 3: create an assessment tag', () => {
     });
   });
 
-  it('422 that names everything that is missing, before it looks for anything', async () => {
+  it('returns 422 with every missing property before it looks up the assessment', async () => {
     expectProblem(server, await create({}), {
       area: 'v1',
       status: 422,
@@ -100,29 +100,26 @@ describe('Operation 3: create an assessment tag', () => {
     expect((await create({ name: ' ', assessment_id: 'none' })).status).toBe(422);
   });
 
-  it.each([['a\0b'], ['x'.repeat(2_049)]])(
-    '422 for an assessment_id that no text can be: %j',
-    async (uid) => {
-      expectProblem(server, await create({ name: 'x', assessment_id: uid }), {
-        area: 'v1',
-        status: 422,
-        kind: 'validation-failed',
-        failedValidation: [
-          {
-            property: 'assessment_id',
-            message: expect.stringMatching(/^must /),
-            value: uid.slice(0, 100),
-          },
-        ],
-      });
-    },
-  );
+  it.each([['a\0b'], ['x'.repeat(2_049)]])('returns 422 for the malformed assessment_id %j', async (uid) => {
+    expectProblem(server, await create({ name: 'x', assessment_id: uid }), {
+      area: 'v1',
+      status: 422,
+      kind: 'validation-failed',
+      failedValidation: [
+        {
+          property: 'assessment_id',
+          message: expect.stringMatching(/^must /),
+          value: uid.slice(0, 100),
+        },
+      ],
+    });
+  });
 
   it.each([
     ['name', { name: 1, assessment_id: 'x' }],
     ['assessment_id', { name: 'x', assessment_id: 1 }],
     ['assessment_id', { name: 'x', assessment_id: null }],
-  ])('400 for %s of another type than string', async (property, body) => {
+  ])('returns 400 if %s is not a string', async (property, body) => {
     expectProblem(server, await create(body), {
       area: 'v1',
       status: 400,
@@ -137,7 +134,7 @@ describe('Operation 3: create an assessment tag', () => {
     });
   });
 
-  it('409 for a name of the organization in any case, on whatever assessment it is', async () => {
+  it('returns 409 for an existing name of the organization, regardless of case and assessment', async () => {
     await world.assessmentTag(assessment.uid, 'Taken');
     const another = await world.assessment(organization.uid);
     for (const [name, uid] of [
@@ -154,19 +151,19 @@ describe('Operation 3: create an assessment tag', () => {
     expect(await tagsOf(another.id)).toEqual([]);
   });
 
-  it('takes a name that another organization has', async () => {
+  it('accepts a name that another organization uses', async () => {
     const theirs = await world.assessment((await world.organization()).uid);
     await world.assessmentTag(theirs.uid, 'Shared');
     expect((await create(named('Shared'))).status).toBe(201);
   });
 
-  it('gives a name to one of those who want it at once, and 409 to the others', async () => {
+  it('creates one tag when concurrent requests use the same name, and returns 409 to the others', async () => {
     const responses = await Promise.all(Array.from({ length: 6 }, () => create(named('wanted'))));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect(await tagsOf(assessment.id)).toHaveLength(1);
   });
 
-  it('writes the tag and its assessment to the audit log', async () => {
+  it('records the tag and its assessment in the audit log', async () => {
     const response = await create(named('Logged'));
     const events = (await world.auditEvents()).filter((event) => event.organization_id === organization.id);
     expect(events.at(-1)).toEqual({

@@ -33,14 +33,15 @@ const events = async (action: string) =>
   );
 type Response = Awaited<ReturnType<typeof create>>;
 const expectInvalid = (response: Response, property: string, message: unknown = expect.any(String)) => {
-  const faults = response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
-  expect([response.status, faults]).toEqual([422, [expect.objectContaining({ property, message })]]);
+  const fieldErrors =
+    response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
+  expect([response.status, fieldErrors]).toEqual([422, [expect.objectContaining({ property, message })]]);
 };
 const expectForbidden = (response: Response) =>
   expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
 
 describe('Operation 38: create an assessment', () => {
-  it('answers 201 with the object, where it is and its version', async () => {
+  it('returns 201 with the assessment, its Location and its ETag', async () => {
     const uid = `made-${organization.uid}`;
     const response = await create({
       name: ' Partner API ',
@@ -93,12 +94,12 @@ describe('Operation 38: create an assessment', () => {
     expect(await events('assessment-tag.create')).toHaveLength(2);
   });
 
-  it('has defaults, and null is one of them', async () => {
+  it('applies defaults to absent and null properties', async () => {
     const nothing = { uid: null, description: null, type: null, state: null, assessment_group_id: null };
     const more = { starts_on: null, ends_on: null, tag_list: null, organization_uid: null };
     for (const body of [{ name: 'x' }, { name: 'x', ...nothing, ...more }]) {
-      const made = await create(body);
-      expect([made.status, made.body]).toEqual([
+      const created = await create(body);
+      expect([created.status, created.body]).toEqual([
         201,
         expect.objectContaining({
           uid: expect.stringMatching(/^[0-9a-z]{10}$/),
@@ -132,17 +133,17 @@ describe('Operation 38: create an assessment', () => {
     [{ tag_list: ['ok', ''] }, 'tag_list.1'],
     [{ assessment_group_id: 987_654_321 }, 'assessment_group_id'],
     [{ organization_uid: 'nosuchorganization' }, 'organization_uid'],
-  ])('422 for %j', async (body, property) => {
+  ])('returns 422 for %j', async (body, property) => {
     expectInvalid(await create(property === 'name' ? body : { name: 'x', ...body }), property);
     expect(await events('assessment.create')).toEqual([]);
   });
 
-  it('says which day is wrong by its own name', async () => {
+  it('names ends_on if it is before starts_on', async () => {
     const response = await create({ name: 'x', starts_on: '2026-12-02', ends_on: '2026-12-01' });
     expectInvalid(response, 'ends_on', 'must not be before starts_on');
   });
 
-  it('409 for a uid that is taken, of another organization as well, in the same words', async () => {
+  it('returns the same 409 for a uid of any organization', async () => {
     const own = await world.assessment(organization.uid);
     const theirs = await world.assessment((await world.organization()).uid);
     for (const { uid } of [own, theirs]) {
@@ -153,7 +154,7 @@ describe('Operation 38: create an assessment', () => {
     }
   });
 
-  it('makes the same once, however often it is sent with one key', async () => {
+  it('creates once per idempotency key', async () => {
     const send = () => create({ name: 'once' }, admin.token, { 'idempotency-key': `k-${organization.uid}` });
     const [first, second] = [await send(), await send()];
     expect([second.status, second.body]).toEqual([201, first.body]);
@@ -162,23 +163,23 @@ describe('Operation 38: create an assessment', () => {
     expect(await events('assessment.create')).toHaveLength(1);
   });
 
-  describe('who', () => {
-    it('staff name the organization, others need not and cannot name another', async () => {
+  describe('Access', () => {
+    it('requires an organization from staff, and rejects other organizations for assigned staff and admins', async () => {
       const staff = await world.user();
       const assigned = await world.user({ assignedTo: [organization.uid] });
       const other = await world.organization();
       expectInvalid(await create({ name: 'x' }, staff.token), 'organization_uid', 'is required');
       for (const { token } of [staff, assigned, admin]) {
-        const made = await create({ name: 'x', organization_uid: organization.uid }, token);
-        expect([made.status, made.body.organization_uid]).toEqual([201, organization.uid]);
+        const created = await create({ name: 'x', organization_uid: organization.uid }, token);
+        expect([created.status, created.body.organization_uid]).toEqual([201, organization.uid]);
       }
       for (const { token } of [assigned, admin])
         expectInvalid(await create({ name: 'x', organization_uid: other.uid }, token), 'organization_uid');
     });
 
-    it('403 to who is no admin and names no group', async () => {
+    it('returns 403 to users who are not admins and name no group', async () => {
       expectForbidden(await create({ name: 'x' }, member.token));
-      // Before what the body names is looked at.
+      // Checked before the tags of the body.
       expectForbidden(await create({ name: 'x', tag_list: ['none'] }, member.token));
     });
 
@@ -189,14 +190,16 @@ describe('Operation 38: create an assessment', () => {
       ['assessment_member', 403],
       ['assessment_read_only', 403],
       ['infra_admin', 403],
-    ] as const)('a member of the group with the role %s: %i', async (role, status) => {
+    ] as const)('returns to a member of the group with the role %s: %i', async (role, status) => {
       await world.member(group.id, member.uid, role);
-      const made = await create({ name: 'x', assessment_group_id: group.id }, member.token);
-      expect(made.status).toBe(status);
+      const created = await create({ name: 'x', assessment_group_id: group.id }, member.token);
+      expect(created.status).toBe(status);
       if (status === 403) return;
-      // Whoever creates one has access to it, and their own version moves with that.
-      const read = await server.request('GET', `/v1/assessments/${made.body.uid}`, { token: member.token });
-      expect(read.body).toEqual(made.body);
+      // The creator gets access to it, which increments the version of the user.
+      const read = await server.request('GET', `/v1/assessments/${created.body.uid}`, {
+        token: member.token,
+      });
+      expect(read.body).toEqual(created.body);
       const { version } = await server.context.db.read
         .selectFrom('users')
         .select('version')
@@ -204,7 +207,7 @@ describe('Operation 38: create an assessment', () => {
         .executeTakeFirstOrThrow();
       expect(version).toBe(2);
       expect(await events('assessment.grant')).toHaveLength(1);
-      // Names of tags that do not exist are for admins.
+      // Only admins may create tags.
       const known = await create({ name: 'y', tag_list: ['known'] });
       const tagged = (tag_list: unknown[]) =>
         create({ name: 'z', assessment_group_id: group.id, tag_list }, member.token);
@@ -212,7 +215,7 @@ describe('Operation 38: create an assessment', () => {
       expectInvalid(await tagged(['known', 'unknown']), 'tag_list.1');
     });
 
-    it('a group that is not theirs is one that does not exist', async () => {
+    it('returns the same 422 for groups of others and unknown groups', async () => {
       const other = await world.group((await world.organization()).uid);
       const bodies = [];
       for (const id of [group.id, other.id, 987_654_321]) {

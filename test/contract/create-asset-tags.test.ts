@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { operatorAttribution } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { TAG_SCOPES } from '../../src/auth/scopes.ts';
 import { createAssetTags, planAssetTags } from '../../src/domain/assets/create-asset-tags.ts';
 import { expectProblem, expectSimpleError } from '../harness/expect-problem.ts';
@@ -35,7 +35,7 @@ const newAsset = async (of: object = {}) => (await world.asset({ organization, .
 const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
 const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.create');
 
-/** The tags of an organization or a group, by name, with their entities. */
+/** Returns the tags of an organization or a group by name, with their entities. */
 async function stored(uid = organization): Promise<Record<string, string[]>> {
   const rows = await server.context.db.read
     .selectFrom('asset_tags')
@@ -52,7 +52,7 @@ async function stored(uid = organization): Promise<Record<string, string[]>> {
 }
 
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
-const faultAt = (index: number, property: string, value?: string) => ({
+const errorAt = (index: number, property: string, value?: string) => ({
   ...invalid,
   failedValidations: [
     {
@@ -65,7 +65,7 @@ const faultAt = (index: number, property: string, value?: string) => ({
 });
 
 describe('Operation 8: create asset tags', () => {
-  it('creates tags in their order, with trimmed names and each entity once', async () => {
+  it('creates tags in request order, with trimmed names and unique entities', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
     const response = await create({
       tags: [
@@ -87,7 +87,7 @@ describe('Operation 8: create asset tags', () => {
     expect(await stored()).toEqual({ edge: [a, b].sort(), Core: [], 'ünïcode 🔒': [] });
   });
 
-  it('answers with pagination headers', async () => {
+  it('returns pagination headers', async () => {
     const response = await create({ tags: [{ name: 'a' }, { name: 'b' }] });
     const self = server.origin + path();
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -99,7 +99,7 @@ describe('Operation 8: create asset tags', () => {
     });
   });
 
-  it('writes one audit event a tag with who, what and after', async () => {
+  it('records one audit event per tag', async () => {
     const asset = await newAsset();
     const before = (await events()).length;
     const response = await create({
@@ -132,10 +132,10 @@ describe('Operation 8: create asset tags', () => {
 
   describe('names', () => {
     it.each([
-      ['of 255 characters, counted as people do', '🔒'.repeat(255)],
-      ['of 255 characters in outer space', `   ${'n'.repeat(255)}   `],
+      ['of 255 characters, counted as code points', '🔒'.repeat(255)],
+      ['of 255 characters and outer whitespace', `   ${'n'.repeat(255)}   `],
       ['of one character', 'x'],
-    ])('takes one %s', async (_name, name) => {
+    ])('accepts a name %s', async (_name, name) => {
       const response = await create({ tags: [{ name }] });
       expect(response.body.tags?.[0].name).toBe(name.trim());
     });
@@ -144,29 +144,29 @@ describe('Operation 8: create asset tags', () => {
       ['empty', ''],
       ['blank', ' \t\n'],
       ['of 256 characters', 'n'.repeat(256)],
-      ['of more than any text may have', 'n'.repeat(3_000)],
+      ['longer than any text may be', 'n'.repeat(3_000)],
       ['with a NUL character', 'a\0b'],
       ['with half a surrogate pair', 'a\ud83d'],
-    ])('422: one that is %s, and nothing is created', async (_name, name) => {
+    ])('returns 422 for a name that is %s, and creates nothing', async (_name, name) => {
       expectProblem(
         server,
         await create({ tags: [{ name: 'good' }, { name }] }),
-        faultAt(1, 'tags.1.name', name.slice(0, 100).toWellFormed()),
+        errorAt(1, 'tags.1.name', name.slice(0, 100).toWellFormed()),
       );
       expect(await stored()).toEqual({});
     });
 
     it.each(['Edge', ' edge\t', 'EDGE'])(
-      '422: the same name twice in a request, as edge and %j',
+      'returns 422 for the duplicate names edge and %j in a request',
       async (name) => {
         const response = await create({ tags: [{ name: 'edge' }, { name: 'other' }, { name }] });
-        expectProblem(server, response, faultAt(2, 'tags.2.name', name));
+        expectProblem(server, response, errorAt(2, 'tags.2.name', name));
         expect(await stored()).toEqual({});
       },
     );
 
     it.each(['edge', 'EDGE', ' Edge '])(
-      '409: %j, when the organization has edge; logged as a warning, and nothing is created',
+      'returns 409 for %j if the organization has edge, logs a warning, and creates nothing',
       async (name) => {
         await create({ tags: [{ name: 'edge' }] });
         const response = await create({ tags: [{ name: 'new' }, { name }] });
@@ -189,14 +189,14 @@ describe('Operation 8: create asset tags', () => {
       },
     );
 
-    it('takes a name that another organization has', async () => {
+    it('accepts a name that another organization uses', async () => {
       await create({ tags: [{ name: 'edge' }] });
       const other = (await world.organization()).uid;
       const theirs = await world.user({ organization: other, admin: true });
       expect((await create({ tags: [{ name: 'edge' }] }, theirs.token, other)).status).toBe(201);
     });
 
-    it('gives a name to one of many that ask for it at once', async () => {
+    it('creates one tag when concurrent requests use the same name', async () => {
       const responses = await Promise.all(
         Array.from({ length: 12 }, (_, i) => create({ tags: [{ name: `own ${i}` }, { name: 'edge' }] })),
       );
@@ -208,7 +208,7 @@ describe('Operation 8: create asset tags', () => {
   });
 
   describe('entities', () => {
-    it('422: unknown ones by their index, and nothing is created', async () => {
+    it('returns 422 with the index of unknown entities, and creates nothing', async () => {
       const other = (await world.organization()).uid;
       const foreign = (await world.asset({ organization: other })).uid;
       const own = await newAsset();
@@ -222,7 +222,7 @@ describe('Operation 8: create asset tags', () => {
         },
         staff.token,
       );
-      const fault = (property: string, value: string) => ({
+      const fieldError = (property: string, value: string) => ({
         property,
         message: 'is not the uid of an asset that you can access',
         value,
@@ -230,12 +230,12 @@ describe('Operation 8: create asset tags', () => {
       expectProblem(server, response, {
         ...invalid,
         failedValidations: [
-          { index: 0, failedValidation: [fault('tags.0.entities.1.uid', UNKNOWN)] },
+          { index: 0, failedValidation: [fieldError('tags.0.entities.1.uid', UNKNOWN)] },
           {
             index: 1,
             failedValidation: [
-              fault('tags.1.entities.0.uid', 'no uid'),
-              fault('tags.1.entities.2.uid', foreign),
+              fieldError('tags.1.entities.0.uid', 'no uid'),
+              fieldError('tags.1.entities.2.uid', foreign),
             ],
           },
         ],
@@ -243,22 +243,22 @@ describe('Operation 8: create asset tags', () => {
       expect(await stored()).toEqual({});
     });
 
-    it('are refused when they go, or leave reach, between the look at them and the unit of work', async () => {
+    it('rejects entities that were deleted or became invisible between validation and the transaction', async () => {
       const { db } = server.context;
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`left${organization}`, [organization, other])).uid;
-      const act = { ...operatorAttribution(NOW), accepted: TAG_SCOPES };
+      const attribution = { ...cliAttribution(NOW), accepted: TAG_SCOPES };
       const own = await newAsset();
       const theirs = (await world.asset({ organization: other })).uid;
       const tags = [{ name: 'late', assets: [own, theirs] }];
-      const plan = await planAssetTags(db.read, act, group, tags);
+      const plan = await planAssetTags(db.read, attribution, group, tags);
       expect(plan.assetIds).toHaveLength(2);
 
-      const faults = (...properties: string[]) => ({
+      const invalidFields = (...properties: string[]) => ({
         kind: 'invalid',
         fieldErrors: properties.map((property) => expect.objectContaining({ property })),
       });
-      const make = () => db.write((tx) => createAssetTags(tx, act, group, tags, plan));
+      const make = () => db.write((tx) => createAssetTags(tx, attribution, group, tags, plan));
       await db.write((tx) =>
         tx
           .deleteFrom('organization_group_members')
@@ -267,15 +267,15 @@ describe('Operation 8: create asset tags', () => {
           )
           .execute(),
       );
-      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.1'));
+      await expect(make()).rejects.toMatchObject(invalidFields('tags.0.assets.1'));
       await db.write((tx) => tx.deleteFrom('assets').where('uid', '=', own).execute());
-      await expect(make()).rejects.toMatchObject(faults('tags.0.assets.0', 'tags.0.assets.1'));
+      await expect(make()).rejects.toMatchObject(invalidFields('tags.0.assets.0', 'tags.0.assets.1'));
       expect(await stored(group)).toEqual({});
     });
   });
 
   describe('organizations', () => {
-    it('creates tags of a group, on assets of any organization in it', async () => {
+    it('creates tags of a group with assets of any organization in it', async () => {
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
       const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
@@ -285,16 +285,16 @@ describe('Operation 8: create asset tags', () => {
         expect.objectContaining({ orgUid: group, entities: expect.arrayContaining([]) }),
       ]);
       expect(await stored(group)).toEqual({ shared: [own, theirs].sort() });
-      // Who reaches one organization reaches the group's tags, and still none of the other's assets.
+      // Access to one organization gives access to the group's tags, but not to the other's assets.
       expect((await create(tagged('mine', own), admin.token, group)).status).toBe(201);
       expectProblem(
         server,
         await create(tagged('not mine', theirs), admin.token, group),
-        faultAt(0, 'tags.0.entities.0.uid', theirs),
+        errorAt(0, 'tags.0.entities.0.uid', theirs),
       );
     });
 
-    it('404: unknown ones, and those out of reach, all the same', async () => {
+    it('returns the same 404 for unknown organizations and those that the caller cannot see', async () => {
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`group${other}`, [other])).uid;
       const errors = [];
@@ -306,12 +306,12 @@ describe('Operation 8: create asset tags', () => {
       expect(new Set(errors).size).toBe(1);
     });
 
-    it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
+    it.each(['ACME', '-', '_a', '%00', 'é'])('returns 400 for the organization uid %s', async (uid) => {
       expectSimpleError(await create({ tags: [{ name: 'x' }] }, admin.token, uid), 400);
     });
   });
 
-  it('tells some of very many unknown entities, more than a call can have arguments', async () => {
+  it('returns the first 1,000 of more unknown entities than a call can have arguments', async () => {
     const large = await startSibling(server, { maxTagPairs: 160_000, maxTagBatch: 1_000 });
     try {
       const staff = await createFixtures(large).user();
@@ -323,15 +323,15 @@ describe('Operation 8: create asset tags', () => {
         body: { tags },
       });
       expect(response.status).toBe(422);
-      const told = response.body.failedValidations as { failedValidation: unknown[] }[];
-      expect(told.flatMap(({ failedValidation }) => failedValidation)).toHaveLength(1_000);
+      const errors = response.body.failedValidations as { failedValidation: unknown[] }[];
+      expect(errors.flatMap(({ failedValidation }) => failedValidation)).toHaveLength(1_000);
     } finally {
       await large.close();
     }
   });
 
   describe('scopes', () => {
-    it.each(TAG_SCOPES)('%s is enough', async (scope) => {
+    it.each(TAG_SCOPES)('accepts a token with the scope %s', async (scope) => {
       const listing = (await world.assessment(organization)).uid;
       const asset = await newAsset();
       await world.list(listing, asset);
@@ -347,7 +347,7 @@ describe('Operation 8: create asset tags', () => {
       ['tag_lr', ['client', 'boss', 'any']],
       ['asset_lr', ['client', 'boss', 'any']],
       ['asset_client_lw', ['client', 'any']],
-    ] as const)('%s reaches the assets of the own listings', async (scope, writable) => {
+    ] as const)("allows the assets of the caller's listings with the scope %s", async (scope, writable) => {
       const listing = (await world.assessment(organization)).uid;
       const member = await world.user({ organization });
       const token = await scoped(member, scope);
@@ -357,14 +357,14 @@ describe('Operation 8: create asset tags', () => {
       for (const writableBy of ['client', 'boss', 'any'] as const) {
         const [asset, unlisted] = [await newAsset({ writableBy }), await newAsset({ writableBy })];
         await world.list(listing, asset);
-        const reached = (writable as readonly string[]).includes(writableBy);
+        const isAllowed = (writable as readonly string[]).includes(writableBy);
         const response = await create(tagged(`${scope} ${writableBy}`, asset), token);
-        expect(response.status).toBe(reached ? 201 : 422);
+        expect(response.status).toBe(isAllowed ? 201 : 422);
         expect((await create(tagged('unlisted', unlisted), token)).status).toBe(422);
       }
     });
 
-    it('403: a token without any', async () => {
+    it('returns 403 to a token without a sufficient scope', async () => {
       const response = await create({ tags: [{ name: 'x' }] }, await scoped(admin, 'api'));
       expectProblem(server, response, { area: 'tagging', status: 403, kind: 'forbidden' });
       expect(response.headers.get('www-authenticate')).toMatch(
@@ -372,7 +372,7 @@ describe('Operation 8: create asset tags', () => {
       );
     });
 
-    it('are narrowed to the writing ones where the configuration is strict', async () => {
+    it('accepts only write scopes in strict mode', async () => {
       const strict = await startSibling(server, { strictScopes: true });
       try {
         const other = createFixtures(strict);
@@ -391,9 +391,9 @@ describe('Operation 8: create asset tags', () => {
     });
   });
 
-  describe('what is refused', () => {
+  describe('Validation', () => {
     it.each(['not JSON', '[]', '"text"', 'null', ''])(
-      '400: the body %j is not a JSON object',
+      'returns 400 for the body %j, which is not a JSON object',
       async (raw) => {
         const headers = { 'content-type': 'application/json' };
         expectSimpleError(await server.request('POST', path(), { token: admin.token, raw, headers }), 400);
@@ -410,24 +410,24 @@ describe('Operation 8: create asset tags', () => {
       { tags: [{ name: 'x', entities: {} }] },
       { tags: [{ name: 'x', entities: ['x'] }] },
       { tags: [{ name: 'x', entities: [{ uid: 1 }] }] },
-    ])('400: a wrong type in %j', async (body) => {
+    ])('returns 400 for a wrong type in %j', async (body) => {
       expectSimpleError(await create(body), 400);
     });
 
-    it('422: without tags, or with none', async () => {
-      const fault = (message: string, rest = {}) => ({
+    it('returns 422 without tags and for an empty list', async () => {
+      const fieldError = (message: string, rest = {}) => ({
         ...invalid,
         failedValidation: [{ property: 'tags', message, ...rest }],
       });
-      expectProblem(server, await create({}), fault('is required'));
+      expectProblem(server, await create({}), fieldError('is required'));
       expectProblem(
         server,
         await create({ tags: [] }),
-        fault('must have at least one item', { value: '[]' }),
+        fieldError('must have at least one item', { value: '[]' }),
       );
     });
 
-    it('422: a tag without a name, and an entity without a uid', async () => {
+    it('returns 422 for a tag without a name and for an entity without a uid', async () => {
       const response = await create({ tags: [{ name: 'x', entities: [{}] }, {}] });
       expectProblem(server, response, {
         ...invalid,
@@ -438,7 +438,7 @@ describe('Operation 8: create asset tags', () => {
       });
     });
 
-    it('takes the largest batch', async () => {
+    it('accepts the largest batch', async () => {
       const uids = await Promise.all(Array.from({ length: 20 }, () => newAsset()));
       const tags = uids.map((_, index) => ({ name: `tag ${index}`, entities: uids.map((uid) => ({ uid })) }));
       const response = await create({ tags });
@@ -449,7 +449,7 @@ describe('Operation 8: create asset tags', () => {
     it.each([
       ['tags', { tags: Array.from({ length: 21 }, () => ({})) }],
       ['entities', { tags: [{ name: '' }, { name: 'x', entities: Array.from({ length: 21 }, () => ({})) }] }],
-    ])('413: one item more in %s than the largest batch', async (_name, body) => {
+    ])('returns 413 for one item more in %s than the largest batch', async (_name, body) => {
       expectProblem(server, await create(body), {
         area: 'tagging',
         status: 413,

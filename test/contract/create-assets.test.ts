@@ -37,7 +37,7 @@ const expectRefused = (response: Awaited<ReturnType<typeof create>>, property: s
   });
 
 describe('Operation 74: create assets', () => {
-  it('creates one, says where it is, and can be asked for it', async () => {
+  it('creates one asset, returns its Location, and can be read there', async () => {
     const response = await create(host('192.0.2.10'));
     expect(response.status).toBe(201);
     expect(response.body).toEqual({
@@ -79,7 +79,7 @@ describe('Operation 74: create assets', () => {
     });
   });
 
-  it('creates with all that it takes, and lists it', async () => {
+  it('creates an asset with every property, and lists it', async () => {
     const listing = await world.assessment(organization);
     const body = {
       organizationUid: organization,
@@ -104,7 +104,7 @@ describe('Operation 74: create assets', () => {
     expect(actions).toEqual(['asset.create', 'listing.update']);
   });
 
-  it('takes null for what is absent', async () => {
+  it('treats null as absent', async () => {
     const response = await create(
       host('192.0.2.1', {
         name: null,
@@ -131,7 +131,7 @@ describe('Operation 74: create assets', () => {
     ['webapp', 'http://EXAMPLE.com', 'http://example.com/'],
     ['webapp', 'https://example.com:8443/a/../b', 'https://example.com:8443/b'],
     ['webapp', 'http://[2001:DB8::1]:80/ä', 'http://[2001:db8::1]/%C3%A4'],
-  ])('brings a %s at %j into the form %j', async (assetType, location, form) => {
+  ])('normalizes the location of a %s from %j to %j', async (assetType, location, form) => {
     const { body } = await create({ organizationUid: organization, assetType, location });
     expect(body.location).toBe(form);
     const again = await create({ organizationUid: organization, assetType, location: form });
@@ -158,11 +158,11 @@ describe('Operation 74: create assets', () => {
     ['webapp', 'https://user@example.com/'],
     ['webapp', 'https://:secret@example.com/'],
     ['webapp', `https://example.com/${'ä'.repeat(700)}`],
-  ])('refuses a %s at %j', async (assetType, location) => {
+  ])('rejects a %s at %j', async (assetType, location) => {
     expectRefused(await create({ organizationUid: organization, assetType, location }), 'location');
   });
 
-  it('takes the name of anything else for its location, and wants one', async () => {
+  it('uses the name of other assets as their location, and requires it', async () => {
     const body = { organizationUid: organization, assetType: 'network', name: ' Office ' };
     expect((await create(body)).body).toMatchObject({ name: 'Office', location: 'Office' });
     expect((await create({ ...body, assetType: 'mobileapp', location: 'Office' })).status).toBe(201);
@@ -182,11 +182,11 @@ describe('Operation 74: create assets', () => {
     ['organizationUid', 'nosuch'],
     ['organizationUid', 'NO'],
     ['listingUid', 'nosuch'],
-  ])('refuses a bad %s', async (property, value) => {
+  ])('rejects an invalid %s', async (property, value) => {
     expectRefused(await create({ ...host('192.0.2.1'), [property]: value }), property);
   });
 
-  it('refuses a location that the organization has, and no other', async () => {
+  it('rejects a location that the organization has, and accepts one of another organization', async () => {
     expect((await create(host('192.0.2.1'))).status).toBe(201);
     expectProblem(server, await create(host('192.0.2.1')), {
       area: 'asset',
@@ -199,7 +199,7 @@ describe('Operation 74: create assets', () => {
     expect((await create({ ...host('192.0.2.1'), organizationUid: other }, staff.token)).status).toBe(201);
   });
 
-  it('is found again by a scan', async () => {
+  it('stores the address as scans look it up', async () => {
     const { body } = await create(host('2001:DB8::9'));
     const rows = await server.context.db.read
       .selectFrom('assets')
@@ -211,8 +211,8 @@ describe('Operation 74: create assets', () => {
     ]);
   });
 
-  describe('of an array', () => {
-    it('creates all in its order', async () => {
+  describe('Arrays', () => {
+    it('creates all assets in request order', async () => {
       const locations = Array.from({ length: 1_000 }, (_, index) => `10.0.${index >> 8}.${index % 256}`);
       const response = await create(locations.map((location) => host(location)));
       expect(response.status).toBe(201);
@@ -221,7 +221,7 @@ describe('Operation 74: create assets', () => {
       expect(response.headers.get('location')).toBeNull();
     });
 
-    it('creates none when one is wrong, and says which', async () => {
+    it('creates none if one is invalid, and returns its index', async () => {
       const bodies = [host('192.0.2.1'), host('no host'), host('192.0.2.3', { criticality: 'High' })];
       expectProblem(server, await create(bodies), {
         area: 'asset',
@@ -252,7 +252,7 @@ describe('Operation 74: create assets', () => {
       expect(list.body).toEqual([]);
     });
 
-    it('refuses two at one location, however they are written', async () => {
+    it('rejects duplicate locations in any notation', async () => {
       const response = await create([host('mail.example'), host('192.0.2.1'), host('MAIL.example.')]);
       expectProblem(server, response, {
         area: 'asset',
@@ -273,7 +273,7 @@ describe('Operation 74: create assets', () => {
       expect((await create(host('192.0.2.2'))).status).toBe(201);
     });
 
-    it('says by index which organization or listing is out of reach', async () => {
+    it('returns the index of organizations and listings that the caller cannot see', async () => {
       const other = (await world.organization()).uid;
       const listing = await world.assessment(other);
       const response = await create([
@@ -287,7 +287,7 @@ describe('Operation 74: create assets', () => {
       ]);
     });
 
-    it('takes 1 to 1,000 objects', async () => {
+    it('accepts 1 to 1,000 assets', async () => {
       expect((await create([])).status).toBe(422);
       expect((await create([1])).status).toBe(400);
       expectProblem(server, await create(Array.from({ length: 1_001 }, () => ({}))), {
@@ -300,10 +300,10 @@ describe('Operation 74: create assets', () => {
     });
   });
 
-  describe('who may', () => {
+  describe('Access', () => {
     const scoped = async ({ id }: TestUser, ...scopes: string[]) => (await world.token(id, { scopes })).token;
 
-    it('a token with listing scopes alone, in a listing that it reaches', async () => {
+    it('requires a visible listing from tokens with listing scopes only', async () => {
       const member = await world.user({ organization });
       const listing = await world.assessment(organization);
       const closed = await world.assessment(organization);
@@ -316,7 +316,7 @@ describe('Operation 74: create assets', () => {
       expect(response.body.listings).toHaveLength(1);
     });
 
-    it('whoever can still write it', async () => {
+    it('requires write access to the created asset', async () => {
       expectRefused(await create(host('192.0.2.1', { writableBy: 'boss' })), 'writableBy');
       expect((await create(host('192.0.2.1', { writableBy: 'client' }))).status).toBe(201);
       const staff = await world.user();
@@ -327,7 +327,7 @@ describe('Operation 74: create assets', () => {
     });
   });
 
-  it('creates once for a key', async () => {
+  it('creates once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'one' };
     const first = await create([host('192.0.2.1')], admin.token, headers);
     const again = await create([host('192.0.2.1')], admin.token, headers);
@@ -337,7 +337,7 @@ describe('Operation 74: create assets', () => {
     expect((await create([host('192.0.2.2')], admin.token, headers)).status).toBe(422);
   });
 
-  it('lets one of two at the same location through', async () => {
+  it('accepts one of concurrent requests for the same location', async () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => create([host('192.0.2.1'), host('192.0.2.2')])),
     );

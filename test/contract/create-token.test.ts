@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const create = (body: object, token = user.token, headers = {}) =>
   server.request('POST', '/v1/tokens', { token, body, headers });
-/** A token that may do little, from few places, and not for long. */
+/** A token with few scopes, a few addresses and a short lifetime. */
 const confined = () =>
   world.token(user.id, {
     scopes: ['api', 'tag_lr'],
@@ -29,7 +29,7 @@ const confined = () =>
   });
 
 describe('Operation 58: create a token', () => {
-  it('answers 201 with the token, this once, which is as the credential that asks unless told', async () => {
+  it('returns 201 with the token, shown once, with the limits of the credential that creates it', async () => {
     const { token } = await confined();
     const response = await create({ name: ' deployment ' }, token);
     expect([response.status, response.headers.get('location'), response.body]).toEqual([
@@ -57,7 +57,7 @@ describe('Operation 58: create a token', () => {
     expect(JSON.stringify(stored)).not.toContain(response.body.token);
   });
 
-  it('gives less where less is asked for', async () => {
+  it('creates a token with narrower limits', async () => {
     const { token } = await confined();
     const { status, body } = await create(
       {
@@ -82,15 +82,15 @@ describe('Operation 58: create a token', () => {
     [{ allowed_addresses: ['10.0.0.0/7'] }],
     [{ allowed_addresses: ['127.0.0.1', '192.0.2.1'] }],
     [{ expires_at: iso(NOW + HOUR + 1) }],
-  ])('answers 403 for more than the credential that asks has: %j', async (more) => {
+  ])('returns 403 for more than the creating credential has: %j', async (more) => {
     const { token } = await confined();
     expect((await create({ name: 'more', ...more }, token)).status).toBe(403);
-    // What is wrong in itself is told first.
+    // Validation comes first.
     const { status } = await create({ name: 'more', ...more, scopes: ['none'] }, token);
     expect(status).toBe(422);
   });
 
-  it('lets a credential without bounds set any, and takes null and no scopes as absent', async () => {
+  it('lets a credential without limits set any, and treats null and empty scopes as absent', async () => {
     const { status, body } = await create({
       name: 'any',
       scopes: [],
@@ -111,7 +111,7 @@ describe('Operation 58: create a token', () => {
     [{ expires_at: 'tomorrow' }, 'expires_at'],
     [{ name: ' ' }, 'name'],
     [{ name: null }, 'name'],
-  ])('answers 422 for %j', async (wrong, property) => {
+  ])('returns 422 for %j', async (wrong, property) => {
     const response = await create({ name: 'wrong', ...wrong });
     expect([response.status, response.text]).toEqual([
       422,
@@ -119,7 +119,7 @@ describe('Operation 58: create a token', () => {
     ]);
   });
 
-  it('lets an account have 100 that are good', async () => {
+  it('limits an account to 100 valid tokens', async () => {
     const { db } = server.context;
     const rows = Array.from({ length: 98 }, (_nothing, index) => ({
       id: `many-${user.id}-${index}`,
@@ -138,18 +138,18 @@ describe('Operation 58: create a token', () => {
     expect((await create({ name: 'again' })).status).toBe(201);
   });
 
-  it('is done once; a repeat is a 409, as the token is kept nowhere', async () => {
+  it('creates once per idempotency key, and returns 409 to a repeat, as the token is not stored', async () => {
     const headers = { 'idempotency-key': `token-${user.id}` };
     const first = await create({ name: 'once' }, user.token, headers);
     const second = await create({ name: 'once' }, user.token, headers);
     expect([first.status, second.status, second.text.includes(first.body.token)]).toEqual([201, 409, false]);
-    const kept = await server.context.db.read.selectFrom('idempotency_keys').selectAll().execute();
-    expect(JSON.stringify(kept)).not.toContain(first.body.token);
+    const storedKeys = await server.context.db.read.selectFrom('idempotency_keys').selectAll().execute();
+    expect(JSON.stringify(storedKeys)).not.toContain(first.body.token);
     const { body } = await server.request('GET', '/v1/tokens', { token: user.token });
     expect(body).toHaveLength(2);
   });
 
-  it('is recorded without the secret', async () => {
+  it('records the token without its secret', async () => {
     const response = await create({ name: 'recorded', allowed_addresses: ['127.0.0.1'] });
     const [event, ...more] = (await world.auditEvents()).filter(
       ({ request_id }) => request_id === response.headers.get('x-request-id'),

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const remove = (id: number | string, token = admin.token, headers: Record<string, string> = {}) =>
   server.request('DELETE', `/v1/assessment_tags/${id}`, { token, headers });
-const stands = async (id: number) =>
+const exists = async (id: number) =>
   (await server.context.db.read.selectFrom('assessment_tags').select('id').where('id', '=', id).execute())
     .length === 1;
 const taggings = async (id: number) =>
@@ -37,23 +37,27 @@ const taggings = async (id: number) =>
       .execute()
   ).length;
 
-describe('Operation 35 deleteAssessmentTag', () => {
-  it('answers 204, and takes the tag off its assessment; a second time it is not there', async () => {
+describe('Operation 35: delete an assessment tag', () => {
+  it('returns 204 and removes the tag from its assessment, then 404', async () => {
     const tag = await world.assessmentTag(assessment.uid);
-    const kept = await world.assessmentTag(assessment.uid);
+    const remaining = await world.assessmentTag(assessment.uid);
     expect(await taggings(tag.id)).toBe(1);
     const response = await remove(tag.id);
     expect([response.status, response.text]).toEqual([204, '']);
-    expect([await stands(tag.id), await taggings(tag.id), await taggings(kept.id)]).toEqual([false, 0, 1]);
+    expect([await exists(tag.id), await taggings(tag.id), await taggings(remaining.id)]).toEqual([
+      false,
+      0,
+      1,
+    ]);
     expectProblem(server, await remove(tag.id), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it('is for staff as well', async () => {
+  it('allows staff', async () => {
     const tag = await world.assessmentTag(assessment.uid);
     expect((await remove(tag.id, (await world.user()).token)).status).toBe(204);
   });
 
-  it('403 to a user of the organization who is no admin, whatever version they name', async () => {
+  it('returns 403 to users of the organization who are not admins, regardless of If-Match', async () => {
     const tag = await world.assessmentTag(assessment.uid);
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment.uid, member.id);
@@ -61,10 +65,10 @@ describe('Operation 35 deleteAssessmentTag', () => {
       const response = await remove(tag.id, member.token, headers);
       expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
     }
-    expect(await stands(tag.id)).toBe(true);
+    expect(await exists(tag.id)).toBe(true);
   });
 
-  it('404 for a tag of another organization, and for an unknown one, whatever version is named', async () => {
+  it('returns 404 for tags of other organizations and unknown tags, regardless of If-Match', async () => {
     const theirs = await world.assessment((await world.organization()).uid);
     const tag = await world.assessmentTag(theirs.uid);
     const member = await world.user({ organization: organization.uid });
@@ -75,14 +79,14 @@ describe('Operation 35 deleteAssessmentTag', () => {
         expectProblem(server, response, { area: 'v1', status: 404, kind: 'not-found' });
       }
     }
-    expect(await stands(tag.id)).toBe(true);
+    expect(await exists(tag.id)).toBe(true);
   });
 
-  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the malformed id %s', async (id) => {
     expectProblem(server, await remove(id), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it('412 when the tag has another version than is named, and deletes one that has it', async () => {
+  it('returns 412 for a stale version, and deletes the current one', async () => {
     const created = await server.request('POST', '/v1/assessment_tags', {
       token: admin.token,
       body: { name: 'old', assessment_id: assessment.uid },
@@ -94,13 +98,13 @@ describe('Operation 35 deleteAssessmentTag', () => {
     });
     const stale = await remove(id, admin.token, { 'if-match': created.headers.get('etag') ?? '' });
     expectProblem(server, stale, { area: 'v1', status: 412, kind: 'precondition-failed' });
-    expect(await stands(id)).toBe(true);
+    expect(await exists(id)).toBe(true);
     expect((await remove(id, admin.token, { 'if-match': renamed.headers.get('etag') ?? '' })).status).toBe(
       204,
     );
   });
 
-  it('writes what stood there to the audit log', async () => {
+  it('records the previous values in the audit log', async () => {
     const tag = await world.assessmentTag(assessment.uid, 'Old');
     const response = await remove(tag.id);
     const events = (await world.auditEvents()).filter((event) => event.action === 'assessment-tag.delete');

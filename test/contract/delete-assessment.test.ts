@@ -28,7 +28,7 @@ const remove = (token = admin.token, headers: Record<string, string> = {}) =>
 const get = () => server.request('GET', `/v1/assessments/${uid}`, { token: admin.token });
 
 describe('Operation 84: delete an assessment', () => {
-  it('204, with its tags, accesses and listed assets, which stay themselves', async () => {
+  it('returns 204 and deletes its tags, accesses and listed assets, but not what they refer to', async () => {
     const tag = await world.assessmentTag(uid);
     const asset = await world.asset({ organization });
     await world.list(uid, asset.uid);
@@ -57,7 +57,7 @@ describe('Operation 84: delete an assessment', () => {
     expect((await remove()).status).toBe(404);
   });
 
-  it('is counted no more: by the organization, by its group, and by its tags', async () => {
+  it('updates the counters of the organization, its group and its tags', async () => {
     const group = await world.group(organization);
     const { uid: grouped } = await world.assessment(organization, undefined, group.id);
     const tag = await world.assessmentTag(grouped);
@@ -74,7 +74,7 @@ describe('Operation 84: delete an assessment', () => {
     expect(await counts()).toEqual([1, 0, 0]);
   });
 
-  it('409 while it has a vulnerability, closed or not, or a testing session', async () => {
+  it('returns 409 while it has a vulnerability, open or closed, or a testing session', async () => {
     const used = await world.assessment(organization);
     await world.vulnerability(uid, { statusId: 5 });
     await world.testingSession(used.uid, admin.id, 0, 1);
@@ -85,7 +85,7 @@ describe('Operation 84: delete an assessment', () => {
     expect((await get()).status).toBe(200);
   });
 
-  it('412 for another version, before 409', async () => {
+  it('returns 412 for a stale version before 409', async () => {
     await world.vulnerability(uid);
     expectProblem(server, await remove(admin.token, { 'if-match': '"9.x"' }), {
       area: 'v1',
@@ -94,23 +94,23 @@ describe('Operation 84: delete an assessment', () => {
     });
   });
 
-  it('is for admins and staff: 403 with access, 404 without', async () => {
+  it('allows admins and staff, and returns 403 to users with access, 404 to others', async () => {
     expectProblem(server, await remove(member.token), { area: 'v1', status: 403, kind: 'forbidden' });
     const outsider = await world.user({ organization });
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-    for (const { token } of [outsider, stranger]) expect((await remove(token)).status).toBe(404);
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, foreignAdmin]) expect((await remove(token)).status).toBe(404);
     expect((await remove((await world.user()).token)).status).toBe(204);
   });
 
-  it('beside a vulnerability that is made at the same time, one of both comes first', async () => {
+  it('serializes with the creation of a vulnerability in the assessment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { uid: one } = await world.assessment(organization);
-      const [removed, made] = await Promise.allSettled([
+      const [removed, created] = await Promise.allSettled([
         server.request('DELETE', `/v1/assessments/${one}`, { token: admin.token }),
         world.vulnerability(one),
       ]);
       const status = removed.status === 'fulfilled' ? removed.value.status : 0;
-      expect([status, made.status]).toEqual(status === 204 ? [204, 'rejected'] : [409, 'fulfilled']);
+      expect([status, created.status]).toEqual(status === 204 ? [204, 'rejected'] : [409, 'fulfilled']);
     }
   });
 });

@@ -17,7 +17,7 @@ let organization: { id: number; uid: string };
 let assessment: { id: number; uid: string };
 let admin: TestUser;
 const following = new Set<ClientRequest>();
-/** By which the clock of the server is ahead, in ms. */
+/** How far the server's clock is ahead, in ms. */
 let ahead = 0;
 
 beforeAll(async () => {
@@ -37,16 +37,16 @@ beforeEach(async () => {
 });
 
 const pathOf = (id: number) => `/v1/imports/${id}/events`;
-/** Over a connection of its own, which the server need not keep open for another request. */
+/** Uses a connection of its own, so that the server need not keep it open for another request. */
 async function follow(id: number, headers: Record<string, string> = {}, { token } = admin, method = 'GET') {
-  const asked = request(server.origin + pathOf(id), {
+  const clientRequest = request(server.origin + pathOf(id), {
     method,
     agent: false,
     headers: { authorization: `Bearer ${token}`, ...headers },
   });
-  asked.on('error', () => undefined).end();
-  following.add(asked);
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  clientRequest.on('error', () => undefined).end();
+  following.add(clientRequest);
+  const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
   response.on('error', () => undefined).setEncoding('utf8');
   return {
     status: response.statusCode,
@@ -58,7 +58,7 @@ const leave = () => {
   for (const asked of following) asked.destroy();
   following.clear();
 };
-/** The events of a stream, each with its fields. */
+/** Parses the events of a stream into their fields. */
 const eventsIn = (text: string) =>
   text
     .split('\n\n')
@@ -66,7 +66,7 @@ const eventsIn = (text: string) =>
     .map((event) => Object.fromEntries(event.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))));
 
 describe('Operation 68: follow an import', () => {
-  it('tells how far it is until its end, each with the import as it is then', async () => {
+  it('sends the import with each event until it ends', async () => {
     const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(80))));
     const { id } = started.body;
     const response = await follow(id);
@@ -86,7 +86,7 @@ describe('Operation 68: follow an import', () => {
     expect(JSON.parse(last?.['data'] as string)).toEqual(body);
   });
 
-  it('tells of one that has ended its end at once, and 204 to who has had that', async () => {
+  it('sends the end event of a finished import immediately, and returns 204 to a client that has received it', async () => {
     const id = await insertImport(server, {
       organizationId: organization.id,
       state: 'cancelled',
@@ -107,24 +107,24 @@ describe('Operation 68: follow an import', () => {
     ]);
   });
 
-  it('is for whoever has access to its assessment, and without one for admins', async () => {
+  it('allows users with access to the assessment, and admins if there is none', async () => {
     const member = await world.user({ organization: organization.uid });
     const ended = { organizationId: organization.id, state: 'failed', finishedAt: 1 } as const;
-    const [without, within] = [
+    const [without, inAssessment] = [
       await insertImport(server, ended),
       await insertImport(server, { ...ended, assessmentId: assessment.id }),
     ];
     const statuses = async () => [
       (await follow(without, {}, member)).status,
-      (await follow(within, {}, member)).status,
-      (await server.request('GET', `/v1/imports/${within}`, { token: member.token })).status,
+      (await follow(inAssessment, {}, member)).status,
+      (await server.request('GET', `/v1/imports/${inAssessment}`, { token: member.token })).status,
     ];
     expect(await statuses()).toEqual([404, 404, 404]);
     await world.access(assessment.uid, member.id);
     expect(await statuses()).toEqual([404, 200, 200]);
   });
 
-  it('counts as a download: four at once, and the fifth is a 429 until one ends', async () => {
+  it('counts as a download: returns 429 to a fifth concurrent stream', async () => {
     const id = await insertImport(server, { organizationId: organization.id });
     const open = await Promise.all([follow(id), follow(id), follow(id), follow(id)]);
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -134,7 +134,7 @@ describe('Operation 68: follow an import', () => {
     await expect.poll(async () => (await follow(id)).status).toBe(200);
   });
 
-  it('ends when the server closes, and with it a connection that its client would keep', async () => {
+  it('ends when the server shuts down, and closes keep-alive connections', async () => {
     const closing = await startTestServer();
     const its = createFixtures(closing);
     const { id: organizationId, uid } = await its.organization();
@@ -148,25 +148,25 @@ describe('Operation 68: follow an import', () => {
   });
 });
 
-describe('A stream of events', () => {
-  /** Over a connection of its own; `ended` is after how many ms. */
+describe('Event streams', () => {
+  /** Uses a connection of its own; `ended` resolves with the duration in ms. */
   const lasting = async (token: string, id: number) => {
-    const asked = request(server.origin + pathOf(id), {
+    const clientRequest = request(server.origin + pathOf(id), {
       agent: false,
       headers: { authorization: `Bearer ${token}` },
     });
-    asked.on('error', () => undefined).end();
-    following.add(asked);
-    const [response] = (await once(asked, 'response')) as [IncomingMessage];
-    const begun = performance.now();
+    clientRequest.on('error', () => undefined).end();
+    following.add(clientRequest);
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
+    const started = performance.now();
     response.on('error', () => undefined).resume();
     const ended = new Promise<number>((resolve) =>
-      response.once('close', () => resolve(performance.now() - begun)),
+      response.once('close', () => resolve(performance.now() - started)),
     );
     return { status: response.statusCode, response, ended };
   };
 
-  it('ends within 15 seconds of its credential, and of what its account may, whatever ended it', async () => {
+  it('end within 15 seconds after the credential or the account loses access', async () => {
     const id = await insertImport(server, { organizationId: organization.id });
     const { clock } = server.context;
     const person = () => world.user({ organization: organization.uid, admin: true });
@@ -206,10 +206,10 @@ describe('A stream of events', () => {
   });
 });
 
-describe('The events of an import', () => {
+describe('Events of an import', () => {
   const viewOf = async (id: number) => readImport(server.context.db.read, operatorCaller(''), id);
   const first = async (lastEventId: string | undefined, heartbeatInterval: number, views: ImportView[]) => {
-    const told: string[] = [];
+    const messages: string[] = [];
     const events = streamImportEvents({
       read: async () => {
         const view = views.shift();
@@ -221,11 +221,11 @@ describe('The events of an import', () => {
       pollInterval: 1,
       heartbeatInterval,
     });
-    for await (const event of events) told.push(event);
-    return told;
+    for await (const event of events) messages.push(event);
+    return messages;
   };
 
-  it('are told when something changed, and not again to who has had them', async () => {
+  it('are sent on changes, and not again after the Last-Event-ID', async () => {
     const view = await viewOf(await insertImport(server, { organizationId: organization.id }));
     const later: ImportView = { ...view, state: 'running' };
     const [one, two, ...more] = await first(undefined, 60_000, [view, view, later, later]);
@@ -234,9 +234,9 @@ describe('The events of an import', () => {
     expect(await first(had, 60_000, [view, view, later])).toEqual([two]);
   });
 
-  it('are followed by a comment where there are none for long, and end out of reach', async () => {
+  it('are replaced by comments while nothing changes', async () => {
     const view = await viewOf(await insertImport(server, { organizationId: organization.id }));
-    const told = await first(undefined, 0, [view, view, view]);
-    expect(told.slice(1)).toEqual([': still running\n\n', ': still running\n\n']);
+    const messages = await first(undefined, 0, [view, view, view]);
+    expect(messages.slice(1)).toEqual([': still running\n\n', ': still running\n\n']);
   });
 });

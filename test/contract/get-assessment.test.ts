@@ -32,7 +32,7 @@ const get = (token = member.token, headers: Record<string, string> = {}, id = ui
   server.request('GET', `/v1/assessments/${id}`, { token, headers });
 
 describe('Operation 37: get an assessment', () => {
-  it('answers 200 with every field', async () => {
+  it('returns 200 with every field', async () => {
     const tag = await world.assessmentTag(uid, 'external');
     for (const statusId of [1, 4, 5, 9]) await world.vulnerability(uid, { statusId });
     const asset = await world.asset({ organization });
@@ -62,9 +62,9 @@ describe('Operation 37: get an assessment', () => {
     });
   });
 
-  it('has an ETag whose version moves with what can be set, a new tag of operation 3 as well, and not with counts', async () => {
-    const versionOf = (answer: Awaited<ReturnType<typeof get>>) =>
-      /^"(\d+)\./.exec(answer.headers.get('etag') ?? '')?.[1];
+  it('has an ETag whose version changes with fields and tags, also those of operation 3, and not with counts', async () => {
+    const versionOf = (response: Awaited<ReturnType<typeof get>>) =>
+      /^"(\d+)\./.exec(response.headers.get('etag') ?? '')?.[1];
     const first = await get();
     const etag = first.headers.get('etag') ?? '';
     expect((await get(member.token, { 'if-none-match': etag })).status).toBe(304);
@@ -82,16 +82,16 @@ describe('Operation 37: get an assessment', () => {
     expect(after.body.updated_at).toBe('2026-11-21T10:30:01.000Z');
   });
 
-  it('is read by admins and staff too', async () => {
+  it('allows admins and staff', async () => {
     for (const { token } of [admin, await world.user()]) expect((await get(token)).status).toBe(200);
   });
 
-  it('404 to who has no access, also a member of its group, and for what is not there', async () => {
+  it('returns 404 to users without access, including members of its group, and for unknown assessments', async () => {
     const outsider = await world.user({ organization });
     const { body } = await get(admin.token);
     await world.member(body.assessment_group_id, outsider.uid, 'rbac_group_admin');
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-    for (const { token } of [outsider, stranger])
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, foreignAdmin])
       expectProblem(server, await get(token), { area: 'v1', status: 404, kind: 'not-found' });
     for (const id of ['none', 'UPPER', 'x'.repeat(51), '%00', 'a%2Fb'])
       expectProblem(server, await get(admin.token, {}, id), { area: 'v1', status: 404, kind: 'not-found' });
@@ -99,7 +99,7 @@ describe('Operation 37: get an assessment', () => {
 });
 
 describe('Operation 36: list assessments', () => {
-  it('has what one has access to, with the fields of 37', async () => {
+  it('returns the accessible assessments with the fields of operation 37', async () => {
     const other = await world.assessment(organization);
     await world.organization('elsewhere36').catch(() => undefined);
     const list = async (token: string) =>

@@ -44,7 +44,8 @@ const portOf = (number: number, more: Partial<Port> = {}): Port => ({
   last_seen: LAST_SEEN,
   ...more,
 });
-const put = (ports: Port[], asset = host.id) => server.context.db.write((tx) => putPorts(tx, asset, ports));
+const storePorts = (ports: Port[], asset = host.id) =>
+  server.context.db.write((tx) => putPorts(tx, asset, ports));
 const portsOf = (response: TestResponse): Record<string, unknown>[] => response.body.data.attributes.ports;
 const namesOf = (response: TestResponse) =>
   portsOf(response).map(({ number, protocol }) => `${number}/${protocol}`);
@@ -62,8 +63,8 @@ function expectError(response: TestResponse, status: number, source: string): vo
 }
 
 describe('Operation 14: get ports of a host asset', () => {
-  it('answers with exactly the envelope of the specification', async () => {
-    await put([
+  it('returns exactly the envelope of the specification', async () => {
+    await storePorts([
       portOf(443, {
         service_name: 'https',
         service_banner: 'nginx "1.24"\n\u2028',
@@ -123,8 +124,8 @@ describe('Operation 14: get ports of a host asset', () => {
     ['', ['1/tcp']],
     ['?observed_state=open', ['1/tcp']],
     ['?observed_state=closed', ['2/tcp']],
-  ])('lists the ports of %s, and never those in another state', async (query, names) => {
-    await put([
+  ])('lists the ports for the query "%s", and omits other states', async (query, names) => {
+    await storePorts([
       portOf(1),
       portOf(2, { observed_state: 'closed' }),
       portOf(3, { observed_state: 'filtered' }),
@@ -136,7 +137,7 @@ describe('Operation 14: get ports of a host asset', () => {
     expect(response.body.meta.total).toBe(1);
   });
 
-  describe('on a host with many ports', () => {
+  describe('Sorting and pagination', () => {
     let all: Port[];
     // Code points: U+FF5E is less than U+1F512, though its UTF-16 code unit is greater.
     const texts = [
@@ -160,7 +161,7 @@ describe('Operation 14: get ports of a host asset', () => {
       return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? -1);
     };
     const byPort = (a: Port, b: Port) => a.number - b.number || compareText(a.protocol, b.protocol);
-    /** What the specification and docs/decided.md says, worked out without a database. */
+    /** Computes the result of the specification and docs/decided.md without a database. */
     const expected = (field: 'number' | 'service_name' | 'service_banner', direction: number) =>
       all.toSorted((a, b) => {
         if (field === 'number') return direction * (a.number - b.number) || byPort(a, b);
@@ -173,7 +174,7 @@ describe('Operation 14: get ports of a host asset', () => {
     beforeEach(async () => {
       all = [];
       for (let i = 0; i < 12; i += 1) {
-        // A number has one, two or three protocols.
+        // Each number has one, two or three protocols.
         const protocols = ['udp', 'tcp', 'sctp'].slice(i % 3);
         for (const protocol of protocols) {
           const text = texts[(all.length * 5) % texts.length] as string | null;
@@ -181,10 +182,14 @@ describe('Operation 14: get ports of a host asset', () => {
           all.push(portOf(9 + i * 111, { protocol, service_name: text, service_banner: banner }));
         }
       }
-      await put([...all, portOf(7, { observed_state: 'closed' }), portOf(8, { observed_state: 'filtered' })]);
+      await storePorts([
+        ...all,
+        portOf(7, { observed_state: 'closed' }),
+        portOf(8, { observed_state: 'filtered' }),
+      ]);
       // Another host with the same ports.
       const other = await world.asset({ organization, type: 'host' });
-      await put(all, other.id);
+      await storePorts(all, other.id);
     });
 
     const combinations = (['number', 'service_name', 'service_banner'] as const).flatMap((orderBy) =>
@@ -219,7 +224,7 @@ describe('Operation 14: get ports of a host asset', () => {
       },
     );
 
-    it('orders by number, ascending, unless told otherwise', async () => {
+    it('sorts by number in ascending order by default', async () => {
       const names = expected('number', 1).map((port) => `${port.number}/${port.protocol}`);
       expect(namesOf(await read())).toEqual(names);
       expect(namesOf(await read('?order_direction=DESC'))).toEqual(
@@ -227,31 +232,31 @@ describe('Operation 14: get ports of a host asset', () => {
       );
     });
 
-    it('has 100 ports a page unless told otherwise', async () => {
-      await put(Array.from({ length: 101 }, (_, i) => portOf(20_000 + i)));
+    it('returns 100 ports per page by default', async () => {
+      await storePorts(Array.from({ length: 101 }, (_, i) => portOf(20_000 + i)));
       const response = await read();
       expect(portsOf(response)).toHaveLength(100);
       expect(response.body.meta).toMatchObject({ per_page: 100, total_pages: 2 });
     });
 
-    it('leads back from a page far past the end', async () => {
+    it('links from a page far past the end to the last page', async () => {
       const response = await read('?page=9007199254740993&per_page=10');
       expect(response.status).toBe(200);
       expect(portsOf(response)).toEqual([]);
       expect(response.body.links).toEqual({ prev: linkTo('per_page=10&page=3') });
     });
 
-    it('takes a limit that is larger than any host', async () => {
+    it('accepts a limit larger than any host', async () => {
       const response = await read('?limit=99999999999999999999&per_page=1000');
       expect(portsOf(response)).toHaveLength(all.length);
     });
   });
 
-  it('counts what the latest observations say', async () => {
-    await put([portOf(1), portOf(2), portOf(3)]);
-    await put([
+  it('counts by the latest observations', async () => {
+    await storePorts([portOf(1), portOf(2), portOf(3)]);
+    await storePorts([
       portOf(2, { observed_state: 'closed', first_seen: FIRST_SEEN - 5, last_seen: LAST_SEEN + 1 }),
-      // Older than what is known.
+      // Older than the stored observation.
       portOf(3, {
         observed_state: 'closed',
         first_seen: FIRST_SEEN - 2,
@@ -273,10 +278,10 @@ describe('Operation 14: get ports of a host asset', () => {
   });
 
   it.each(['webapp', 'network', 'cloudaccount', 'mobileapp'] as const)(
-    'has no ports for a %s',
+    'returns no ports for a %s',
     async (type) => {
       const asset = await world.asset({ organization, type });
-      await put([portOf(1)], asset.id);
+      await storePorts([portOf(1)], asset.id);
       const response = await read('', admin.token, asset.uid);
       expect(response.status).toBe(200);
       expect(response.body.data.attributes).toEqual({ asset_uid: asset.uid, ports: [] });
@@ -284,15 +289,15 @@ describe('Operation 14: get ports of a host asset', () => {
     },
   );
 
-  it('keeps unknown parameters in the links, and ignores them', async () => {
-    await put([portOf(1), portOf(2)]);
+  it('ignores unknown parameters and keeps them in links', async () => {
+    await storePorts([portOf(1), portOf(2)]);
     const response = await read('?per_page=1&scan=x%2Fy');
     expect(response.body.links).toEqual({ next: linkTo('per_page=1&scan=x%2Fy&page=2') });
   });
 
-  describe('who may read', () => {
-    it('a user with access to an assessment that lists the asset', async () => {
-      await put([portOf(80)]);
+  describe('Access', () => {
+    it('allows users with access to an assessment that lists the asset', async () => {
+      await storePorts([portOf(80)]);
       const { uid: assessment } = await world.assessment(organization);
       const { uid: elsewhere } = await world.assessment(organization);
       const user = await world.user({ organization });
@@ -304,12 +309,12 @@ describe('Operation 14: get ports of a host asset', () => {
       expect(namesOf(await read('', user.token))).toEqual(['80/tcp']);
     });
 
-    it('staff', async () => {
-      await put([portOf(80)]);
+    it('allows staff', async () => {
+      await storePorts([portOf(80)]);
       expect(namesOf(await read('', (await world.user()).token))).toEqual(['80/tcp']);
     });
 
-    it('no one of another organization', async () => {
+    it('returns 404 to users of other organizations', async () => {
       const other = (await world.organization()).uid;
       const { token } = await world.user({ organization: other, admin: true });
       const foreign = await read('', token);
@@ -317,11 +322,11 @@ describe('Operation 14: get ports of a host asset', () => {
       const unknown = await read('', token, 'f'.repeat(24));
       expectError(unknown, 404, '');
       expect(foreign.body.detail).toBe(unknown.body.detail);
-      // Their own organization does not open it either.
+      // Their own organization does not give access either.
       expectError(await read('', token, host.uid, other), 404, '');
     });
 
-    it('no one through another organization than the asset belongs to', async () => {
+    it('returns 404 under an organization that the asset does not belong to', async () => {
       const other = (await world.organization()).uid;
       await world.organizationGroup(`${organization}s`, [organization]);
       const staff = await world.user();
@@ -341,7 +346,7 @@ describe('Operation 14: get ports of a host asset', () => {
     [undefined, 'F'.repeat(24)],
     [undefined, 'f'.repeat(25)],
     [undefined, 'f'.repeat(24) + '%0A'],
-  ])('answers 404 for the organization %s or the asset %s, which no row has', async (orgUid, assetUid) => {
+  ])('returns 404 for the organization %s or the asset %s, which do not exist', async (orgUid, assetUid) => {
     const { token } = await world.user();
     expectError(await read('', token, assetUid ?? host.uid, orgUid ?? organization), 404, '');
   });
@@ -366,7 +371,7 @@ describe('Operation 14: get ports of a host asset', () => {
     'page=x',
     'page=',
     'page=1%00',
-  ])('answers 400 for ?%s and names the parameter', async (query) => {
+  ])('returns 400 for ?%s and names the parameter', async (query) => {
     expectError(await read(`?${query}`), 400, query.split('=', 1)[0] as string);
   });
 });

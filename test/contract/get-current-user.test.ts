@@ -14,8 +14,8 @@ afterAll(() => server.close());
 
 const whoAmI = (token: string, headers = {}) => server.request('GET', '/v1/users/whoami', { token, headers });
 
-describe('Operation 52: who am I', () => {
-  it('tells a client user of themselves, and nothing that is for admins', async () => {
+describe('Operation 52: get the current user', () => {
+  it('returns client users to themselves, without the fields for admins', async () => {
     const { uid } = await world.organization();
     const user = await world.user({ organization: uid, name: 'Ada' });
     const [second, first] = [
@@ -41,7 +41,7 @@ describe('Operation 52: who am I', () => {
     ]);
   });
 
-  it('tells an admin more, and the assessments that they were given by name alone', async () => {
+  it('returns the fields for admins, and only the assessments that were granted by name', async () => {
     const { uid } = await world.organization();
     const admin = await world.user({ organization: uid, admin: true });
     await world.assessment(uid);
@@ -57,20 +57,20 @@ describe('Operation 52: who am I', () => {
     });
   });
 
-  it('tells staff that they are staff, and admins', async () => {
+  it('returns staff with staff and admin true', async () => {
     const staff = await world.user();
     const { body } = await whoAmI(staff.token);
     expect(body).toMatchObject({ staff: true, admin: true, organization_uid: null, name: null });
   });
 
-  it('tells the scopes that the account may hold now', async () => {
+  it('returns the scopes that the account may use now', async () => {
     const { uid } = await world.organization();
     await world.user({ organization: uid, admin: true });
     const admin = await world.user({ organization: uid, admin: true });
     expect((await whoAmI(admin.token)).body.scopes).toContain('tag_ow');
   });
 
-  it('has an entity tag', async () => {
+  it('returns an ETag', async () => {
     const staff = await world.user();
     const first = await whoAmI(staff.token);
     const etag = first.headers.get('etag') ?? '';

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const hours = (token = admin.token, uid = assessment) =>
   server.request('GET', `/v1/assessments/${uid}/testing_hours`, { token });
-/** A session of one of the testers; times are hours before now, and `null` is still running. */
+/** A session of one of the testers; times are hours before now, `null` is still running. */
 const session = (tester: 0 | 1, from: number, to: number | null) =>
   world.testingSession(
     assessment,
@@ -43,7 +43,7 @@ const session = (tester: 0 | 1, from: number, to: number | null) =>
 const iso = (hoursAgo: number) => new Date(NOW - hoursAgo * HOUR).toISOString();
 
 describe('Operation 7: get testing hours for an assessment', () => {
-  it('answers 200 with 0 and the creation time twice without a session', async () => {
+  it('returns 0 and the creation time twice without a session', async () => {
     const response = await hours();
     expect(response.body).toEqual({
       stats_total: 0,
@@ -57,7 +57,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
   it.each<[string, [0 | 1, number, number | null][], { stats_total: number; from: number; to: number }]>([
     ['one session', [[0, 5, 3]], { stats_total: 2, from: 5, to: 3 }],
     [
-      'the last to end, not the last to start',
+      'the last session to end, not the last to start',
       [
         [0, 9, 1],
         [1, 8, 7],
@@ -65,7 +65,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
       { stats_total: 9, from: 9, to: 1 },
     ],
     [
-      'sessions in whatever order they are logged',
+      'sessions logged in any order',
       [
         [0, 2, 1],
         [0, 6, 4],
@@ -73,7 +73,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
       { stats_total: 3, from: 6, to: 1 },
     ],
     [
-      'testers side by side, each counted',
+      'concurrent sessions of each tester',
       [
         [0, 4, 2],
         [1, 4, 2],
@@ -81,7 +81,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
       { stats_total: 4, from: 4, to: 2 },
     ],
     [
-      'a running one, until now',
+      'a running session until now',
       [
         [0, 5, 4],
         [1, 1.5, null],
@@ -89,7 +89,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
       { stats_total: 2.5, from: 5, to: 0 },
     ],
     [
-      'running ones of both',
+      'running sessions of both testers',
       [
         [0, 3, null],
         [1, 2, null],
@@ -98,7 +98,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
     ],
     ['an empty session', [[0, 3, 3]], { stats_total: 0, from: 3, to: 3 }],
     [
-      'overlaps of one tester once',
+      'overlapping sessions of one tester once',
       [
         [0, 6, 3],
         [0, 5, 4],
@@ -108,7 +108,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
       { stats_total: 4, from: 6, to: 2 },
     ],
     [
-      'one that has not begun, as nothing',
+      'a session in the future as 0',
       [
         [0, 3, 2],
         [1, -1, null],
@@ -131,13 +131,13 @@ describe('Operation 7: get testing hours for an assessment', () => {
     expect((await hours()).body.stats_total).toBe(stats_total);
   });
 
-  it('leaves out the sessions of other assessments', async () => {
+  it('ignores sessions of other assessments', async () => {
     const another = await world.assessment(organization);
     await world.testingSession(another.uid, testers[0].id, NOW - 2 * HOUR, NOW);
     expect((await hours()).body.stats_total).toBe(0);
   });
 
-  it('is read by who has access, by admins and by staff', async () => {
+  it('allows users with access, admins and staff', async () => {
     const member = await world.user({ organization });
     await world.access(assessment, member.id);
     await session(0, 2, 1);
@@ -148,11 +148,11 @@ describe('Operation 7: get testing hours for an assessment', () => {
     }
   });
 
-  it('404 to a client user without access and to an admin of another organization', async () => {
+  it('returns 404 to users without access and to admins of other organizations', async () => {
     const outsider = await world.user({ organization });
     await world.access((await world.assessment(organization)).uid, outsider.id);
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-    for (const { token } of [outsider, stranger]) {
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    for (const { token } of [outsider, foreignAdmin]) {
       expectProblem(server, await hours(token), { area: 'v1', status: 404, kind: 'not-found' });
     }
   });
@@ -171,11 +171,11 @@ describe('Operation 7: get testing hours for an assessment', () => {
     '%ED%95%9C',
     "'%20or%20'1'='1",
     '%25',
-  ])('404 for an assessment that is not there: %s', async (uid) => {
+  ])('returns 404 for the unknown assessment %s', async (uid) => {
     expectProblem(server, await hours(admin.token, uid), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it('takes every V1 credential', async () => {
+  it('accepts every V1 credential', async () => {
     for (const headers of [
       { authorization: `Bearer ${admin.token}` },
       { authorization: `Basic ${btoa(`${admin.email}:${admin.token}`)}` },
@@ -188,7 +188,7 @@ describe('Operation 7: get testing hours for an assessment', () => {
     }
   });
 
-  it('changes nothing, and records nothing', async () => {
+  it('changes and records nothing', async () => {
     const before = (await world.auditEvents()).length;
     await hours();
     expect(await world.auditEvents()).toHaveLength(before);

@@ -25,7 +25,7 @@ const read = (id: number | string, token: string, headers = {}) =>
   server.request('GET', `/v1/users/${id}`, { token, headers });
 
 describe('Operation 55: get a user', () => {
-  it('answers an admin and staff with everything of a user', async () => {
+  it('returns every field to admins and staff', async () => {
     for (const token of [admin.token, staff.token]) {
       const { status, body } = await read(user.id, token);
       expect([status, Object.keys(body)]).toEqual([
@@ -48,7 +48,7 @@ describe('Operation 55: get a user', () => {
     }
   });
 
-  it('answers everyone of themselves, without what is for admins', async () => {
+  it('returns users to themselves, without the fields for admins', async () => {
     const { status, body } = await read(user.id, user.token);
     expect([status, body.email, body.admin, body.invite_url, body.last_seen_at]).toEqual([
       200,
@@ -60,7 +60,7 @@ describe('Operation 55: get a user', () => {
     expect((await read(staff.id, staff.token)).body).toMatchObject({ staff: true, admin: true });
   });
 
-  it('answers 404 for everyone else, and for what is no id', async () => {
+  it('returns 404 to others and for malformed ids', async () => {
     const elsewhere = await world.user({ organization: (await world.organization()).uid });
     const assigned = await world.user({ assignedTo: [organization.uid] });
     const attempts: [number | string, string][] = [
@@ -74,7 +74,7 @@ describe('Operation 55: get a user', () => {
     for (const [id, token] of attempts) expect([id, (await read(id, token)).status]).toEqual([id, 404]);
   });
 
-  it('has another version once the user has changed, and the same for who sees less', async () => {
+  it('increments the version when the user changes, with the same version for every reader', async () => {
     const first = await read(user.id, admin.token);
     const etag = first.headers.get('etag') ?? '';
     expect((await read(user.id, admin.token, { 'if-none-match': etag })).status).toBe(304);

@@ -34,11 +34,11 @@ beforeEach(async () => {
 const address = () => `new${(counter += 1)}@Example.com`;
 const invite = (body: object, token = admin.token, headers = {}) =>
   server.request('POST', '/v1/users', { token, body, headers });
-const faultsOf = ({ body }: { body: any }) =>
+const invalidProperties = ({ body }: { body: any }) =>
   body.failedValidation.map(({ property }: { property: string }) => property);
 
 describe('Operation 54: invite a user', () => {
-  it('answers 201 with the user and the link, and where they are read', async () => {
+  it('returns 201 with the user, the link and the Location', async () => {
     const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
     const email = address();
     const response = await invite({
@@ -71,7 +71,7 @@ describe('Operation 54: invite a user', () => {
     expect(read.headers.get('etag')).toBe(response.headers.get('etag'));
   });
 
-  it('records the whole user, and the access that they were given', async () => {
+  it('records the user and the granted access', async () => {
     const { uid } = await world.assessment(organization.uid);
     const response = await invite({ email: address(), name: 'Ada', admin: true, assessments: [uid] });
     const events = (await world.auditEvents()).filter(
@@ -101,27 +101,27 @@ describe('Operation 54: invite a user', () => {
     [{ name: 'Ada', first_name: 'Bob' }, 'Ada'],
     [{ name: null }, null],
     [{}, null],
-  ])('takes the name of %j', async (names, name) => {
+  ])('uses the name of %j', async (names, name) => {
     expect((await invite({ email: address(), ...names })).body.name).toBe(name);
   });
 
-  it('answers 409 for an address that is taken anywhere, in any case, and says nothing more', async () => {
+  it('returns the same 409 for an address of any organization, regardless of case', async () => {
     const elsewhere = await world.user({ organization: (await world.organization()).uid });
     const { status, body } = await invite({ email: elsewhere.email.toUpperCase() });
     expect(status).toBe(409);
     expect(body.failedValidation).toEqual([
       { property: 'email', message: 'is already taken', value: elsewhere.email.toUpperCase() },
     ]);
-    // An assessment that there is not is told first.
+    // Assessments are validated first.
     expect((await invite({ email: elsewhere.email, assessments: ['none'] })).status).toBe(422);
   });
 
-  it('answers 422 for a bad address, name and assessments, and invites nobody', async () => {
+  it('returns 422 for invalid addresses, names and assessments, and invites no one', async () => {
     const { uid } = await world.assessment((await world.organization()).uid);
     const own = await world.assessment(organization.uid);
-    expect(faultsOf(await invite({ name: 'Ada' }))).toEqual(['email']);
-    expect(faultsOf(await invite({ email: 'nobody' }))).toEqual(['email']);
-    expect(faultsOf(await invite({ email: address(), name: '\u2800' }))).toEqual(['name']);
+    expect(invalidProperties(await invite({ name: 'Ada' }))).toEqual(['email']);
+    expect(invalidProperties(await invite({ email: 'nobody' }))).toEqual(['email']);
+    expect(invalidProperties(await invite({ email: address(), name: '\u2800' }))).toEqual(['name']);
     const email = address();
     const foreign = await invite({ email, assessments: [own.uid, uid, 'none'] });
     expect([foreign.status, foreign.body.failedValidations]).toEqual([
@@ -136,19 +136,22 @@ describe('Operation 54: invite a user', () => {
     expect((await invite(many)).status).toBe(413);
   });
 
-  it('is for admins, who may name their own organization alone', async () => {
+  it('allows admins, in their own organization only', async () => {
     const user = await world.user({ organization: organization.uid });
     expect((await invite({ email: address(), organization_uid: 'none' }, user.token)).status).toBe(403);
-    // What nobody can be called is told before.
-    expect(faultsOf(await invite({ email: 'nobody', name: ' ' }, user.token))).toEqual(['email', 'name']);
+    // Validation comes before authorization.
+    expect(invalidProperties(await invite({ email: 'nobody', name: ' ' }, user.token))).toEqual([
+      'email',
+      'name',
+    ]);
     const own = await invite({ email: address(), organization_uid: organization.uid });
     expect(own.status).toBe(201);
     const other = await world.organization();
     const refused = await invite({ email: address(), organization_uid: other.uid });
-    expect([refused.status, faultsOf(refused)]).toEqual([422, ['organization_uid']]);
+    expect([refused.status, invalidProperties(refused)]).toEqual([422, ['organization_uid']]);
   });
 
-  it('wants staff to name an organization that they reach', async () => {
+  it('requires staff to name a visible organization', async () => {
     const staff = await world.user();
     const assigned = await world.user({ assignedTo: [(await world.organization()).uid] });
     const into = (token: string, organization_uid?: string) =>
@@ -159,21 +162,21 @@ describe('Operation 54: invite a user', () => {
       await into(staff.token, 'none'),
       await into(assigned.token, organization.uid),
     ])
-      expect([response.status, faultsOf(response)]).toEqual([422, ['organization_uid']]);
+      expect([response.status, invalidProperties(response)]).toEqual([422, ['organization_uid']]);
     expect((await into(staff.token)).body.failedValidation).toEqual([
       { property: 'organization_uid', message: 'is required' },
     ]);
   });
 
-  it('is done once, and makes the link anew for a repeat, which keeps none', async () => {
+  it('invites once per idempotency key, and creates a new link for a repeat, as links are not stored', async () => {
     const headers = { 'idempotency-key': `invite-${counter}` };
     const body = { email: address() };
     const first = await invite(body, admin.token, headers);
     const second = await invite(body, admin.token, headers);
     expect([second.status, second.body]).toEqual([201, first.body]);
     expect(second.headers.get('idempotency-replayed')).toBe('true');
-    const kept = await server.context.db.read.selectFrom('idempotency_keys').select('body').execute();
-    expect(kept.some(({ body: text }) => text.includes('invitation?token'))).toBe(false);
+    const storedKeys = await server.context.db.read.selectFrom('idempotency_keys').select('body').execute();
+    expect(storedKeys.some(({ body: text }) => text.includes('invitation?token'))).toBe(false);
     const accepted = await server.context.db.write((tx) =>
       tx.updateTable('users').set({ accepted_at: NOW }).where('id', '=', first.body.id).execute(),
     );
@@ -181,16 +184,16 @@ describe('Operation 54: invite a user', () => {
     expect((await invite(body, admin.token, headers)).body.invite_url).toBeNull();
   });
 
-  it('mails the link where mail is configured, unless it is not to', async () => {
+  it('mails the link if mail is configured, unless the request disables it', async () => {
     const there = createFixtures(mailing);
     const { uid } = await there.organization();
     const { token } = await there.user({ organization: uid, admin: true });
     const send = (body: object) => mailing.request('POST', '/v1/users', { token, body });
     const silent = await send({ email: 'silent@example.com', send_invite: false });
     expect(silent.status).toBe(201);
-    const told = await send({ email: 'told@example.com' });
+    const mailed = await send({ email: 'told@example.com' });
     const mail = await mailbox.next();
-    expect(mail).toMatchObject({ to: ['told@example.com'], link: told.body.invite_url });
+    expect(mail).toMatchObject({ to: ['told@example.com'], link: mailed.body.invite_url });
     expect(mailbox.received).toHaveLength(1);
     const jobs = await mailing.context.db.read.selectFrom('jobs').select('payload').execute();
     expect(jobs.some(({ payload }) => payload.includes('invitation?token'))).toBe(false);

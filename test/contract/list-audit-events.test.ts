@@ -30,7 +30,7 @@ const rename = (id: number, name: string) =>
 const idsOf = async (token: string, query = '') =>
   ((await read(token, query)).body as { id: number }[]).map(({ id }) => id);
 
-/** Writes an event as a rule would. @returns its id */
+/** Inserts an event. @returns its id */
 async function event(values: {
   organization_id: number | null;
   actor_kind?: string;
@@ -54,14 +54,14 @@ async function event(values: {
   return id;
 }
 
-describe('Operation 60: read the audit log', () => {
-  it('tells who did what to what, from where and in which request', async () => {
+describe('Operation 60: list audit events', () => {
+  it('returns actor, object, address and request of an event', async () => {
     const { uid } = await world.assessment(organization.uid);
-    const made = await server.request('POST', '/v1/assessment_tags', {
+    const created = await server.request('POST', '/v1/assessment_tags', {
       token: admin.token,
       body: { name: 'internal', assessment_id: uid },
     });
-    const requestId = made.headers.get('x-request-id');
+    const requestId = created.headers.get('x-request-id');
     const { body } = await read(admin.token, `?filter[request_id]=${requestId}`);
     expect(body).toEqual([
       {
@@ -69,7 +69,7 @@ describe('Operation 60: read the audit log', () => {
         at: new Date(now).toISOString(),
         action: 'assessment-tag.create',
         object_type: 'assessment-tag',
-        object_id: String(made.body.id),
+        object_id: String(created.body.id),
         organization_uid: organization.uid,
         actor: { kind: 'user', user_id: admin.id, email: admin.email },
         credential_id: expect.any(String),
@@ -81,7 +81,7 @@ describe('Operation 60: read the audit log', () => {
     ]);
   });
 
-  it('goes from the newest to the oldest, by cursor alone', async () => {
+  it('returns the newest events first, by cursor only', async () => {
     for (const name of ['Bea', 'Cleo', 'Dora']) {
       now += 1;
       await rename(user.id, name);
@@ -96,7 +96,7 @@ describe('Operation 60: read the audit log', () => {
     expect(second.headers.get('link')).toBeNull();
   });
 
-  it('tells admins of their organization, others nothing, and staff of what they reach', async () => {
+  it('returns events of their organization to admins, of visible organizations to staff, and none to others', async () => {
     const elsewhere = await world.organization();
     const assigned = await world.user({ assignedTo: [organization.uid] });
     const [own, foreign, ofNone] = [
@@ -104,22 +104,22 @@ describe('Operation 60: read the audit log', () => {
       await event({ organization_id: elsewhere.id }),
       await event({ organization_id: null }),
     ];
-    const stranger = await event({ organization_id: organization.id, actor_kind: 'stranger' });
+    const anonymous = await event({ organization_id: organization.id, actor_kind: 'stranger' });
     const internal = await event({ organization_id: organization.id, object_type: 'internal-comment' });
-    const all = [own, foreign, ofNone, stranger, internal];
-    const told = async (token: string) => {
+    const all = [own, foreign, ofNone, anonymous, internal];
+    const visibleTo = async (token: string) => {
       const ids = await idsOf(token, '?page[size]=200');
       return all.filter((id) => ids.includes(id));
     };
     expect((await read(user.token)).status).toBe(403);
-    expect(await told(admin.token)).toEqual([own]);
-    expect(await told(assigned.token)).toEqual([own, internal]);
-    expect(await told(staff.token)).toEqual(all);
+    expect(await visibleTo(admin.token)).toEqual([own]);
+    expect(await visibleTo(assigned.token)).toEqual([own, internal]);
+    expect(await visibleTo(staff.token)).toEqual(all);
     expect(await idsOf(admin.token, `?filter[organization_uid][]=${elsewhere.uid}`)).toEqual([]);
     expect(await idsOf(staff.token, `?filter[organization_uid][]=${elsewhere.uid}`)).toContain(foreign);
   });
 
-  it('narrows by time: from its moment on, and before its moment', async () => {
+  it('filters by time, with an inclusive start and an exclusive end', async () => {
     const from = now + 1_000;
     const names = ['Bea', 'Cleo', 'Dora'];
     for (const [index, name] of names.entries()) {
@@ -136,7 +136,7 @@ describe('Operation 60: read the audit log', () => {
     expect(await between(from, from + 3)).toEqual(['Dora', 'Cleo', 'Bea']);
   });
 
-  it('is a file from the oldest to the newest, whose export is one event more', async () => {
+  it('exports from oldest to newest, and records the export', async () => {
     now += 1;
     await rename(user.id, 'Bea');
     const path = `?filter[object_id]=${user.id}`;
@@ -166,13 +166,13 @@ describe('Operation 60: read the audit log', () => {
   });
 
   it.each(['filter[user_id]=me', 'filter[since]=yesterday', 'filter[object_id]=1&filter[object_id]=2'])(
-    'answers 400 for %s',
+    'returns 400 for %s',
     async (query) => {
       expect((await read(admin.token, `?${query}`)).status).toBe(400);
     },
   );
 
-  it('has nothing for an action, a type or a thing that there is not', async () => {
+  it('returns no events for unknown actions, types, objects and users', async () => {
     for (const query of [
       'filter[action][]=none',
       'filter[object_type]=none',

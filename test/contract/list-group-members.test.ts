@@ -27,7 +27,7 @@ const pathOf = (id: number | string) => `/api/assessment/v1/assessment-groups/${
 const list = (query = '', token: string | undefined = admin.token, id: number | string = group) =>
   server.request('GET', pathOf(id) + query, { token });
 const linkTo = (query: string) => `${server.origin}${pathOf(group)}?${query}`;
-/** Makes invited users, who need no token, members of the group. */
+/** Adds invited users, who need no token, to the group. */
 const members = async (...roles: GroupRole[]) => {
   const uids: string[] = [];
   for (const role of roles) {
@@ -54,7 +54,7 @@ function expectProblem(response: TestResponse, status: number, kind: string): vo
 }
 
 describe('Operation 12: list members of an assessment group', () => {
-  it('answers with exactly the fields of the specification', async () => {
+  it('returns exactly the fields of the specification', async () => {
     const named = await world.invited({ organization, name: 'Ada Lovelace' });
     const nameless = await world.invited({ organization });
     await world.member(group, named.uid, 'assessment_creator');
@@ -101,7 +101,7 @@ describe('Operation 12: list members of an assessment group', () => {
     expect(response.body.members[0].id).toBeLessThan(response.body.members[1].id);
   });
 
-  it('answers for a group without members', async () => {
+  it('returns an empty page for a group without members', async () => {
     const response = await list('?sort=role');
     expect(response.body.members).toEqual([]);
     expect(response.body.metadata.pagination).toEqual({
@@ -115,7 +115,7 @@ describe('Operation 12: list members of an assessment group', () => {
     });
   });
 
-  describe('in a group with many members', () => {
+  describe('Sorting and pagination', () => {
     interface Row {
       userUid: string;
       role: string;
@@ -124,20 +124,20 @@ describe('Operation 12: list members of an assessment group', () => {
     }
     let all: Row[];
     const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
-    /** What the specification and docs/decided.md says, worked out without a database. */
+    /** Computes the result of the specification and docs/decided.md without a database. */
     const expected = (sort: keyof Row, direction: number, role: string | undefined) =>
       all
         .filter((row) => role === undefined || row.role === role)
         .sort((a, b) => direction * compare(a[sort], b[sort]) || a.id - b.id);
 
-    /** What the tests below read, and none changes. */
+    /** Shared by the tests below, which only read. */
     let crowd: { organization: string; group: number; admin: TestUser };
     beforeAll(async () => {
       organization = (await world.organization()).uid;
       group = (await world.group(organization)).id;
       admin = await world.user({ organization, admin: true });
       crowd = { organization, group, admin };
-      // Times that tie and do not rise with the id; no infra_admin at all.
+      // Times with ties that do not increase with the id, and no infra_admin.
       const times = [5, 3, 3, 9, 3, 1, 5, 5, 2, 3, 3, 3, 8, 3, 3, 1, 9];
       const roles: GroupRole[] = [
         'assessment_member',
@@ -210,17 +210,17 @@ describe('Operation 12: list members of an assessment group', () => {
       },
     );
 
-    it('sorts by createdAt, ascending, 50 a page, unless told otherwise', async () => {
+    it('sorts by createdAt in ascending order, 50 per page, by default', async () => {
       expect(uidsOf(await list())).toEqual(expected('createdAt', 1, undefined).map(({ userUid }) => userUid));
     });
 
-    it.each(['createdAt', 'role', 'userUid'])('sorts by %s alone in ascending order', async (sort) => {
+    it.each(['createdAt', 'role', 'userUid'])('sorts by %s in ascending order by default', async (sort) => {
       expect(uidsOf(await list(`?sort=${sort}`))).toEqual(
         expected(sort as keyof Row, 1, undefined).map(({ userUid }) => userUid),
       );
     });
 
-    it('leads back from a page far past the end', async () => {
+    it('links from a page far past the end to the last page', async () => {
       const { body, status } = await list('?page=9007199254740993&perPage=10');
       expect(status).toBe(200);
       expect(body.members).toEqual([]);
@@ -229,7 +229,7 @@ describe('Operation 12: list members of an assessment group', () => {
       expect(body.metadata.pagination.next).toBeUndefined();
     });
 
-    it('has links that lead through all pages', async () => {
+    it('links lead through all pages', async () => {
       const seen: string[] = [];
       let path: string | undefined = `${pathOf(group)}?perPage=5&sortDir=desc&page=1`;
       while (path !== undefined) {
@@ -241,13 +241,13 @@ describe('Operation 12: list members of an assessment group', () => {
     });
   });
 
-  it('keeps unknown parameters in the links, and ignores them', async () => {
+  it('ignores unknown parameters and keeps them in links', async () => {
     const { body, status } = await list('?p%61ge=1&filter=a%20b&perPage=200&&x');
     expect(status).toBe(200);
     expect(body.metadata.pagination.self).toBe(linkTo('filter=a%20b&perPage=200&x&page=1'));
   });
 
-  it('puts the public address of the gateway into the links', async () => {
+  it('uses the public address of the gateway in links', async () => {
     const other = await startSibling(server, { clientBaseUrl: 'https://gateway.example.com' });
     try {
       const elsewhere = createFixtures(other);
@@ -262,7 +262,7 @@ describe('Operation 12: list members of an assessment group', () => {
     }
   });
 
-  it('lists a banned member, who is one still', async () => {
+  it('includes banned members', async () => {
     const [uid] = await members('assessment_member');
     await server.context.db.write((tx) =>
       tx
@@ -274,8 +274,8 @@ describe('Operation 12: list members of an assessment group', () => {
     expect(uidsOf(await list())).toEqual([uid]);
   });
 
-  describe('who may list', () => {
-    it.each(GROUP_ROLES)('a member with the role %s, and which actions they have', async (role) => {
+  describe('Access', () => {
+    it.each(GROUP_ROLES)('allows members with the role %s, and returns their actions', async (role) => {
       const user = await world.user({ organization });
       await world.member(group, user.uid, role);
       const { status, body } = await list('', user.token);
@@ -286,21 +286,21 @@ describe('Operation 12: list members of an assessment group', () => {
       );
     });
 
-    it('staff, as admins everywhere', async () => {
+    it('allows staff, with the actions of admins', async () => {
       const { token } = await world.user();
       const { status, body } = await list('', token);
       expect(status).toBe(200);
       expect(body.metadata.actions).toHaveLength(2);
     });
 
-    it('no one else of the organization: 403', async () => {
+    it('returns 403 to other users of the organization', async () => {
       const { uid, token } = await world.user({ organization });
       const elsewhere = await world.group(organization);
       await world.member(elsewhere.id, uid, 'rbac_group_admin');
       expectProblem(await list('', token), 403, 'forbidden');
     });
 
-    it('no one of another organization: 404, as for a group that is not there', async () => {
+    it('returns 404 to users of other organizations, as for an unknown group', async () => {
       const other = (await world.organization()).uid;
       const { token } = await world.user({ organization: other, admin: true });
       const foreign = await list('', token);
@@ -312,12 +312,12 @@ describe('Operation 12: list members of an assessment group', () => {
   });
 
   it.each(['999999999', '9007199254740993', '99999999999999999999999999'])(
-    'answers 404 for the group %s, which nobody made',
+    'returns 404 for the unknown group %s',
     async (id) => expectProblem(await list('', admin.token, id), 404, 'group-not-found'),
   );
 
   it.each(['0', '-1', 'x', '1.5', '1e2', '01', '%00', '+1', '%201'])(
-    'answers 400 for the group %s, which cannot be one',
+    'returns 400 for the malformed group id %s',
     async (id) => expectProblem(await list('', admin.token, id), 400, 'invalid-request'),
   );
 
@@ -341,13 +341,13 @@ describe('Operation 12: list members of an assessment group', () => {
     'role=admin',
     'role=',
     'role=assessment_member%00',
-  ])('answers 400 for ?%s', async (query) => {
+  ])('returns 400 for ?%s', async (query) => {
     const response = await list(`?${query}`);
     expectProblem(response, 400, 'invalid-request');
     expect(response.body.detail).toContain(query.split('=', 1)[0]);
   });
 
-  it.each([1, 200])('takes perPage=%i', async (perPage) => {
+  it.each([1, 200])('accepts perPage=%i', async (perPage) => {
     expect((await list(`?perPage=${perPage}`)).body.metadata.pagination.perPage).toBe(perPage);
   });
 });

@@ -17,7 +17,7 @@ afterAll(() => server.close());
 const iso = (time: number) => new Date(time).toISOString();
 
 describe('Operation 57: list your tokens', () => {
-  it('lists personal access tokens newest first, the revoked and the expired too, and nobody else’s', async () => {
+  it("returns the caller's personal access tokens, newest first, including revoked and expired ones", async () => {
     const { uid } = await world.organization();
     const user = await world.user({ organization: uid });
     await world.user({ organization: uid });

@@ -24,7 +24,7 @@ beforeEach(async () => {
 const list = (token: string, query = '') => server.request('GET', `/v1/users${query}`, { token });
 
 describe('Operation 53: list users', () => {
-  it('gives admins all members of the users of their organization', async () => {
+  it("returns every field of the organization's users to admins", async () => {
     const assessment = await world.assessment(organization.uid);
     await world.access(assessment.uid, user.id);
     const invited = await world.invited({ organization: organization.uid });
@@ -56,7 +56,7 @@ describe('Operation 53: list users', () => {
     expect(of(invited.id).invite_url).toMatch(/^https:\/\/gateway\.example\/invitation\?token=/);
   });
 
-  it('gives who administers a group id, uid, name and address alone', async () => {
+  it('returns only id, uid, name and address to group admins', async () => {
     const group = await world.group(organization.uid);
     await world.member(group.id, user.uid, 'assessment_operator');
     expect((await list(user.token)).status).toBe(403);
@@ -68,12 +68,12 @@ describe('Operation 53: list users', () => {
     ]);
   });
 
-  it('is refused to others with a 403', async () => {
+  it('returns 403 to others', async () => {
     const { status, body } = await list(user.token);
     expect([status, body.detail]).toEqual([403, 'Only admins and group admins can list users.']);
   });
 
-  it('gives staff the client users of the organizations that they reach, which they may narrow', async () => {
+  it('returns client users of visible organizations to staff, with a filter by organization', async () => {
     const { uid: elsewhere } = await world.organization();
     const other = await world.user({ organization: elsewhere });
     const ids = async (token: string, uid?: string) => {
@@ -90,7 +90,7 @@ describe('Operation 53: list users', () => {
     expect(await ids(assigned.token, organization.uid)).toEqual([]);
   });
 
-  it('leaves out who is banned, and tells them when asked', async () => {
+  it('omits banned users unless the filter includes them', async () => {
     await server.request('DELETE', `/v1/users/${user.id}`, { token: admin.token });
     const emails = async (query: string) =>
       ((await list(admin.token, query)).body as { email: string }[]).map(({ email }) => email);

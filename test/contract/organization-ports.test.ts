@@ -84,7 +84,7 @@ const estate = () =>
   );
 
 describe('Operation 80: list ports of an organization', () => {
-  it('has those of most hosts first, then by number and protocol, in the envelope of operation 14', async () => {
+  it('sorts by number of hosts, then by number and protocol, in the envelope of operation 14', async () => {
     await estate();
     expect(await counts()).toEqual(['443/tcp 3', '22/tcp 1', '53/tcp 1', '53/udp 1']);
     expect(await counts('?observed_state=closed')).toEqual(['80/tcp 1']);
@@ -110,7 +110,7 @@ describe('Operation 80: list ports of an organization', () => {
     expect(await counts('?page=9')).toEqual([]);
   });
 
-  it('counts what scans find, close and find again, before and after a fold', async () => {
+  it('counts ports that scans find, close and find again, before and after the counters are folded', async () => {
     await estate();
     await scan(host('192.0.2.1', [port(443), port(80)]), host('192.0.2.3', [], { down: true }));
     const after = ['443/tcp 2', '53/tcp 1', '53/udp 1', '80/tcp 1'];
@@ -141,7 +141,7 @@ describe('Operation 80: list ports of an organization', () => {
     expect((await read(query)).body.meta.total).toBe(found.length);
   });
 
-  it('tells to a user the hosts that their assessments list', async () => {
+  it("counts only the hosts that the user's assessments list", async () => {
     await estate();
     const user = await world.user({ organization: organization.uid });
     const { uid: listing } = await world.assessment(organization.uid);
@@ -156,7 +156,7 @@ describe('Operation 80: list ports of an organization', () => {
     expect(await counts('', (await world.user()).token)).toHaveLength(4);
   });
 
-  it('has the hosts of each where they are asked for, at most a hundred', async () => {
+  it('includes up to 100 hosts of each port on request', async () => {
     const many = Array.from({ length: 120 }, (_, index) => host(`198.51.100.${index}`, [port(443)]));
     await scan(...many, host('203.0.113.1', [port(8_443)]));
     const { body } = await read('?include=assets');
@@ -181,13 +181,13 @@ describe('Operation 80: list ports of an organization', () => {
     'page=0',
     'per_page=1001',
     'limit=0',
-  ])('400: %s', async (query) => {
+  ])('returns 400 for %s', async (query) => {
     const response = await read(`?${query}`);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ status: 400, source: query.split('=')[0] });
   });
 
-  it('404 for an organization of others, a group of them, and for none', async () => {
+  it('returns 404 for organizations of others, their groups and unknown organizations', async () => {
     const other = await world.organization();
     await world.organizationGroup('portgroup', [organization.uid]);
     for (const uid of [other.uid, 'portgroup', 'no-such', 'NO'])

@@ -35,8 +35,8 @@ const eventsOf = async (requestId: string | null) =>
     .filter(({ request_id }) => request_id === requestId)
     .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
 
-describe('Operation 61 and 62: organizations', () => {
-  it('tells an admin of their own, with what it has', async () => {
+describe('Operations 61 and 62: list and get organizations', () => {
+  it('return an organization with its counts to its admins', async () => {
     await world.assessment(organization.uid);
     await world.asset({ organization: organization.uid });
     await world.asset({ organization: organization.uid });
@@ -61,14 +61,14 @@ describe('Operation 61 and 62: organizations', () => {
     expect(list.body).toEqual([body]);
   });
 
-  it('tells others of theirs, without the counts', async () => {
+  it('return an organization without counts to its other users', async () => {
     const { body } = await read(organization.uid, user.token);
     expect([body.user_count, body.assessment_count, body.asset_count]).toEqual([null, null, null]);
     const list = await server.request('GET', '/v1/organizations', { token: user.token });
     expect(list.body).toEqual([body]);
   });
 
-  it('tells staff of those that they reach, and nobody of groups of them', async () => {
+  it('return visible organizations to staff, and 404 for organization groups', async () => {
     const elsewhere = await world.organization();
     await world.organizationGroup(`group${organization.uid}`, [organization.uid]);
     const assigned = await world.user({ assignedTo: [elsewhere.uid] });
@@ -88,7 +88,7 @@ describe('Operation 61 and 62: organizations', () => {
 });
 
 describe('Operation 63: create an organization', () => {
-  it('answers staff 201 with it, and where it is read', async () => {
+  it('returns 201 with the organization and its Location to staff', async () => {
     const uid = newUid();
     const response = await create({ uid, name: ' New ' }, staff.token);
     expect([response.status, response.body]).toEqual([
@@ -111,7 +111,7 @@ describe('Operation 63: create an organization', () => {
     ]);
   });
 
-  it('assigns it to staff who are assigned to some', async () => {
+  it('assigns the organization to assigned staff', async () => {
     const assigned = await world.user({ assignedTo: [organization.uid] });
     const uid = newUid();
     const response = await create({ uid, name: 'New' }, assigned.token);
@@ -124,12 +124,12 @@ describe('Operation 63: create an organization', () => {
     ]);
   });
 
-  it('is for staff alone, before its body is looked at', async () => {
+  it('returns 403 to others before it validates the body', async () => {
     expect((await create({ uid: newUid(), name: 'New' }, admin.token)).status).toBe(403);
     expect((await create({ uid: organization.uid, name: 'New' }, admin.token)).status).toBe(403);
   });
 
-  it('answers 409 for a uid that an organization or a group has, and 422 for what is none', async () => {
+  it('returns 409 for the uid of an organization or group, and 422 for an invalid uid', async () => {
     await world.organizationGroup(`group${organization.uid}`, []);
     for (const uid of [organization.uid, `group${organization.uid}`])
       expect((await create({ uid, name: 'New' }, staff.token)).status).toBe(409);
@@ -138,7 +138,7 @@ describe('Operation 63: create an organization', () => {
     expect((await create({ uid: newUid(), name: ' ' }, staff.token)).status).toBe(422);
   });
 
-  it('is done once', async () => {
+  it('creates once per idempotency key', async () => {
     const uid = newUid();
     const headers = { 'idempotency-key': uid };
     const first = await create({ uid, name: 'New' }, staff.token, headers);
@@ -147,8 +147,8 @@ describe('Operation 63: create an organization', () => {
   });
 });
 
-describe('Operation 64: change an organization', () => {
-  it('renames it, and tells what changed alone', async () => {
+describe('Operation 64: update an organization', () => {
+  it('renames the organization and records only what changed', async () => {
     const response = await change({ name: ' Other ' });
     expect([response.status, response.body.name]).toEqual([200, 'Other']);
     expect(await eventsOf(response.headers.get('x-request-id'))).toEqual([
@@ -159,7 +159,7 @@ describe('Operation 64: change an organization', () => {
     expect(await eventsOf(again.headers.get('x-request-id'))).toEqual([]);
   });
 
-  it('has its users set up a second factor, and ends the sessions of who has none', async () => {
+  it('requires a second factor, and ends sessions of users without one', async () => {
     const account = await world.account({ organization: organization.uid });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -171,7 +171,7 @@ describe('Operation 64: change an organization', () => {
     expect(await sessions()).toHaveLength(0);
   });
 
-  it('compares If-Match', async () => {
+  it('supports If-Match', async () => {
     const etag = (await read(organization.uid, admin.token)).headers.get('etag') ?? '';
     expect((await change({ name: 'One' }, admin.token, { 'if-match': etag })).status).toBe(200);
     expect((await change({ name: 'Two' }, admin.token, { 'if-match': etag })).status).toBe(412);
@@ -179,7 +179,7 @@ describe('Operation 64: change an organization', () => {
     expect((await read(organization.uid, admin.token)).body.name).toBe('One');
   });
 
-  it('is for admins of it, and staff who reach it', async () => {
+  it('allows its admins, and staff who can see it', async () => {
     expect((await change({ name: 'No' }, user.token)).status).toBe(403);
     const elsewhere = await world.user({ organization: (await world.organization()).uid, admin: true });
     expect((await change({ name: 'No' }, elsewhere.token)).status).toBe(404);

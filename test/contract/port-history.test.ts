@@ -37,7 +37,7 @@ const port = (number: number, more: Partial<ObservedPort> = {}): ObservedPort =>
   ...more,
 });
 const COVERAGE = new PortCoverage([['tcp', 1, 1_000]]);
-/** Scans the host, so many minutes ago. */
+/** Imports a scan of the host from the given number of minutes ago. */
 async function scan(minutes: number, ports: ObservedPort[], more: Partial<ScannedHost> = {}) {
   const host = {
     address: ADDRESS,
@@ -55,7 +55,7 @@ async function scan(minutes: number, ports: ObservedPort[], more: Partial<Scanne
 const read = (query = '', token: string = admin.token, org = organization.uid, asset = uid) =>
   server.request('GET', `/api/streaming/v1/${org}/assets/${asset}/ports/history${query}`, { token });
 const events = async (query = '') => (await read(query)).body.data.attributes.events;
-const told = async (query = '') =>
+const changes = async (query = '') =>
   (await events(query)).map(
     ({ at, number, kind }: { at: string; number: number; kind: string }) =>
       `${(NOW - Date.parse(at)) / 60_000} ${number} ${kind}`,
@@ -68,13 +68,13 @@ const UNKNOWN = {
   cpe: null,
 };
 
-describe('Operation 81: the history of the ports of a host', () => {
-  it('tells what scans opened, closed and changed, newest first, and nothing of what is first seen closed', async () => {
+describe('Operation 81: get the port history of a host', () => {
+  it('returns opened, closed and changed ports, newest first, and omits ports first seen closed', async () => {
     await scan(30, [port(22), port(80), port(443, { state: 'closed' }), port(81, { state: 'filtered' })]);
     await scan(20, [port(22, { service: 'ssh', probed: true }), port(443)]);
     await scan(10, [port(22, { service: 'ssh', probed: true }), port(443)]);
     await scan(5, [], { down: true });
-    expect(await told()).toEqual([
+    expect(await changes()).toEqual([
       '5 22 closed',
       '5 443 closed',
       '20 22 changed',
@@ -96,40 +96,40 @@ describe('Operation 81: the history of the ports of a host', () => {
     expect((await events())[6]).toMatchObject({ before: null, after: { observed_state: 'open' } });
   });
 
-  it('has the time of the scan, in whichever order reports come', async () => {
+  it('orders by the time of the scan, regardless of import order', async () => {
     await scan(10, [port(22)]);
     await scan(20, [port(22), port(80)]);
-    expect(await told()).toEqual(['10 22 opened', '20 80 opened']);
+    expect(await changes()).toEqual(['10 22 opened', '20 80 opened']);
   });
 
-  it('pages as operation 14, and over many scans', async () => {
+  it('paginates as operation 14 does, across many scans', async () => {
     for (let index = 0; index < 130; index += 1)
       await scan(500 - index, index % 2 === 0 ? [port(22), port(80)] : [port(80)]);
-    const all = await told('?per_page=1000');
+    const all = await changes('?per_page=1000');
     expect(all).toHaveLength(131);
     const paged: string[] = [];
-    for (let page = 1; page <= 14; page += 1) paged.push(...(await told(`?per_page=10&page=${page}`)));
+    for (let page = 1; page <= 14; page += 1) paged.push(...(await changes(`?per_page=10&page=${page}`)));
     expect(paged).toEqual(all);
     expect((await read('?per_page=10&page=2')).body).toMatchObject({
       data: { type: 'asset_list', id: uid },
       meta: { total: 131, page: 2, per_page: 10, total_pages: 14 },
       links: { next: expect.stringMatching(/page=3$/), prev: expect.stringMatching(/page=1$/) },
     });
-    expect(await told('?number=80')).toEqual(['500 80 opened']);
+    expect(await changes('?number=80')).toEqual(['500 80 opened']);
     expect((await read('?number=22&per_page=7')).body.meta.total).toBe(130);
-    expect(await told('?limit=3')).toEqual(all.slice(0, 3));
+    expect(await changes('?limit=3')).toEqual(all.slice(0, 3));
     const since = new Date(NOW - 373 * 60_000).toISOString();
-    expect(await told(`?since=${since}`)).toEqual(all.slice(0, 3));
+    expect(await changes(`?since=${since}`)).toEqual(all.slice(0, 3));
   });
 
-  it.each(['since=yesterday', 'number=x', 'number=70000', 'page=0'])('400: %s', async (query) => {
+  it.each(['since=yesterday', 'number=x', 'number=70000', 'page=0'])('returns 400 for %s', async (query) => {
     await scan(1, [port(22)]);
     const response = await read(`?${query}`);
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({ status: 400, source: query.split('=')[0] });
   });
 
-  it('is for those who may read the ports', async () => {
+  it('allows the readers of the ports', async () => {
     await scan(1, [port(22)]);
     const user = await world.user({ organization: organization.uid });
     expect((await read('', user.token)).status).toBe(404);
@@ -142,7 +142,7 @@ describe('Operation 81: the history of the ports of a host', () => {
     expect((await read('', admin.token, organization.uid, 'f'.repeat(24))).status).toBe(404);
   });
 
-  it('ends with the asset', async () => {
+  it('is deleted with the asset', async () => {
     await scan(1, [port(22)]);
     expect(await events()).toHaveLength(1);
     await server.request('DELETE', `/api/asset/v2/assets/${uid}`, { token: admin.token });

@@ -39,7 +39,7 @@ const membersLeft = async () =>
       .orderBy('id')
       .execute()
   ).map((row) => row.user_uid);
-/** What the list of members says, which counts nothing itself. */
+/** Compares with the list of members, which does not use the counters. */
 const counted = async (query = '') => {
   const path = `/api/assessment/v1/assessment-groups/${group}/members?perPage=1${query}`;
   return (await server.request('GET', path, { token: admin.token })).body.metadata.pagination.total;
@@ -68,7 +68,7 @@ function expectProblem(response: TestResponse, status: number, kind: string): vo
 }
 
 describe('Operation 13: remove users from an assessment group', () => {
-  it('answers for each user in the order of the request, and counts', async () => {
+  it('returns the result of each user in request order, and the counts', async () => {
     const [first, stays, last] = [await member(), await member(), await member('assessment_creator')];
     const noMember = await colleague();
     const response = await remove([last, 'nobody_-9', noMember, first]);
@@ -92,13 +92,13 @@ describe('Operation 13: remove users from an assessment group', () => {
     expect(await counted('&role=assessment_creator')).toBe(0);
   });
 
-  it('takes a removed user for one who is not in the group', async () => {
+  it('returns noop for a user who was already removed', async () => {
     const uid = await member();
     expect((await remove([uid])).body.results).toEqual([{ userUid: uid, status: 'removed' }]);
     expect((await remove([uid])).body.results).toEqual([{ userUid: uid, status: 'noop' }]);
   });
 
-  it('leaves the same user in other groups', async () => {
+  it('keeps the user in other groups', async () => {
     const uid = await member();
     const other = await world.group(organization);
     await world.member(other.id, uid, 'assessment_member');
@@ -120,14 +120,14 @@ describe('Operation 13: remove users from an assessment group', () => {
     expect(await counted()).toBe(0);
   });
 
-  it('writes one audit event that says who was removed with which role', async () => {
-    const [owner, reader, kept] = [
+  it('records one audit event with the removed users and their roles', async () => {
+    const [owner, reader, remaining] = [
       await member('rbac_group_admin'),
       await member('assessment_read_only'),
       await member('rbac_group_admin'),
     ];
     const before = (await events()).length;
-    const response = await remove([reader, 'nobody', owner, kept]);
+    const response = await remove([reader, 'nobody', owner, remaining]);
     const [event, ...more] = (await events()).slice(before);
     expect(more).toEqual([]);
     expect(event).toMatchObject({
@@ -149,14 +149,14 @@ describe('Operation 13: remove users from an assessment group', () => {
     });
   });
 
-  it('writes none when nobody was removed', async () => {
+  it('records no event if no one was removed', async () => {
     const before = (await events()).length;
     await remove(['nobody', await colleague()]);
     expect(await events()).toHaveLength(before);
   });
 
-  describe('the last rbac_group_admin', () => {
-    it('stays', async () => {
+  describe('The last rbac_group_admin', () => {
+    it('is not removed', async () => {
       const uid = await member('rbac_group_admin');
       const other = await member();
       const { body } = await remove([uid, other]);
@@ -169,7 +169,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       expect(await counted('&role=rbac_group_admin')).toBe(1);
     });
 
-    it('is the last one of the request, when it names them all', async () => {
+    it('is the last in request order if the request removes all', async () => {
       const [a, b, c] = [
         await member('rbac_group_admin'),
         await member('rbac_group_admin'),
@@ -183,7 +183,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       expect(await counted('&role=rbac_group_admin')).toBe(1);
     });
 
-    it('stays whoever asks: staff, and the admin themselves', async () => {
+    it('is not removed by staff or by themselves', async () => {
       const owner = await world.user({ organization });
       await world.member(group, owner.uid, 'rbac_group_admin');
       for (const token of [(await world.user()).token, owner.token]) {
@@ -193,14 +193,14 @@ describe('Operation 13: remove users from an assessment group', () => {
       }
     });
 
-    it('goes once there is another one', async () => {
+    it('can be removed once there is another one', async () => {
       const first = await member('rbac_group_admin');
       await remove([first]);
       await member('rbac_group_admin');
       expect((await remove([first])).body.results).toEqual([{ userUid: first, status: 'removed' }]);
     });
 
-    it('stays when requests at the same time remove one each', async () => {
+    it('is kept when concurrent requests remove one each', async () => {
       for (let round = 0; round < 5; round += 1) {
         const fresh = (await world.group(organization)).id;
         const owners: string[] = [];
@@ -221,7 +221,7 @@ describe('Operation 13: remove users from an assessment group', () => {
     });
   });
 
-  it('removes a member once, when many ask for it at the same time, in any order', async () => {
+  it('removes a member once when concurrent requests remove the same members in any order', async () => {
     const uids: string[] = [];
     for (let i = 0; i < 10; i += 1) uids.push(await member(GROUP_ROLES[(i % 5) + 1] as GroupRole));
     const responses = await Promise.all(
@@ -234,30 +234,30 @@ describe('Operation 13: remove users from an assessment group', () => {
     expect(await counted()).toBe(0);
   });
 
-  describe('users of another organization', () => {
-    it('are unknown, except to staff', async () => {
+  describe('Users of another organization', () => {
+    it('are returned as unknown, except to staff', async () => {
       const other = (await world.organization()).uid;
-      const stranger = await world.invited({ organization: other });
+      const foreignUser = await world.invited({ organization: other });
       const staff = await world.user();
-      expect((await remove([stranger.uid, staff.uid])).body.results).toEqual([
-        { userUid: stranger.uid, ...NOT_FOUND },
+      expect((await remove([foreignUser.uid, staff.uid])).body.results).toEqual([
+        { userUid: foreignUser.uid, ...NOT_FOUND },
         { userUid: staff.uid, ...NOT_FOUND },
       ]);
-      const toldToStaff = {
+      const staffResult = {
         status: 'error',
         errorCode: 'user_not_in_org',
         errorDetail: "The user is not of the group's organization.",
       };
-      expect((await remove([stranger.uid, staff.uid, 'nobody'], staff.token)).body.results).toEqual([
-        { userUid: stranger.uid, ...toldToStaff },
-        { userUid: staff.uid, ...toldToStaff },
+      expect((await remove([foreignUser.uid, staff.uid, 'nobody'], staff.token)).body.results).toEqual([
+        { userUid: foreignUser.uid, ...staffResult },
+        { userUid: staff.uid, ...staffResult },
         { userUid: 'nobody', ...NOT_FOUND },
       ]);
     });
   });
 
-  describe('who may remove', () => {
-    it.each(GROUP_ROLES)('a member with the role %s', async (role) => {
+  describe('Access', () => {
+    it.each(GROUP_ROLES)('depends on the role of the member: %s', async (role) => {
       const user = await world.user({ organization });
       await world.member(group, user.uid, role);
       const target = await member();
@@ -270,19 +270,19 @@ describe('Operation 13: remove users from an assessment group', () => {
       }
     });
 
-    it('staff', async () => {
+    it('allows staff', async () => {
       const target = await member();
       expect((await remove([target], (await world.user()).token)).body.metadata.counts.removed).toBe(1);
     });
 
-    it('no one else of the organization: 403', async () => {
+    it('returns 403 to other users of the organization', async () => {
       const user = await world.user({ organization });
       const elsewhere = await world.group(organization);
       await world.member(elsewhere.id, user.uid, 'rbac_group_admin');
       expectProblem(await remove([await member()], user.token), 403, 'forbidden');
     });
 
-    it('no one of another organization: 404, as for a group that is not there', async () => {
+    it('returns 404 to users of other organizations, as for an unknown group', async () => {
       const target = await member();
       const other = (await world.organization()).uid;
       const { token } = await world.user({ organization: other, admin: true });
@@ -294,7 +294,7 @@ describe('Operation 13: remove users from an assessment group', () => {
       expect(await membersLeft()).toEqual([target]);
     });
 
-    it('no longer the member who removed themselves', async () => {
+    it('returns 403 to members who removed themselves', async () => {
       const user = await world.user({ organization });
       await world.member(group, user.uid, 'infra_admin');
       expect((await remove([user.uid], user.token)).body.metadata.counts.removed).toBe(1);
@@ -305,27 +305,27 @@ describe('Operation 13: remove users from an assessment group', () => {
   it.each([
     ['nothing', undefined],
     ['null', null],
-    ['a text', 'u1'],
+    ['a string', 'u1'],
     ['no element', []],
-    ['an element that is a number', [1]],
+    ['a number as an element', [1]],
     ['an empty element', ['']],
     ['an element of 65 characters', ['a'.repeat(65)]],
-    ['an element with a character that is not allowed', ['user.name']],
-    ['an element with a line break at its end', ['user\n']],
+    ['an element with an invalid character', ['user.name']],
+    ['an element with a trailing line break', ['user\n']],
     ['an element with a NUL character', ['user\u0000']],
-    ['a letter outside ASCII', ['usér']],
-    ['the same element twice', ['u1', 'u2', 'u1']],
-  ])('answers 400 for %s as userUids', async (_name, userUids) => {
+    ['an element with a letter outside ASCII', ['usér']],
+    ['a duplicate element', ['u1', 'u2', 'u1']],
+  ])('returns 400 for %s as userUids', async (_name, userUids) => {
     const response = await remove(userUids);
     expectProblem(response, 400, 'invalid-request');
     expect(response.body.detail).toContain('userUids');
   });
 
-  it.each(['a', 'A-_9', 'a'.repeat(64)])('takes the element %s', async (uid) => {
+  it.each(['a', 'A-_9', 'a'.repeat(64)])('accepts the element %s', async (uid) => {
     expect((await remove([uid])).body.results).toEqual([{ userUid: uid, ...NOT_FOUND }]);
   });
 
-  it('answers 413 for 101 elements, whatever else is wrong with them', async () => {
+  it('returns 413 for 101 elements before it validates them', async () => {
     const uids = Array.from({ length: 101 }, (_, i) => `u${i}`);
     expectProblem(await remove(uids), 413, 'batch-too-large');
     expectProblem(await remove(uids.map(() => 'u.1')), 413, 'batch-too-large');
@@ -335,10 +335,10 @@ describe('Operation 13: remove users from an assessment group', () => {
   it.each([
     ['not JSON', '{'],
     ['an array', '[]'],
-    ['a text', '"u1"'],
+    ['a string', '"u1"'],
     ['null', 'null'],
     ['empty', ''],
-  ])('answers 400 for a body that is %s', async (_name, raw) => {
+  ])('returns 400 for a body that is %s', async (_name, raw) => {
     expectProblem(
       await server.request('POST', pathOf(group), { token: admin.token, raw }),
       400,
@@ -346,7 +346,7 @@ describe('Operation 13: remove users from an assessment group', () => {
     );
   });
 
-  it('ignores unknown members of the body', async () => {
+  it('ignores unknown properties of the body', async () => {
     const uid = await member();
     const response = await server.request('POST', pathOf(group), {
       token: admin.token,
@@ -355,11 +355,11 @@ describe('Operation 13: remove users from an assessment group', () => {
     expect(response.body.metadata.counts.removed).toBe(1);
   });
 
-  it.each(['0', '-1', 'x', '1.5', '%00'])('answers 400 for the group %s', async (id) => {
+  it.each(['0', '-1', 'x', '1.5', '%00'])('returns 400 for the malformed group id %s', async (id) => {
     expectProblem(await remove(['u1'], admin.token, id), 400, 'invalid-request');
   });
 
-  it('answers 404 for a group with more digits than an id has', async () => {
+  it('returns 404 for a group id with too many digits', async () => {
     expectProblem(await remove(['u1'], admin.token, '99999999999999999999999'), 404, 'group-not-found');
   });
 });

@@ -26,23 +26,23 @@ beforeAll(async () => {
 afterAll(() => server.close());
 beforeEach(async () => {
   now = START;
-  await world.together(async (made) => {
-    organization = await made.organization();
-    assessment = await made.assessment(organization.uid);
-    member = await made.user({ organization: organization.uid });
-    other = await made.user({ organization: organization.uid });
-    admin = await made.user({ organization: organization.uid, admin: true });
-    outsider = await made.user({ organization: organization.uid });
-    await made.access(assessment.uid, member.id);
-    await made.access(assessment.uid, other.id);
-    vulnerability = await made.vulnerability(assessment.uid, { statusId: 2 });
+  await world.together(async (fixtures) => {
+    organization = await fixtures.organization();
+    assessment = await fixtures.assessment(organization.uid);
+    member = await fixtures.user({ organization: organization.uid });
+    other = await fixtures.user({ organization: organization.uid });
+    admin = await fixtures.user({ organization: organization.uid, admin: true });
+    outsider = await fixtures.user({ organization: organization.uid });
+    await fixtures.access(assessment.uid, member.id);
+    await fixtures.access(assessment.uid, other.id);
+    vulnerability = await fixtures.vulnerability(assessment.uid, { statusId: 2 });
   });
   now = START + 60_000;
 });
 
 const path = (id: number | string = '', of: number | string = vulnerability.id) =>
   `/v1/vulnerabilities/${of}/patch_verifications${id === '' ? '' : `/${id}`}`;
-const ask = (
+const requestRetest = (
   body: unknown = { message: 'Fixed.' },
   { token } = member,
   headers: Record<string, string> = {},
@@ -69,9 +69,9 @@ const timeline = async () =>
   ).body.map(({ kind, before, after }: Record<string, unknown>) => [kind, before, after]);
 const userOf = ({ id, email }: TestUser) => ({ id, name: null, email });
 
-describe('Operation 28: ask for a retest', () => {
-  it('answers 201 with the retest, and moves the vulnerability to 4', async () => {
-    const response = await ask();
+describe('Operation 28: request a retest', () => {
+  it('returns 201 with the retest, and sets the status of the vulnerability to 4', async () => {
+    const response = await requestRetest();
     expect([response.status, response.body]).toEqual([
       201,
       {
@@ -93,8 +93,8 @@ describe('Operation 28: ask for a retest', () => {
       ['retest', null, { id: response.body.id, status: 'requested', message: 'Fixed.' }],
       ['status', { status_id: 2, status: 'Pending Fix' }, { status_id: 4, status: 'Pending Verification' }],
     ]);
-    const told = (await world.auditEvents()).slice(-2);
-    expect(told).toMatchObject([
+    const recorded = (await world.auditEvents()).slice(-2);
+    expect(recorded).toMatchObject([
       {
         action: 'retest.create',
         object_id: String(response.body.id),
@@ -105,59 +105,59 @@ describe('Operation 28: ask for a retest', () => {
     ]);
   });
 
-  it('is refused while one is asked for, and while the vulnerability is closed', async () => {
-    await ask();
-    const again = await ask({ message: 'Again.' }, other);
+  it('returns 409 while a retest is pending and while the vulnerability is closed', async () => {
+    await requestRetest();
+    const again = await requestRetest({ message: 'Again.' }, other);
     expectProblem(server, again, { area: 'v1', status: 409, kind: 'conflict' });
     await setStatus(5);
-    expect((await ask()).status).toBe(409);
+    expect((await requestRetest()).status).toBe(409);
     const [{ id }] = await list();
     await decide(id, { status: 'cancelled' });
-    expect((await ask()).status).toBe(409);
+    expect((await requestRetest()).status).toBe(409);
     await setStatus(3);
-    expect((await ask()).status).toBe(201);
+    expect((await requestRetest()).status).toBe(201);
   });
 
-  it('is asked for once by many at the same time', async () => {
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask()));
-    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+  it('creates one retest for concurrent requests', async () => {
+    const responses = await Promise.all(Array.from({ length: 6 }, () => requestRetest()));
+    expect(responses.map((response) => response.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     expect(await list()).toHaveLength(1);
   });
 
-  it('is done once for a key', async () => {
-    const first = await ask(undefined, member, { 'idempotency-key': 'one' });
-    const again = await ask(undefined, member, { 'idempotency-key': 'one' });
+  it('creates once per idempotency key', async () => {
+    const first = await requestRetest(undefined, member, { 'idempotency-key': 'one' });
+    const again = await requestRetest(undefined, member, { 'idempotency-key': 'one' });
     expect([again.status, again.text]).toEqual([201, first.text]);
   });
 
   it.each([[{}], [{ message: '' }], [{ message: null }], [{ message: 'x\0' }]])(
-    'answers 422 to %j',
+    'returns 422 for %j',
     async (body) => {
-      expect(await ask(body)).toMatchObject({
+      expect(await requestRetest(body)).toMatchObject({
         status: 422,
         body: { failedValidation: [{ property: 'message' }] },
       });
     },
   );
 
-  it('answers 404 to who does not reach the vulnerability, in 27 and 29 too', async () => {
-    const { body } = await ask();
+  it('returns 404 without access to the vulnerability, as do operations 27 and 29', async () => {
+    const { body } = await requestRetest();
     const { token } = outsider;
-    const answers = await Promise.all([
-      ask(undefined, outsider),
+    const responses = await Promise.all([
+      requestRetest(undefined, outsider),
       server.request('GET', path(), { token }),
       decide(body.id, { status: 'verified' }, outsider),
     ]);
-    expect(answers.map((answer) => answer.status)).toEqual([404, 404, 404]);
+    expect(responses.map((response) => response.status)).toEqual([404, 404, 404]);
   });
 
-  it.each(INVALID_IDS)('answers 404 to %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the id %s', async (id) => {
     const { token } = staff;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       server.request('GET', path('', id), { token }),
       server.request('PATCH', path(id), { token, body: { status: 'failed' } }),
     ]);
-    expect(answers.map((answer) => answer.status)).toEqual([404, 404]);
+    expect(responses.map((response) => response.status)).toEqual([404, 404]);
   });
 });
 
@@ -167,14 +167,14 @@ describe('Operation 29: decide a retest', () => {
     ['failed', 3],
     ['blocked', 2],
     ['cancelled', 2],
-  ])('%s moves the vulnerability to %i', async (decision, then) => {
-    const { body: asked } = await ask();
+  ])('%s sets the status of the vulnerability to %i', async (decision, then) => {
+    const { body: requested } = await requestRetest();
     now += 60_000;
-    const response = await decide(asked.id, { status: decision, message: 'Seen.' });
+    const response = await decide(requested.id, { status: decision, message: 'Seen.' });
     expect([response.status, response.body]).toEqual([
       200,
       {
-        ...asked,
+        ...requested,
         status: decision,
         decided_at: '2026-11-21T10:32:00.000Z',
         decided_by: userOf(staff),
@@ -187,32 +187,32 @@ describe('Operation 29: decide a retest', () => {
     expect(entries.slice(3).map(([kind]: [string]) => kind)).toEqual(['retest', 'status']);
     expect(entries[3]).toEqual([
       'retest',
-      { id: asked.id, status: 'requested' },
-      { id: asked.id, status: decision, message: 'Seen.' },
+      { id: requested.id, status: 'requested' },
+      { id: requested.id, status: decision, message: 'Seen.' },
     ]);
-    const told = (await world.auditEvents()).slice(-2);
-    expect(told.map(({ action }) => action)).toEqual(['retest.decide', 'vulnerability.update']);
+    const recorded = (await world.auditEvents()).slice(-2);
+    expect(recorded.map(({ action }) => action)).toEqual(['retest.decide', 'vulnerability.update']);
   });
 
   it.each(['verified', 'failed', 'blocked', 'cancelled'])(
-    'leaves a vulnerability where it is that has left 4: %s',
+    'keeps a status that is no longer 4: %s',
     async (decision) => {
-      const { body } = await ask();
+      const { body } = await requestRetest();
       await setStatus(6);
       expect((await decide(body.id, { status: decision })).body.status).toBe(decision);
       expect(await status()).toBe(6);
     },
   );
 
-  it('goes back to 4 where it was there before', async () => {
+  it('restores the status 4 if it was 4 before the request', async () => {
     await setStatus(4);
-    const { body } = await ask();
+    const { body } = await requestRetest();
     await decide(body.id, { status: 'cancelled' });
     expect(await status()).toBe(4);
   });
 
-  it('is done once', async () => {
-    const { body } = await ask();
+  it('returns 409 for a retest that has a decision', async () => {
+    const { body } = await requestRetest();
     await decide(body.id, { status: 'failed' });
     for (const decision of ['verified', 'failed', 'cancelled'])
       expectProblem(server, await decide(body.id, { status: decision }), {
@@ -223,20 +223,20 @@ describe('Operation 29: decide a retest', () => {
     expect(await status()).toBe(3);
   });
 
-  it('is for staff, and for who tested before it was asked for', async () => {
-    const { body } = await ask();
+  it('allows staff, and testers with a session logged before the request', async () => {
+    const { body } = await requestRetest();
     for (const user of [member, other, admin])
       expect((await decide(body.id, { status: 'verified' }, user)).status).toBe(403);
-    // Entered afterwards, whenever it was.
+    // Logged after the request, so its own time does not matter.
     now += 1;
     await world.testingSession(assessment.uid, other.id, START - 3_600_000, START - 1_800_000);
     expect((await decide(body.id, { status: 'verified' }, other)).status).toBe(403);
     await decide(body.id, { status: 'cancelled' });
     now += 1;
-    const second = await ask();
+    const second = await requestRetest();
     expect((await decide(second.body.id, { status: 'blocked' }, other)).status).toBe(200);
     now += 1;
-    const third = await ask();
+    const third = await requestRetest();
     const elsewhere = await world.assessment(organization.uid);
     await world.access(elsewhere.uid, member.id);
     await world.testingSession(elsewhere.uid, member.id, START - 3_600_000, null);
@@ -244,43 +244,43 @@ describe('Operation 29: decide a retest', () => {
     expect((await decide(third.body.id, { status: 'failed' }, other)).status).toBe(200);
   });
 
-  it('is cancelled by who asked for it and by admins too, and by no others', async () => {
-    const { body: one } = await ask();
+  it('lets only the requester, admins and staff cancel', async () => {
+    const { body: one } = await requestRetest();
     expect((await decide(one.id, { status: 'cancelled' }, other)).status).toBe(403);
     expect((await decide(one.id, { status: 'cancelled' }, member)).status).toBe(200);
-    const { body: two } = await ask();
+    const { body: two } = await requestRetest();
     expect((await decide(two.id, { status: 'cancelled' }, admin)).status).toBe(200);
   });
 
   it.each([[{}], [{ status: 'requested' }], [{ status: 'Verified' }], [{ status: 'failed', message: '' }]])(
-    'answers 422 to %j',
+    'returns 422 for %j',
     async (body) => {
-      const asked = await ask();
-      expect(await decide(asked.body.id, body)).toMatchObject({
+      const requested = await requestRetest();
+      expect(await decide(requested.body.id, body)).toMatchObject({
         status: 422,
         body: { failedValidation: [{}] },
       });
     },
   );
 
-  it('knows a retest by its own vulnerability alone', async () => {
-    const { body } = await ask();
+  it('returns 404 under the id of another vulnerability', async () => {
+    const { body } = await requestRetest();
     const elsewhere = await world.vulnerability(assessment.uid);
     const { token } = staff;
-    const answer = await server.request('PATCH', path(body.id, elsewhere.id), {
+    const response = await server.request('PATCH', path(body.id, elsewhere.id), {
       token,
       body: { status: 'failed' },
     });
-    expect([answer.status, (await list())[0].status]).toEqual([404, 'requested']);
+    expect([response.status, (await list())[0].status]).toEqual([404, 'requested']);
   });
 
-  it('holds to If-Match, after 403 and before 409', async () => {
-    const asked = await ask();
+  it('supports If-Match, after 403 and before 409', async () => {
+    const requested = await requestRetest();
     const old = { 'if-match': '"7.x"' };
-    expect((await decide(asked.body.id, { status: 'failed' }, member, old)).status).toBe(403);
-    expect((await decide(asked.body.id, { status: 'failed' }, staff, old)).status).toBe(412);
-    const tag = { 'if-match': asked.headers.get('etag') ?? '' };
-    expect((await decide(asked.body.id, { status: 'failed' }, staff, tag)).status).toBe(200);
-    expect((await decide(asked.body.id, { status: 'failed' }, staff, tag)).status).toBe(412);
+    expect((await decide(requested.body.id, { status: 'failed' }, member, old)).status).toBe(403);
+    expect((await decide(requested.body.id, { status: 'failed' }, staff, old)).status).toBe(412);
+    const tag = { 'if-match': requested.headers.get('etag') ?? '' };
+    expect((await decide(requested.body.id, { status: 'failed' }, staff, tag)).status).toBe(200);
+    expect((await decide(requested.body.id, { status: 'failed' }, staff, tag)).status).toBe(412);
   });
 });

@@ -15,7 +15,7 @@ const revoke = (id: string, token: string, headers = {}) =>
 const whoAmI = (token: string) => server.request('GET', '/v1/users/whoami', { token });
 
 describe('Operation 59: revoke a token', () => {
-  it('ends it at once; again changes nothing', async () => {
+  it('revokes the token immediately, and is idempotent', async () => {
     const user = await world.user();
     const { id, token } = await world.token(user.id);
     expect((await whoAmI(token)).status).toBe(200);
@@ -28,14 +28,14 @@ describe('Operation 59: revoke a token', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('may end the one that asks', async () => {
+  it('can revoke the token of the request itself', async () => {
     const { id: userId } = await world.user();
     const { id, token } = await world.token(userId);
     expect((await revoke(id, token)).status).toBe(204);
     expect((await revoke(id, token)).status).toBe(401);
   });
 
-  it('answers 404 for a token of somebody else, and for what is none', async () => {
+  it('returns 404 for tokens of others and malformed ids', async () => {
     const [user, other] = [await world.user(), await world.user()];
     const { id, token } = await world.token(other.id);
     for (const one of [id, 'none', '%20', '%00', 'a'.repeat(65), '00000000-0000-4000-8000-000000000000'])
@@ -43,7 +43,7 @@ describe('Operation 59: revoke a token', () => {
     expect((await whoAmI(token)).status).toBe(200);
   });
 
-  it('compares If-Match, whose version a token keeps', async () => {
+  it('supports If-Match; revocation keeps the version', async () => {
     const user = await world.user();
     const { id } = await world.token(user.id);
     expect((await revoke(id, user.token, { 'if-match': '"2.x"' })).status).toBe(412);

@@ -57,15 +57,15 @@ const addresses = async () => {
 function expectRefused({ status, body }: TestResponse, expected: number, kind: string) {
   expect([status, body?.type?.split('/').at(-1)]).toEqual([expected, kind]);
 }
-/** Nothing is queued and nothing left behind. */
+/** Expects no queued import and no stored upload. */
 async function expectNothing() {
   expect(await imports()).toEqual([]);
-  // What an import before had read is taken away after its end.
+  // The content of an earlier import is deleted after it ends.
   await expect.poll(waitingContents).toEqual([]);
 }
 
 describe('Operation 65: import a report', () => {
-  it('answers 202 with the job, and applies it', async () => {
+  it('returns 202 with the import and applies it', async () => {
     const content = hosts('192.0.2.1', '192.0.2.2');
     const { status, body, headers } = await start(content, { assessment_id: assessment.uid });
     expect([status, headers.get('location')]).toEqual([202, `${server.origin}/v1/imports/${body.id}`]);
@@ -132,7 +132,7 @@ describe('Operation 65: import a report', () => {
     expect(JSON.parse(events[1]?.after ?? '')).toMatchObject({ state: 'succeeded', result: ended.result });
   });
 
-  it('takes every option, and tells it again', async () => {
+  it('accepts and returns every option', async () => {
     const parts: FormPart[] = [
       ['format', 'nmap'],
       ['assessment_id', assessment.uid],
@@ -168,16 +168,16 @@ describe('Operation 65: import a report', () => {
     expect(await addresses()).toEqual([]);
   });
 
-  it('recognises by content, gzip too', async () => {
+  it('detects the format by content, also of gzip', async () => {
     const { body } = await start(gzipSync(hosts('192.0.2.3')));
     expect([body.format, body.assessment_id]).toEqual(['nmap', null]);
     const ended = await waitForImport(server, admin.token, body.id);
     expect([ended.state, ended.result.assets_created]).toEqual(['succeeded', 1]);
   });
 
-  it('keeps what a report had before it breaks off, and says where', async () => {
-    const whole = hosts('192.0.2.4', '192.0.2.5');
-    const { body } = await start(whole.slice(0, whole.indexOf('192.0.2.5')));
+  it('keeps what a truncated report contains, and returns where it ends', async () => {
+    const complete = hosts('192.0.2.4', '192.0.2.5');
+    const { body } = await start(complete.slice(0, complete.indexOf('192.0.2.5')));
     const ended = await waitForImport(server, admin.token, body.id);
     expect(ended).toMatchObject({ state: 'failed', result: { assets_created: 1 } });
     expect(ended.error.message).toMatch(/\S/);
@@ -187,12 +187,12 @@ describe('Operation 65: import a report', () => {
 
   it.each<[string, readonly FormPart[], string, RegExp]>([
     ['without a file', [['format', 'nmap']], 'file', /required/],
-    ['of nothing at all', [], 'file', /required/],
+    ['with an empty body', [], 'file', /required/],
     ['with an unknown field', [['formt', 'nmap']], 'formt', /not a field/],
-    ['of an unknown format', [['format', 'word']], 'format', /one of auto, /],
-    ['with a bad choice', [['when_gone', 'delete']], 'when_gone', /keep, fix/],
+    ['with an unknown format', [['format', 'word']], 'format', /one of auto, /],
+    ['with an invalid choice', [['when_gone', 'delete']], 'when_gone', /keep, fix/],
     [
-      'with a field twice',
+      'with a duplicate field',
       [
         ['format', 'nmap'],
         ['format', 'nmap'],
@@ -201,7 +201,7 @@ describe('Operation 65: import a report', () => {
       /twice/,
     ],
     [
-      'with a bad target',
+      'with an invalid target',
       [
         ['targets', '192.0.2.1'],
         ['targets', 'a b'],
@@ -210,22 +210,22 @@ describe('Operation 65: import a report', () => {
       /address/,
     ],
     ['with a password in a target', [['targets', 'https://a:b@c.example/']], 'targets.0', /password/],
-    ['with no moment', [['scanned_at', 'yesterday']], 'scanned_at', /date and time/],
-    ['of the future', [['scanned_at', '2099-01-01T00:00:00Z']], 'scanned_at', /between/],
-    ['of before all scanners', [['scanned_at', '1994-12-31T23:59:59Z']], 'scanned_at', /between/],
+    ['with an invalid time', [['scanned_at', 'yesterday']], 'scanned_at', /date and time/],
+    ['with a time in the future', [['scanned_at', '2099-01-01T00:00:00Z']], 'scanned_at', /between/],
+    ['with a time before any scanner', [['scanned_at', '1994-12-31T23:59:59Z']], 'scanned_at', /between/],
     ['with an unknown severity', [['minimum_severity', 'low']], 'minimum_severity', /Critical/],
     ['with a long tag', [['tags', 'x'.repeat(256)]], 'tags.0', /at most 255/],
-    ['with no boolean', [['carry', 'yes']], 'carry', /true/],
-    ['with no boolean for a dry run', [['dry_run', '2']], 'dry_run', /true/],
-    ['with a mapping that is no JSON', [['mapping', '{']], 'mapping', /JSON/],
+    ['with an invalid boolean', [['carry', 'yes']], 'carry', /true/],
+    ['with an invalid boolean for a dry run', [['dry_run', '2']], 'dry_run', /true/],
+    ['with a mapping that is not JSON', [['mapping', '{']], 'mapping', /JSON/],
     ['with a mapping that is a list', [['mapping', '["a"]']], 'mapping', /object/],
     ['with a mapping to a number', [['mapping', '{"title":1}']], 'mapping.title', /column/],
-    ['with a NUL', [['tags', 'a\0b']], 'tags', /NUL/],
-    ['with what is no UTF-8', [['tags', Buffer.from([0xff])]], 'tags', /UTF-8/],
+    ['with a NUL character', [['tags', 'a\0b']], 'tags', /NUL/],
+    ['with invalid UTF-8', [['tags', Buffer.from([0xff])]], 'tags', /UTF-8/],
     ['with a long text', [['assessment_id', 'x'.repeat(65_537)]], 'assessment_id', /65536/],
-    ['of an unknown assessment', [['assessment_id', 'no-such']], 'assessment_id', /assessment/],
-    ['of an unknown organization', [['organization_uid', 'nosuch']], 'organization_uid', /organization/],
-  ])('422 for a form %s', async (_what, parts, property, message) => {
+    ['with an unknown assessment', [['assessment_id', 'no-such']], 'assessment_id', /assessment/],
+    ['with an unknown organization', [['organization_uid', 'nosuch']], 'organization_uid', /organization/],
+  ])('returns 422 for a form %s', async (_what, parts, property, message) => {
     const file: FormPart[] = property === 'file' ? [] : [['file', hosts('192.0.2.1'), 'a.xml']];
     const response = await send([...parts, ...file]);
     expectRefused(response, 422, 'validation-failed');
@@ -236,7 +236,7 @@ describe('Operation 65: import a report', () => {
     await expectNothing();
   });
 
-  it('422 for a part behind the file, and for two files', async () => {
+  it('returns 422 for a part after the file and for two files', async () => {
     for (const [name, more] of [
       ['format', ['format', 'nmap']],
       ['file', ['file', 'x', 'b.xml']],
@@ -249,27 +249,27 @@ describe('Operation 65: import a report', () => {
   });
 
   it.each([
-    ['what nobody knows', 'PK of nobody'],
+    ['an unknown format', 'PK of nobody'],
     ['noise', randomBytes(5_000)],
-    ['another XML', '<?xml version="1.0"?><html/>'],
-    ['packed noise', gzipSync(randomBytes(100))],
+    ['other XML', '<?xml version="1.0"?><html/>'],
+    ['compressed noise', gzipSync(randomBytes(100))],
     ['a broken gzip', Buffer.from([0x1f, 0x8b, 0, 0, 0, 0])],
     ['an empty file', ''],
     ['an empty gzip', gzipSync('')],
-    ['blanks', ' \n\t\n'],
-  ])('422 before the answer for %s', async (_what, content) => {
+    ['whitespace', ' \n\t\n'],
+  ])('returns 422 before it queues %s', async (_what, content) => {
     const response = await start(content);
     expectRefused(response, 422, 'validation-failed');
     expect(response.body.failedValidation).toEqual([expect.objectContaining({ property: 'file' })]);
     await expectNothing();
   });
 
-  it('422 for an empty file says so', async () => {
+  it('returns 422 that names the cause for an empty file', async () => {
     expect((await start('')).body.detail).toMatch(/^file is empty/);
     expect((await start('', { format: 'nmap' })).body.detail).toMatch(/^file is empty/);
   });
 
-  it('takes an empty file of a format that writes nothing where nothing was found', async () => {
+  it('accepts an empty file of a format that writes nothing without findings', async () => {
     const clean = REPORT_FORMATS.find(({ allowsEmpty }) => allowsEmpty === true);
     const { status, body } = await start('', { format: clean?.name ?? '', assessment_id: assessment.uid });
     expect([status, body.format]).toEqual([202, clean?.name]);
@@ -277,7 +277,7 @@ describe('Operation 65: import a report', () => {
     expect([ended.state, ended.result.findings_created]).toEqual(['succeeded', 0]);
   });
 
-  it('422 for findings without an assessment', async () => {
+  it('returns 422 for findings without an assessment', async () => {
     const format = REPORT_FORMATS.find(({ hasFindings }) => hasFindings)?.name ?? '';
     const response = await start('x', { format });
     expectRefused(response, 422, 'validation-failed');
@@ -285,7 +285,7 @@ describe('Operation 65: import a report', () => {
     await expectNothing();
   });
 
-  it('413 for a file that is too large, for a field that is and for too many items', async () => {
+  it('returns 413 for a large file, a large field and too many items', async () => {
     const large = report(host('192.0.2.1', LISTENING) + ' '.repeat(MAX_SIZE));
     expectRefused(await start(large), 413, 'body-too-large');
     expectRefused(await start('x', { mapping: 'x'.repeat(300_000) }), 413, 'body-too-large');
@@ -296,7 +296,7 @@ describe('Operation 65: import a report', () => {
     await expectNothing();
   });
 
-  it('415 and 400 for what is no form, and leaves nothing of one that breaks off', async () => {
+  it('returns 415 and 400 for bodies that are not forms, and removes truncated uploads', async () => {
     const { token } = admin;
     expectRefused(
       await server.request('POST', '/v1/imports', { token, body: {} }),
@@ -314,8 +314,8 @@ describe('Operation 65: import a report', () => {
   });
 });
 
-describe('Who imports', () => {
-  it('is an admin where no assessment is named, and whoever has access to one', async () => {
+describe('Operation 65: access', () => {
+  it('allows admins without an assessment, and users with access to the given one', async () => {
     expectRefused(await start(undefined, {}, member), 403, 'forbidden');
     const { status } = await start(undefined, { assessment_id: assessment.uid }, member);
     expect(status).toBe(202);
@@ -327,14 +327,14 @@ describe('Who imports', () => {
     );
   });
 
-  it('has a scope that writes assets beside api for a report of hosts', async () => {
+  it('requires api and a scope that writes assets for a report of hosts', async () => {
     const narrow = await world.token(admin.id, { scopes: ['api', 'asset_or'] });
     expectRefused(await start(undefined, {}, { ...admin, token: narrow.token }), 403, 'forbidden');
     const wide = await world.token(admin.id, { scopes: ['api', 'asset_client_ow'] });
     expect((await start(undefined, {}, { ...admin, token: wide.token })).status).toBe(202);
   });
 
-  it('names the organization as staff, who have none, and no other than that of the assessment', async () => {
+  it('requires an organization from staff, which must be that of the assessment', async () => {
     const staff = await world.user();
     expectRefused(await start(undefined, {}, staff), 422, 'validation-failed');
     const named = await start(undefined, { organization_uid: organization.uid }, staff);
@@ -347,8 +347,8 @@ describe('Who imports', () => {
   });
 });
 
-describe('How many wait', () => {
-  it('20 of an organization: then 409, and nothing of it is kept', async () => {
+describe('Operation 65: queue limit', () => {
+  it('returns 409 after 20 queued imports of an organization, and stores nothing', async () => {
     for (let waiting = 0; waiting < 20; waiting += 1)
       await insertImport(server, { organizationId: organization.id });
     await insertImport(server, { organizationId: organization.id, state: 'running' });
@@ -357,15 +357,15 @@ describe('How many wait', () => {
     expect([status, body.detail]).toEqual([409, expect.stringContaining('20 queued imports')]);
     expect(await imports()).toEqual(before);
     expect(await waitingContents()).toEqual([]);
-    // Others do not wait for them.
+    // Other organizations are not affected.
     const other = await world.organization();
     const theirs = await world.user({ organization: other.uid, admin: true });
     expect((await start(undefined, {}, theirs)).status).toBe(202);
   });
 });
 
-describe('A repeat of operation 65', () => {
-  it('is answered as the first time and imports nothing again', async () => {
+describe('Operation 65: Idempotency-Key', () => {
+  it('returns the first response and imports nothing again', async () => {
     const key = { 'idempotency-key': 'import-1' };
     const content = hosts('192.0.2.7');
     const first = await start(content, {}, admin, key);

@@ -36,9 +36,9 @@ beforeAll(async () => {
   await at(0, 'Critical', 1, 'other-web');
   now = TODAY - 10 * DAY;
   await server.request('PATCH', `/v1/vulnerabilities/${old}`, { token: admin.token, body: { status_id: 5 } });
-  const asked = await at(1, 'Critical', 2);
+  const retested = await at(1, 'Critical', 2);
   now = TODAY;
-  await server.request('POST', `/v1/vulnerabilities/${asked}/patch_verifications`, {
+  await server.request('POST', `/v1/vulnerabilities/${retested}/patch_verifications`, {
     token: admin.token,
     body: { message: 'Look again.' },
   });
@@ -50,7 +50,7 @@ const summary = async (query = '', { token } = admin) =>
 
 const severities = { Critical: 3, High: 0, Medium: 0, Low: 5, Informational: 0 };
 
-it('counts what the caller reaches', async () => {
+it('Vulnerability summary: counts the vulnerabilities that the caller can see', async () => {
   const body = await summary();
   expect(body).toEqual({
     by_severity: severities,
@@ -72,7 +72,7 @@ it('counts what the caller reaches', async () => {
   ]);
 });
 
-it('counts the same where the rows have to be looked at', async () => {
+it('Vulnerability summary: returns the same if the filter requires reading the rows', async () => {
   expect(await summary('filter[search]=finding')).toEqual(await summary());
 });
 
@@ -82,15 +82,15 @@ it.each([
   ['filter[assessment_id][]=acme-api', { new: 0, open: 1, closed: 1 }],
   ['filter[assessment_id][]=other-web', { new: 0, open: 0, closed: 0 }],
   ['filter[retest][]=requested', { new: 0, open: 1, closed: 0 }],
-])('counts what matches %s', async (query, phases) => {
+])('Vulnerability summary: applies the filter %s', async (query, phases) => {
   expect((await summary(query)).by_phase).toEqual(phases);
 });
 
-it('counts for a member what they have access to', async () => {
+it('Vulnerability summary: counts only accessible vulnerabilities for a member', async () => {
   expect((await summary('', member)).by_phase).toEqual({ new: 0, open: 1, closed: 1 });
 });
 
-it('400 for a bad filter', async () => {
+it('Vulnerability summary: returns 400 for an invalid filter', async () => {
   const { status } = await server.request('GET', '/v1/vulnerabilities/summary?filter[severity][]=low', {
     token: admin.token,
   });

@@ -31,7 +31,7 @@ const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token
 const references = (...uids: string[]) => uids.map((uid) => ({ uid }));
 const events = async () => (await world.auditEvents()).filter((event) => event.action === 'asset-tag.attach');
 
-/** Makes tags through operation 8 and returns their uids. */
+/** Creates tags through operation 8 and returns their uids. */
 async function newTags(names: string[], entities: string[] = [], uid = organization): Promise<string[]> {
   const staff = await world.user();
   const response = await server.request('POST', path(uid), {
@@ -41,7 +41,7 @@ async function newTags(names: string[], entities: string[] = [], uid = organizat
   return response.body.tags.map((tag: { uid: string }) => tag.uid);
 }
 
-/** The assets that a tag is attached to. */
+/** Returns the assets that have a tag. */
 const entitiesOf = async (tag: string) =>
   (
     await server.context.db.read
@@ -57,7 +57,7 @@ const entitiesOf = async (tag: string) =>
 const invalid = { area: 'tagging', status: 422, kind: 'validation-failed' } as const;
 
 describe('Operation 9: attach or detach entities to or from tags', () => {
-  it('attaches and detaches each entity to and from each tag, and answers with nothing', async () => {
+  it('attaches and detaches each entity for each tag, and returns no body', async () => {
     const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
     const tags = await newTags(['one', 'two'], [a, b]);
     const [untouched] = await newTags(['three'], [a]);
@@ -68,7 +68,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     expect(await entitiesOf(untouched!)).toEqual([a]);
   });
 
-  it('takes what is attached and what is not attached for done, and repeated uids for one', async () => {
+  it('ignores entities that are already attached or detached, and duplicate uids', async () => {
     const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
     const [tag] = await newTags(['one'], [a]);
     const body = {
@@ -81,7 +81,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
   });
 
   it.each([{}, { addEntities: [] }, { delEntityUids: [] }, { addEntities: [], delEntityUids: [] }])(
-    'takes %j, which changes nothing',
+    'accepts %j, which changes nothing',
     async (lists) => {
       const asset = await newAsset();
       const tags = await newTags(['one'], [asset]);
@@ -90,7 +90,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     },
   );
 
-  it('writes one audit event with who, what, before and after, and none when nothing changed', async () => {
+  it('records one audit event with before and after, and none if nothing changes', async () => {
     const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
     const [tag] = await newTags(['one'], [a, b]);
     const before = (await events()).length;
@@ -125,7 +125,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     ]);
   });
 
-  it('attaches tags of a group to assets of every organization in it', async () => {
+  it('attaches tags of a group to assets of any organization in it', async () => {
     const other = (await world.organization()).uid;
     const group = (await world.organizationGroup(`group${organization}`, [organization, other])).uid;
     const [own, theirs] = [await newAsset(), (await world.asset({ organization: other })).uid];
@@ -134,15 +134,15 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     const body = { uids: [tag], addEntities: references(own, theirs) };
     expect((await change(body, staff.token, group)).status).toBe(204);
     expect(await entitiesOf(tag!)).toEqual([own, theirs].sort());
-    // The tag is the group's, not the organization's.
+    // The tag belongs to the group, not to the organization.
     expect((await change(body, staff.token)).status).toBe(422);
     expect((await change({ uids: [tag], delEntityUids: [own] }, admin.token, group)).status).toBe(204);
     expect((await change({ uids: [tag], delEntityUids: [theirs] }, admin.token, group)).status).toBe(422);
     expect(await entitiesOf(tag!)).toEqual([theirs]);
   });
 
-  describe('what cannot be found', () => {
-    it('422: unknown tags, by their index', async () => {
+  describe('Unknown objects', () => {
+    it('returns 422 with the index of unknown tags', async () => {
       const asset = await newAsset();
       const [tag] = await newTags(['one']);
       const other = (await world.organization()).uid;
@@ -166,7 +166,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       expect(await entitiesOf(tag!)).toEqual([]);
     });
 
-    it('422: an organization that is unknown or out of reach, as no tag can be its', async () => {
+    it('returns 422 for the tags of unknown organizations and those that the caller cannot see', async () => {
       const other = (await world.organization()).uid;
       const [tag] = await newTags(['one'], [], other);
       for (const uid of ['nobody', 'a'.repeat(60), other]) {
@@ -188,13 +188,13 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       }
     });
 
-    it('422: unknown entities in either list, by their index, and nothing is changed', async () => {
+    it('returns 422 with the index of unknown entities in either list, and changes nothing', async () => {
       const other = (await world.organization()).uid;
       const foreign = (await world.asset({ organization: other })).uid;
       const [a, b] = [await newAsset(), await newAsset()];
       const [tag] = await newTags(['one'], [b]);
       const staff = await world.user();
-      const fault = (index: number, property: string, value: string) => ({
+      const fieldError = (index: number, property: string, value: string) => ({
         index,
         failedValidation: [{ property, message: 'is not the uid of an asset that you can access', value }],
       });
@@ -208,25 +208,25 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
         failedValidation.map((one) => ({ index, failedValidation: [one] })),
       );
       expect(all).toEqual([
-        fault(1, 'addEntities.1.uid', foreign),
-        fault(1, 'delEntityUids.1', a.toUpperCase()),
-        fault(2, 'delEntityUids.2', UNKNOWN),
+        fieldError(1, 'addEntities.1.uid', foreign),
+        fieldError(1, 'delEntityUids.1', a.toUpperCase()),
+        fieldError(2, 'delEntityUids.2', UNKNOWN),
       ]);
       expect(await entitiesOf(tag!)).toEqual([b]);
     });
 
-    it('422: an organization uid that goes on with a character that no database keeps', async () => {
+    it('returns 422 for an organization uid with a NUL character', async () => {
       const response = await change({ uids: [UNKNOWN_TAG] }, admin.token, `${organization}%00`);
       expect([response.status, response.body.failedValidations.length]).toEqual([422, 1]);
     });
 
-    it.each(['ACME', '-', '_a', '%00', 'é'])('400: the organization uid %s', async (uid) => {
+    it.each(['ACME', '-', '_a', '%00', 'é'])('returns 400 for the organization uid %s', async (uid) => {
       expectSimpleError(await change({ uids: [UNKNOWN_TAG] }, admin.token, uid), 400);
     });
   });
 
   describe('scopes', () => {
-    it.each(TAG_SCOPES)('%s is enough', async (scope) => {
+    it.each(TAG_SCOPES)('accepts a token with the scope %s', async (scope) => {
       const listing = (await world.assessment(organization)).uid;
       const asset = await newAsset();
       await world.list(listing, asset);
@@ -245,7 +245,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       ['asset_client_ow', ['client', 'any']],
       ['asset_client_lw', ['client', 'any']],
       ['asset_gw', ['client', 'boss', 'any']],
-    ] as const)('%s reaches the assets that it may modify alone', async (scope, writable) => {
+    ] as const)('allows only assets that the scope %s may modify', async (scope, writable) => {
       const listing = (await world.assessment(organization)).uid;
       const tags = await newTags(['one']);
       const user = scope.startsWith('asset_client') ? admin : await world.user();
@@ -261,13 +261,13 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       }
     });
 
-    it('403: a token without any', async () => {
+    it('returns 403 to a token without a sufficient scope', async () => {
       const response = await change({ uids: [UNKNOWN_TAG] }, await scoped(admin, 'api'));
       expectProblem(server, response, { area: 'tagging', status: 403, kind: 'forbidden' });
       expect(response.headers.get('www-authenticate')).toMatch('error="insufficient_scope"');
     });
 
-    it('are narrowed to the writing ones where the configuration is strict', async () => {
+    it('accepts only write scopes in strict mode', async () => {
       const strict = await startSibling(server, { strictScopes: true });
       try {
         const other = createFixtures(strict);
@@ -287,8 +287,8 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
   });
 
-  describe('what is refused', () => {
-    it('422: an entity in both lists, before anything is looked for', async () => {
+  describe('Validation', () => {
+    it('returns 422 for an entity in both lists before it looks up any object', async () => {
       const asset = await newAsset();
       const response = await change(
         { uids: [UNKNOWN_TAG], addEntities: references(asset, 'a', 'b'), delEntityUids: ['b', asset] },
@@ -313,10 +313,13 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       });
     });
 
-    it.each(['not JSON', '[]', '7', 'null', ''])('400: the body %j is not a JSON object', async (raw) => {
-      const headers = { 'content-type': 'application/json' };
-      expectSimpleError(await server.request('PATCH', path(), { token: admin.token, raw, headers }), 400);
-    });
+    it.each(['not JSON', '[]', '7', 'null', ''])(
+      'returns 400 for the body %j, which is not a JSON object',
+      async (raw) => {
+        const headers = { 'content-type': 'application/json' };
+        expectSimpleError(await server.request('PATCH', path(), { token: admin.token, raw, headers }), 400);
+      },
+    );
 
     it.each([
       { uids: UNKNOWN_TAG },
@@ -327,20 +330,20 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       { uids: ['x'], addEntities: [{ uid: null }] },
       { uids: ['x'], delEntityUids: 'x' },
       { uids: ['x'], delEntityUids: [{ uid: 'x' }] },
-    ])('400: a wrong type in %j', async (body) => {
+    ])('returns 400 for a wrong type in %j', async (body) => {
       expectSimpleError(await change(body), 400);
     });
 
-    it('422: without uids, or with none', async () => {
-      const fault = (message: string, rest = {}) => ({
+    it('returns 422 without uids and for an empty list', async () => {
+      const fieldError = (message: string, rest = {}) => ({
         ...invalid,
         failedValidation: [{ property: 'uids', message, ...rest }],
       });
-      expectProblem(server, await change({ addEntities: [] }), fault('is required'));
+      expectProblem(server, await change({ addEntities: [] }), fieldError('is required'));
       expectProblem(
         server,
         await change({ uids: [] }),
-        fault('must have at least one item', { value: '[]' }),
+        fieldError('must have at least one item', { value: '[]' }),
       );
     });
 
@@ -348,8 +351,13 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       ['an entity without a uid', { addEntities: [{ uid: 'x' }, {}] }, 'addEntities.1.uid', undefined],
       ['a NUL character', { delEntityUids: ['x', 'a\0'] }, 'delEntityUids.1', 'a\0'],
       ['half a surrogate pair', { addEntities: references('x', '\udfff') }, 'addEntities.1.uid', '\ufffd'],
-      ['an endless uid', { delEntityUids: ['x', 'x'.repeat(2_049)] }, 'delEntityUids.1', 'x'.repeat(100)],
-    ])('422: %s', async (_name, body, property, value) => {
+      [
+        'a uid that is too long',
+        { delEntityUids: ['x', 'x'.repeat(2_049)] },
+        'delEntityUids.1',
+        'x'.repeat(100),
+      ],
+    ])('returns 422 for %s', async (_name, body, property, value) => {
       expectProblem(server, await change({ uids: [UNKNOWN_TAG], ...body }), {
         ...invalid,
         failedValidations: [
@@ -363,7 +371,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       });
     });
 
-    it('takes the largest batch', async () => {
+    it('accepts the largest batch', async () => {
       const entities = await Promise.all(Array.from({ length: 20 }, () => newAsset()));
       const tags = await newTags(Array.from({ length: 20 }, (_, index) => `tag ${index}`));
       expect((await change({ uids: tags, addEntities: references(...entities) })).status).toBe(204);
@@ -376,7 +384,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
       ['uids', { uids: Array<string>(21).fill('\0') }],
       ['addEntities', { uids: [], addEntities: Array.from({ length: 21 }, () => ({})) }],
       ['delEntityUids', { delEntityUids: Array<string>(21).fill('x') }],
-    ])('413: one item more in %s than the largest batch', async (_name, body) => {
+    ])('returns 413 for one item more in %s than the largest batch', async (_name, body) => {
       expectProblem(server, await change(body), {
         area: 'tagging',
         status: 413,
@@ -387,7 +395,7 @@ describe('Operation 9: attach or detach entities to or from tags', () => {
     });
   });
 
-  it('lets concurrent changes of the same pairs all succeed, and counts each change once', async () => {
+  it('applies concurrent updates of the same pairs, and records each change once', async () => {
     const entities = await Promise.all(Array.from({ length: 4 }, () => newAsset()));
     const tags = await newTags(['one', 'two']);
     const first = (await events()).length;

@@ -27,11 +27,11 @@ const send = (method: string, body: unknown) =>
     body,
   });
 const references = (uids: readonly string[]) => uids.map((uid) => ({ uid }));
-let made = 0;
+let lastNumber = 0;
 const create = (tags: number, entities: readonly string[]) =>
   send('POST', {
     tags: Array.from({ length: tags }, () => ({
-      name: `tag ${(made += 1)}`,
+      name: `tag ${(lastNumber += 1)}`,
       entities: references(entities),
     })),
   });
@@ -50,7 +50,7 @@ const sha256 = (lines: readonly string[]) =>
     )
     .digest('hex');
 
-it('Operation 8 touches so many pairs of a tag and an entity, and refuses one more', async () => {
+it('Operation 8: accepts the maximum number of pairs of tags and entities, and returns 413 for one more', async () => {
   const before = await countPairs();
   expect((await create(10, assets)).status).toBe(201);
   expect(await countPairs()).toBe(before + MAX_PAIRS);
@@ -70,7 +70,7 @@ it('Operation 8 touches so many pairs of a tag and an entity, and refuses one mo
   expect(await countPairs()).toBe(before + MAX_PAIRS);
 });
 
-it('Operation 9 counts what it attaches and what it detaches, for each tag', async () => {
+it('Operation 9: counts attached and detached entities for each tag', async () => {
   const tags = await newTags(10);
   const before = await countPairs();
   const attached = await send('PATCH', { uids: tags, addEntities: references(assets) });
@@ -92,7 +92,7 @@ it('Operation 9 counts what it attaches and what it detaches, for each tag', asy
   expect(await countPairs()).toBe(before);
 });
 
-it('Pairs are counted before anything but the types of a body is looked at', async () => {
+it('Operations 8 and 9: count pairs after the types of the body and before other validation', async () => {
   const tooMany = (batchSize: number) =>
     ({ area: 'tagging', status: 413, kind: 'batch-too-large', maxBatchSize: MAX_PAIRS, batchSize }) as const;
   const tags = [...Array(11).keys()].map((index) => ({
@@ -106,11 +106,11 @@ it('Pairs are counted before anything but the types of a body is looked at', asy
   const wrong = await send('POST', { tags: [...tags, { name: 5, entities: [] }] });
   expectSimpleError(wrong, 400);
   expectSimpleError(await send('PATCH', { uids, addEntities: [...references(assets), 5] }), 400);
-  // No pair without a tag.
+  // Without tags there are no pairs.
   expect((await send('PATCH', { addEntities: references(assets) })).status).toBe(422);
 });
 
-it('The audit log lists 300 pairs, and has the number and a digest of more', async () => {
+it('Operation 9: records up to 300 pairs in the audit log, and the number and a digest of more', async () => {
   const tags = await newTags(10);
   const few = tags.slice(0, 8);
   await send('PATCH', { uids: few, addEntities: references(assets) });
@@ -129,7 +129,7 @@ it('The audit log lists 300 pairs, and has the number and a digest of more', asy
 
   await create(9, assets);
   expect(JSON.parse((await lastEvent())?.after ?? '')).toEqual({
-    name: `tag ${made}`,
+    name: `tag ${lastNumber}`,
     entities: { count: assets.length, sha256: sha256(assets) },
   });
 });

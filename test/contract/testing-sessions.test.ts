@@ -67,8 +67,8 @@ const expectInvalid = (response: Response, property: string, message: unknown) =
 const expectConflict = (response: Response) =>
   expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
 
-describe('An end that is given to the second', () => {
-  it('is not before a start in the same second, which has milliseconds', async () => {
+describe('Operation 49: end times with a precision of seconds', () => {
+  it('accepts an end in the same second as a start with milliseconds', async () => {
     const start = START - HOUR + 900;
     const times = { started_at: iso(start), ended_at: iso(START - HOUR).replace('.000', '') };
     const { status, body } = await post(times);
@@ -85,9 +85,9 @@ describe('An end that is given to the second', () => {
 });
 
 describe('Operation 49: start or log a testing session', () => {
-  it('starts one now with {}', async () => {
-    const made = await post();
-    expect([made.status, made.body]).toEqual([
+  it('starts a session now with {}', async () => {
+    const created = await post();
+    expect([created.status, created.body]).toEqual([
       201,
       {
         id: expect.any(Number),
@@ -99,21 +99,21 @@ describe('Operation 49: start or log a testing session', () => {
         note: '',
       },
     ]);
-    expect(made.headers.get('etag')).toMatch(/^"1\./);
+    expect(created.headers.get('etag')).toMatch(/^"1\./);
     now += 90 * MINUTE;
-    expect(await list()).toEqual([{ ...made.body, hours: 1.5 }]);
+    expect(await list()).toEqual([{ ...created.body, hours: 1.5 }]);
     expect((await events('testing-session.start')).map(({ after }) => JSON.parse(after ?? ''))).toEqual([
       { assessment: uid, tester: tester.uid, started_at: START, ended_at: null, note: '' },
     ]);
   });
 
-  it('logs one with both times, with any offset, and they may overlap; 7 counts a tester once', async () => {
-    const made = await post({
+  it('logs a session with any UTC offset and overlaps, which operation 7 counts once per tester', async () => {
+    const created = await post({
       started_at: '2026-11-21T09:00:00+02:00',
       ended_at: '2026-11-21T08:30:00',
       note: 'A <b>note</b>',
     });
-    expect([made.status, made.body]).toEqual([
+    expect([created.status, created.body]).toEqual([
       201,
       expect.objectContaining({
         started_at: '2026-11-21T07:00:00.000Z',
@@ -140,7 +140,7 @@ describe('Operation 49: start or log a testing session', () => {
       'ended_at',
       /^must be a date and time/,
     ],
-  ])('422 for %j', async (body, property, message) => {
+  ])('returns 422 for %j', async (body, property, message) => {
     expectInvalid(
       await post(body),
       property,
@@ -149,14 +149,14 @@ describe('Operation 49: start or log a testing session', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('takes 24 hours, no time at all, and up to a minute ahead as now', async () => {
+  it('accepts 24 hours, an empty session, and up to a minute in the future as now', async () => {
     expect((await post(logged(25, 1))).body.hours).toBe(24);
     expect((await post(logged(1, 1))).body.hours).toBe(0);
     const ahead = await post({ started_at: iso(START + 1), ended_at: iso(START + MINUTE) });
     expect([ahead.body.started_at, ahead.body.ended_at]).toEqual([iso(START), iso(START)]);
   });
 
-  it('409 while one runs for the tester and the assessment; elsewhere, and logging, is none', async () => {
+  it('returns 409 while the tester has a running session of the assessment, unless it logs a past one', async () => {
     await post();
     expectConflict(await post());
     expect((await post(logged(2, 1))).status).toBe(201);
@@ -170,14 +170,14 @@ describe('Operation 49: start or log a testing session', () => {
     expect(elsewhere.status).toBe(201);
   });
 
-  it('of several that are started at the same time one runs', async () => {
-    const made = await Promise.all(Array.from({ length: 8 }, () => post()));
-    expect(made.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+  it('starts one session for concurrent requests', async () => {
+    const created = await Promise.all(Array.from({ length: 8 }, () => post()));
+    expect(created.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
     expect(await list('?filter[running]=true')).toHaveLength(1);
   });
 
   it.each(['pending', 'paused', 'completed'])(
-    '409 while the assessment is %s, and logging is none',
+    'returns 409 while the assessment is %s, unless it logs a past session',
     async (state) => {
       await setState(state);
       expectConflict(await post());
@@ -185,12 +185,12 @@ describe('Operation 49: start or log a testing session', () => {
     },
   );
 
-  it('runs 24 hours at most: it has ended then, before a job says so and after', async () => {
-    const { body: made } = await post();
+  it('ends after 24 hours, before and after the job that stores it', async () => {
+    const { body: created } = await post();
     now = START + 24 * HOUR - 1;
     expect(await list('?filter[running]=1')).toHaveLength(1);
     now = START + 30 * HOUR;
-    const ended = { ...made, ended_at: iso(START + 24 * HOUR), hours: 24 };
+    const ended = { ...created, ended_at: iso(START + 24 * HOUR), hours: 24 };
     expect(await list()).toEqual([ended]);
     expect(await list('?filter[running]=1')).toEqual([]);
     const total = { stats_total: 24, from: iso(START), to: iso(START + 24 * HOUR) };
@@ -201,28 +201,28 @@ describe('Operation 49: start or log a testing session', () => {
     await run();
     expect([await list(), await hours()]).toEqual([[ended], total]);
     expect(await events('testing-session.update')).toMatchObject([
-      { actor_kind: 'system', object_id: String(made.id), after: `{"ended_at":${START + 24 * HOUR}}` },
+      { actor_kind: 'system', object_id: String(created.id), after: `{"ended_at":${START + 24 * HOUR}}` },
     ]);
   });
 
-  it('may be started again when the time of the one before is up', async () => {
+  it('starts again after the 24 hours of the previous session', async () => {
     await post();
     now = START + 24 * HOUR;
     expect((await post()).status).toBe(201);
     expect((await list()).map((row: { ended_at: unknown }) => row.ended_at)).toEqual([null, iso(now)]);
   });
 
-  it('starts once, however often it is sent with one key', async () => {
+  it('starts once per idempotency key', async () => {
     const headers = { 'idempotency-key': 'start' };
     const [first, second] = [await post({}, tester.token, headers), await post({}, tester.token, headers)];
     expect([second.status, second.body]).toEqual([201, first.body]);
   });
 
-  describe('who', () => {
-    it('404 to who has no access, before all else', async () => {
+  describe('Access', () => {
+    it('returns 404 without access before other checks', async () => {
       const outsider = await world.user({ organization: organization.uid });
-      const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-      for (const { token } of [outsider, stranger])
+      const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+      for (const { token } of [outsider, foreignAdmin])
         expectProblem(server, await post({ tester_id: tester.id }, token), {
           area: 'v1',
           status: 404,
@@ -230,7 +230,7 @@ describe('Operation 49: start or log a testing session', () => {
         });
     });
 
-    it('403 to who names another and is no admin; oneself may be named', async () => {
+    it('returns 403 to users who name another tester and are not admins', async () => {
       expectProblem(server, await post({ tester_id: admin.id }), {
         area: 'v1',
         status: 403,
@@ -239,24 +239,24 @@ describe('Operation 49: start or log a testing session', () => {
       expect((await post({ tester_id: tester.id })).status).toBe(201);
     });
 
-    it('an admin names someone with access: who was given it, admins, and staff', async () => {
+    it('lets admins name users with access, admins and staff', async () => {
       const staff = await world.user();
       const assigned = await world.user({ assignedTo: [organization.uid] });
       for (const { id } of [tester, admin, staff, assigned]) {
-        const made = await post(logged(2, 1, { tester_id: id }), admin.token);
-        expect([made.status, made.body.tester?.id]).toEqual([201, id]);
+        const created = await post(logged(2, 1, { tester_id: id }), admin.token);
+        expect([created.status, created.body.tester?.id]).toEqual([201, id]);
       }
     });
 
-    it('422 for others, all in the same words', async () => {
+    it('returns the same 422 for every other tester', async () => {
       const outsider = await world.user({ organization: organization.uid });
       const elsewhere = (await world.organization()).uid;
-      const stranger = await world.user({ organization: elsewhere, admin: true });
+      const foreignAdmin = await world.user({ organization: elsewhere, admin: true });
       const assigned = await world.user({ assignedTo: [elsewhere] });
       const banned = await world.user({ organization: organization.uid });
       await world.access(uid, banned.id);
       await server.request('DELETE', `/v1/users/${banned.id}`, { token: admin.token });
-      for (const id of [outsider.id, stranger.id, assigned.id, banned.id, 987_654_321])
+      for (const id of [outsider.id, foreignAdmin.id, assigned.id, banned.id, 987_654_321])
         expectInvalid(
           await post({ tester_id: id }, admin.token),
           'tester_id',
@@ -267,13 +267,13 @@ describe('Operation 49: start or log a testing session', () => {
 });
 
 describe('Operation 50: stop or correct a testing session', () => {
-  it('stops one that runs', async () => {
-    const { body: made } = await post();
+  it('stops a running session', async () => {
+    const { body: created } = await post();
     now += HOUR;
-    const stopped = await patch(made.id, { ended_at: iso(now), note: 'done' });
+    const stopped = await patch(created.id, { ended_at: iso(now), note: 'done' });
     expect([stopped.status, stopped.body]).toEqual([
       200,
-      { ...made, ended_at: iso(now), hours: 1, note: 'done' },
+      { ...created, ended_at: iso(now), hours: 1, note: 'done' },
     ]);
     expect(stopped.headers.get('etag')).toMatch(/^"2\./);
     expect(await list()).toEqual([stopped.body]);
@@ -287,98 +287,100 @@ describe('Operation 50: stop or correct a testing session', () => {
     expect((await post()).status).toBe(201);
   });
 
-  it('corrects by the rules of 49', async () => {
-    const { body: made } = await post(logged(5, 4, { note: 'x' }));
-    expect((await patch(made.id, { started_at: iso(START - 6 * HOUR) })).body.hours).toBe(2);
+  it('applies the rules of operation 49', async () => {
+    const { body: created } = await post(logged(5, 4, { note: 'x' }));
+    expect((await patch(created.id, { started_at: iso(START - 6 * HOUR) })).body.hours).toBe(2);
     expectInvalid(
-      await patch(made.id, { started_at: iso(START - 3 * HOUR) }),
+      await patch(created.id, { started_at: iso(START - 3 * HOUR) }),
       'ended_at',
       'must not be before started_at',
     );
     expectInvalid(
-      await patch(made.id, { ended_at: iso(START - 7 * HOUR) }),
+      await patch(created.id, { ended_at: iso(START - 7 * HOUR) }),
       'ended_at',
       'must not be before started_at',
     );
     expectInvalid(
-      await patch(made.id, { started_at: iso(START - 29 * HOUR) }),
+      await patch(created.id, { started_at: iso(START - 29 * HOUR) }),
       'ended_at',
       expect.stringMatching(/24 hours/),
     );
     expectInvalid(
-      await patch(made.id, { ended_at: iso(START + 2 * MINUTE) }),
+      await patch(created.id, { ended_at: iso(START + 2 * MINUTE) }),
       'ended_at',
       expect.stringMatching(/future/),
     );
-    expect((await patch(made.id, { ended_at: iso(START + 1_000) })).body.ended_at).toBe(iso(START));
-    expect((await patch(made.id, { started_at: null, note: null })).body).toMatchObject({
+    expect((await patch(created.id, { ended_at: iso(START + 1_000) })).body.ended_at).toBe(iso(START));
+    expect((await patch(created.id, { started_at: null, note: null })).body).toMatchObject({
       started_at: iso(START - 6 * HOUR),
       note: '',
     });
   });
 
-  it('keeps the start of one that runs within 24 hours', async () => {
-    const { body: made } = await post();
+  it('keeps the start of a running session within 24 hours', async () => {
+    const { body: created } = await post();
     expectInvalid(
-      await patch(made.id, { started_at: iso(START - 25 * HOUR) }),
+      await patch(created.id, { started_at: iso(START - 25 * HOUR) }),
       'started_at',
       expect.stringMatching(/24 hours/),
     );
     expectInvalid(
-      await patch(made.id, { started_at: iso(START + 2 * MINUTE) }),
+      await patch(created.id, { started_at: iso(START + 2 * MINUTE) }),
       'started_at',
       expect.stringMatching(/future/),
     );
-    expect((await patch(made.id, { started_at: iso(START - 24 * HOUR + MINUTE) })).body.ended_at).toBeNull();
+    expect(
+      (await patch(created.id, { started_at: iso(START - 24 * HOUR + MINUTE) })).body.ended_at,
+    ).toBeNull();
   });
 
-  it('has one run again with null, where it can be started', async () => {
-    const { body: made } = await post(logged(2, 1));
-    expect((await patch(made.id, { ended_at: null })).body).toMatchObject({ ended_at: null, hours: 2 });
+  it('restarts a session with null under the rules for a start', async () => {
+    const { body: created } = await post(logged(2, 1));
+    expect((await patch(created.id, { ended_at: null })).body).toMatchObject({ ended_at: null, hours: 2 });
     expectConflict(await post());
     const { body: other } = await post(logged(4, 3));
     expectConflict(await patch(other.id, { ended_at: null }));
     const { body: old } = await post(logged(30, 29));
     expectInvalid(await patch(old.id, { ended_at: null }), 'started_at', expect.stringMatching(/24 hours/));
     await setState('paused');
-    expectConflict(await patch(made.id, { ended_at: null }));
+    expectConflict(await patch(created.id, { ended_at: null }));
   });
 
-  it('changes and records nothing where nothing differs; 412 for another version', async () => {
-    const { body: made } = await post(logged(2, 1));
-    const same = await patch(made.id, { ended_at: made.ended_at, note: '' });
-    expect([same.body, same.headers.get('etag')]).toEqual([made, expect.stringMatching(/^"1\./)]);
+  it('keeps the version if nothing changes, and returns 412 for a stale one', async () => {
+    const { body: created } = await post(logged(2, 1));
+    const same = await patch(created.id, { ended_at: created.ended_at, note: '' });
+    expect([same.body, same.headers.get('etag')]).toEqual([created, expect.stringMatching(/^"1\./)]);
     expect(await events('testing-session.update')).toEqual([]);
-    expectProblem(server, await patch(made.id, { note: 'x' }, tester.token, { 'if-match': '"2.x"' }), {
+    expectProblem(server, await patch(created.id, { note: 'x' }, tester.token, { 'if-match': '"2.x"' }), {
       area: 'v1',
       status: 412,
       kind: 'precondition-failed',
     });
   });
 
-  it('is for the tester and admins: 403 to others with access, 404 to who has none', async () => {
-    const { body: made } = await post(logged(2, 1));
+  it('allows the tester and admins, and returns 403 to others with access, 404 to others', async () => {
+    const { body: created } = await post(logged(2, 1));
     const colleague = await world.user({ organization: organization.uid });
     await world.access(uid, colleague.id);
     const outsider = await world.user({ organization: organization.uid });
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
-    expect((await patch(made.id, { note: 'x' }, colleague.token)).status).toBe(403);
-    expect((await remove(made.id, colleague.token)).status).toBe(403);
-    for (const { token } of [outsider, stranger]) {
-      expect((await patch(made.id, { note: 'x' }, token)).status).toBe(404);
-      expect((await remove(made.id, token)).status).toBe(404);
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
+    expect((await patch(created.id, { note: 'x' }, colleague.token)).status).toBe(403);
+    expect((await remove(created.id, colleague.token)).status).toBe(403);
+    for (const { token } of [outsider, foreignAdmin]) {
+      expect((await patch(created.id, { note: 'x' }, token)).status).toBe(404);
+      expect((await remove(created.id, token)).status).toBe(404);
     }
     for (const { token } of [admin, await world.user()])
-      expect((await patch(made.id, { note: token.slice(-4) }, token)).status).toBe(200);
+      expect((await patch(created.id, { note: token.slice(-4) }, token)).status).toBe(200);
   });
 
-  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the malformed id %s', async (id) => {
     expect((await patch(id, { note: 'x' })).status).toBe(404);
   });
 });
 
 describe('Operation 51: delete a testing session', () => {
-  it('204 to its tester and to admins; the audit log keeps its last state', async () => {
+  it('returns 204 to the tester and admins, and records the last state', async () => {
     const first = (await post(logged(2, 1, { note: 'gone' }))).body;
     const second = (await post()).body;
     expect((await remove(first.id, tester.token, { 'if-match': '"9.x"' })).status).toBe(412);

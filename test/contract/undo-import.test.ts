@@ -24,7 +24,7 @@ beforeEach(async () => {
   admin = await world.user({ organization: organization.uid, admin: true });
 });
 
-/** A report of Nuclei of a day of November 2025, with a result for each of these templates. */
+/** A Nuclei report of a day in November 2025 with one result per template. */
 const nuclei = (day: number, ...templates: string[]) =>
   templates
     .map((template) =>
@@ -57,7 +57,7 @@ async function undone(id: number) {
   expect([status, body.id, body.undone]).toEqual([202, id, null]);
   return waitForImport(server, admin.token, id, (job) => job.undone !== null);
 }
-/** What the assessment has: title, status, whether it is closed, and when and by which import it was seen last. */
+/** Returns title, status, whether it is closed, and time and import of the last sighting of each finding. */
 async function findings() {
   const rows: any[] = await get(`/v1/vulnerabilities?filter[assessment_id][]=${assessment.uid}`);
   return rows
@@ -70,7 +70,7 @@ async function findings() {
     ])
     .sort();
 }
-/** What is gone, or what a filter finds: title and mark. */
+/** Returns title and mark of the findings that are gone or match a filter. */
 async function gone(filter = 'filter[gone]=true') {
   const rows: any[] = await get(
     `/v1/vulnerabilities?filter[assessment_id][]=${assessment.uid}&${filter}&fields=title,gone_at,gone_import_id`,
@@ -80,7 +80,7 @@ async function gone(filter = 'filter[gone]=true') {
 const count = async () => (await get(`/v1/assessments/${assessment.uid}`)).vulnerability_count;
 
 describe('Operation 82: undo an import', () => {
-  it('takes away what the second of two alone made, and has what the first said again', async () => {
+  it('removes what only this import created, and restores what the previous import stored', async () => {
     const first = await imported(nuclei(10, 'stays', 'again'));
     const before = await findings();
     const second = await imported(nuclei(11, 'again', 'new'));
@@ -113,7 +113,7 @@ describe('Operation 82: undo an import', () => {
     ]);
   });
 
-  it('sets back what `when_gone=fix` fixed, and what was reopened, but not what a person did since', async () => {
+  it('restores statuses that the import changed, except those that a person changed since', async () => {
     const first = await imported(nuclei(10, 'back', 'goes', 'goes-too', 'mine'));
     const ids = new Map<string, number>(
       (await get(`/v1/vulnerabilities?filter[import_id][]=${first.id}`)).map((row: any) => [
@@ -143,12 +143,12 @@ describe('Operation 82: undo an import', () => {
     expect(await findings()).toEqual(
       before.map((row) => (row[0] === 'mine' ? [row[0], 3, false, ...row.slice(3)] : row)),
     );
-    // It counts as never seen: the same bytes do the same again.
+    // The import no longer counts as seen: the same bytes are applied again.
     const again = await imported(nuclei(12, 'back'), { when_gone: 'fix' });
     expect(again.result).toMatchObject({ findings_reopened: 1, findings_gone: 3 });
   });
 
-  it('lists what is gone by an import (15) until it is seen again or that is undone', async () => {
+  it('lists findings as gone (operation 15) until they are seen again or the import is undone', async () => {
     await imported(nuclei(10, 'goes', 'goes-too', 'stays'));
     expect(await gone()).toEqual([]);
     const second = await imported(nuclei(11, 'stays'));
@@ -162,7 +162,7 @@ describe('Operation 82: undo an import', () => {
     expect(await gone('filter[gone]=false')).toEqual([['stays', null, null]]);
     expect(await gone(`filter[gone_import_id][]=${second.id}`)).toEqual(both);
 
-    // One that fixes what was left open lists all that it counts.
+    // An import that fixes findings that were already gone lists all of them.
     const third = await imported(nuclei(12, 'goes'), { when_gone: 'fix' });
     expect(third.result).toMatchObject({ findings_seen_again: 1, findings_gone: 2 });
     const since = ['goes-too', 'stays'].map((title) => [title, '2025-11-12T10:00:00.000Z', third.id]);
@@ -182,7 +182,7 @@ describe('Operation 82: undo an import', () => {
     expect(await gone()).toEqual([]);
   });
 
-  it('takes away hosts that it made, and lets ports of others stay', async () => {
+  it('removes hosts that it created and keeps ports of other hosts', async () => {
     const hosts = (...addresses: string[]) =>
       report(addresses.map((address) => host(address, port(443))).join(''));
     const organizationWide = async (content: string) => {
@@ -197,7 +197,7 @@ describe('Operation 82: undo an import', () => {
     expect(assets.map(({ location }) => location)).toEqual(['192.0.2.1']);
   });
 
-  it('409 before it has ended, while it is being undone, and twice', async () => {
+  it('returns 409 for a running import, during an undo, and after one', async () => {
     const many = report(
       Array.from({ length: 200 }, (_, index) => host(`10.0.0.${index}`, port(80))).join(''),
     );
@@ -217,7 +217,7 @@ describe('Operation 82: undo an import', () => {
     expectProblem(server, await undo(running), problem);
   });
 
-  it('is for its starter and admins: 403 for others with access, 404 for who has none', async () => {
+  it('allows the user who started it and admins, and returns 403 to others with access, 404 to others', async () => {
     const [starter, other] = [
       await world.user({ organization: organization.uid }),
       await world.user({ organization: organization.uid }),
@@ -228,17 +228,17 @@ describe('Operation 82: undo an import', () => {
     });
     await waitForImport(server, admin.token, body.id);
     expectProblem(server, await undo(body.id, other), { area: 'v1', status: 403, kind: 'forbidden' });
-    for (const stranger of [
+    for (const foreignAdmin of [
       await world.user({ organization: organization.uid }),
       await world.user({ organization: (await world.organization()).uid, admin: true }),
     ])
-      expect((await undo(body.id, stranger)).status).toBe(404);
+      expect((await undo(body.id, foreignAdmin)).status).toBe(404);
     expect((await undo(body.id, starter)).status).toBe(202);
     const ended = await waitForImport(server, starter.token, body.id, (job) => job.undone !== null);
     expect(ended.undone).toMatchObject({ findings: 1 });
   });
 
-  it('lets the assessment be deleted, which has to wait for it (84)', async () => {
+  it('is waited for by the deletion of the assessment (operation 84)', async () => {
     const remove = () =>
       server.request('DELETE', `/v1/assessments/${assessment.uid}`, { token: admin.token });
     const { id } = await imported(nuclei(10, 'alone'));

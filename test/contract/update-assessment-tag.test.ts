@@ -39,7 +39,7 @@ const renames = async (id: number) =>
   );
 
 describe('Operation 4: update an assessment tag name', () => {
-  it('answers 200 with the tag and its new name, without outer space', async () => {
+  it('returns 200 with the tag and its new, trimmed name', async () => {
     const tag = await world.assessmentTag(assessment.uid, 'Old');
     const response = await rename(tag.id, { name: '  New name ', id: 7 });
     expect(response.body).toEqual({ id: tag.id, name: 'New name' });
@@ -47,12 +47,12 @@ describe('Operation 4: update an assessment tag name', () => {
     expect(await nameOf(tag.id)).toBe('New name');
   });
 
-  it('is for staff as well', async () => {
+  it('allows staff', async () => {
     const tag = await world.assessmentTag(assessment.uid);
     expect((await rename(tag.id, { name: 'by staff' }, (await world.user()).token)).status).toBe(200);
   });
 
-  it('403 to a client user of the organization who is no admin', async () => {
+  it('returns 403 to users of the organization who are not admins', async () => {
     const tag = await world.assessmentTag(assessment.uid, 'Old');
     const member = await world.user({ organization: organization.uid });
     await world.access(assessment.uid, member.id);
@@ -64,7 +64,7 @@ describe('Operation 4: update an assessment tag name', () => {
     expect(await nameOf(tag.id)).toBe('Old');
   });
 
-  it('404 for a tag of another organization, to admins and others, and for an unknown one', async () => {
+  it('returns 404 for tags of other organizations and unknown tags', async () => {
     const theirs = await world.assessment((await world.organization()).uid);
     const tag = await world.assessmentTag(theirs.uid, 'Theirs');
     const member = await world.user({ organization: organization.uid });
@@ -77,11 +77,11 @@ describe('Operation 4: update an assessment tag name', () => {
     expect(await nameOf(tag.id)).toBe('Theirs');
   });
 
-  it.each(INVALID_IDS)('404 for an id that cannot be one: %s', async (id) => {
+  it.each(INVALID_IDS)('returns 404 for the malformed id %s', async (id) => {
     expectProblem(server, await rename(id, { name: 'x' }), { area: 'v1', status: 404, kind: 'not-found' });
   });
 
-  it.each(INVALID_NAMES)('422 for the name %j, before it looks for the tag', async (name) => {
+  it.each(INVALID_NAMES)('returns 422 for the name %j before it looks up the tag', async (name) => {
     expectProblem(server, await rename(999_999_999, { name }), {
       area: 'v1',
       status: 422,
@@ -96,7 +96,7 @@ describe('Operation 4: update an assessment tag name', () => {
     });
   });
 
-  it('422 without a name', async () => {
+  it('returns 422 without a name', async () => {
     const tag = await world.assessmentTag(assessment.uid);
     expectProblem(server, await rename(tag.id, {}), {
       area: 'v1',
@@ -106,7 +106,7 @@ describe('Operation 4: update an assessment tag name', () => {
     });
   });
 
-  it.each([[1], [null], [['x']]])('400 for the name %j, which is no string', async (name) => {
+  it.each([[1], [null], [['x']]])('returns 400 for the name %j, which is not a string', async (name) => {
     const tag = await world.assessmentTag(assessment.uid);
     expectProblem(server, await rename(tag.id, { name }), {
       area: 'v1',
@@ -116,20 +116,23 @@ describe('Operation 4: update an assessment tag name', () => {
     });
   });
 
-  it.each([['Taken'], ['tAKEN'], [' taken  ']])('409 for %j when another tag has "Taken"', async (name) => {
-    await world.assessmentTag(assessment.uid, 'Taken');
-    const tag = await world.assessmentTag(assessment.uid, 'Old');
-    expectProblem(server, await rename(tag.id, { name }), {
-      area: 'v1',
-      status: 409,
-      kind: 'conflict',
-      failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
-    });
-    expect(await nameOf(tag.id)).toBe('Old');
-    expect(await renames(tag.id)).toEqual([]);
-  });
+  it.each([['Taken'], ['tAKEN'], [' taken  ']])(
+    'returns 409 for %j if another tag is named "Taken"',
+    async (name) => {
+      await world.assessmentTag(assessment.uid, 'Taken');
+      const tag = await world.assessmentTag(assessment.uid, 'Old');
+      expectProblem(server, await rename(tag.id, { name }), {
+        area: 'v1',
+        status: 409,
+        kind: 'conflict',
+        failedValidation: [{ property: 'name', message: 'already exists', value: name.trim() }],
+      });
+      expect(await nameOf(tag.id)).toBe('Old');
+      expect(await renames(tag.id)).toEqual([]);
+    },
+  );
 
-  it('finds no conflict with its own name in any case, nor with a name of another organization', async () => {
+  it('accepts its own name in any case and a name of another organization', async () => {
     const theirs = await world.assessment((await world.organization()).uid);
     await world.assessmentTag(theirs.uid, 'theirs');
     const tag = await world.assessmentTag(assessment.uid, 'Own');
@@ -140,17 +143,17 @@ describe('Operation 4: update an assessment tag name', () => {
     expect(await renames(tag.id)).toHaveLength(2);
   });
 
-  it('gives a name to one of those who want it at once, and 409 to the others', async () => {
-    for (const wanted of ['first', 'second', 'third']) {
+  it('renames one tag when concurrent requests use the same name, and returns 409 to the others', async () => {
+    for (const newName of ['first', 'second', 'third']) {
       const tags = [];
       for (let i = 0; i < 12; i += 1) tags.push(await world.assessmentTag(assessment.uid));
-      const responses = await Promise.all(tags.map(({ id }) => rename(id, { name: wanted })));
+      const responses = await Promise.all(tags.map(({ id }) => rename(id, { name: newName })));
       const statuses = responses.map(({ status }) => status).sort();
       expect(statuses).toEqual([200, ...Array.from({ length: 11 }, () => 409)]);
     }
   });
 
-  it('writes both names to the audit log', async () => {
+  it('records both names in the audit log', async () => {
     const tag = await world.assessmentTag(assessment.uid, 'Old');
     const response = await rename(tag.id, { name: 'New' });
     expect(await renames(tag.id)).toEqual([

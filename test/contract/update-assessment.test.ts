@@ -40,14 +40,15 @@ const events = async (action: string) =>
   );
 type Response = Awaited<ReturnType<typeof update>>;
 const expectInvalid = (response: Response, property: string, message: unknown = expect.any(String)) => {
-  const faults = response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
-  expect([response.status, faults]).toEqual([422, [expect.objectContaining({ property, message })]]);
+  const fieldErrors =
+    response.body.failedValidation ?? response.body.failedValidations?.[0]?.failedValidation;
+  expect([response.status, fieldErrors]).toEqual([422, [expect.objectContaining({ property, message })]]);
 };
 const expectForbidden = (response: Response) =>
   expectProblem(server, response, { area: 'v1', status: 403, kind: 'forbidden' });
 
 describe('Operation 39: update an assessment', () => {
-  it('changes what is given, and answers with all of it', async () => {
+  it('updates the given fields and returns the assessment', async () => {
     const other = await world.group(organization.uid);
     const before = await get();
     const body = {
@@ -83,14 +84,14 @@ describe('Operation 39: update an assessment', () => {
       starts_on: '2026-12-01',
       ends_on: '2026-12-31',
     });
-    // What it is called is what it is found by.
+    // The search finds it by its new name.
     const found = await server.request('GET', '/v1/assessments?filter[search]=NEW%20N', {
       token: admin.token,
     });
     expect(found.body).toHaveLength(1);
   });
 
-  it('resets with null, and what has no default stays', async () => {
+  it('resets fields with a default with null, and keeps the others', async () => {
     await update({
       description: 'x',
       type: 'api',
@@ -122,7 +123,7 @@ describe('Operation 39: update an assessment', () => {
   });
 
   it.each([{}, { state: 'active' }, { tags: [] }, { uid: 'other', organization_uid: 'other' }])(
-    'changes, moves and records nothing with %j',
+    'keeps the version and records no event with %j',
     async (body) => {
       const before = await get();
       const recorded = (await world.auditEvents()).length;
@@ -141,20 +142,20 @@ describe('Operation 39: update an assessment', () => {
     [{ tag_list: ['ok', ' '] }, 'tag_list.1'],
     [{ assessment_group_id: 987_654_321 }, 'assessment_group_id'],
     [{ type: 'phone' }, 'type'],
-  ])('422 for %j', async (body, property) => {
+  ])('returns 422 for %j', async (body, property) => {
     const before = await get();
     expectInvalid(await update(body), property);
     expect(await get()).toEqual(before);
   });
 
-  it('compares the day that is given with the one that stands', async () => {
+  it('compares a given date with the stored one', async () => {
     await update({ starts_on: '2026-12-10', ends_on: '2026-12-20' });
     expectInvalid(await update({ starts_on: '2026-12-21' }), 'starts_on', 'must not be after ends_on');
     expectInvalid(await update({ ends_on: '2026-12-09' }), 'ends_on', 'must not be before starts_on');
     expect((await update({ starts_on: '2026-12-20' })).status).toBe(200);
   });
 
-  it('412 for another version, after 404 and 403 and before what the database refuses', async () => {
+  it('checks the version after access and before the tags', async () => {
     await update({ name: 'moved on' });
     const stale = { 'if-match': '"1.x"' };
     expectProblem(server, await update({ tags: [987_654_321] }, admin.token, stale), {
@@ -169,7 +170,7 @@ describe('Operation 39: update an assessment', () => {
   });
 
   describe('tags', () => {
-    it('are replaced by ids, names and what a GET gives, so that one goes on many assessments', async () => {
+    it('replaces tags by id, name and object, which may be shared by assessments', async () => {
       const shared = await world.assessmentTag((await world.assessment(organization.uid)).uid, 'Shared');
       const own = await world.assessmentTag(uid, 'own');
       expect((await update({ tags: [shared.id], tag_list: ['new'] })).body.tags).toEqual([
@@ -184,7 +185,7 @@ describe('Operation 39: update an assessment', () => {
       expect((await update({ tags: [] })).body.tags).toEqual([]);
     });
 
-    it('of another organization do not exist', async () => {
+    it('returns 422 for tags of another organization', async () => {
       const theirs = await world.assessmentTag(
         (await world.assessment((await world.organization()).uid)).uid,
       );
@@ -192,7 +193,7 @@ describe('Operation 39: update an assessment', () => {
     });
   });
 
-  it('ends the sessions that run when it is no longer active, and only then', async () => {
+  it('ends running sessions only if the assessment is no longer active', async () => {
     const other = await world.assessment(organization.uid);
     const started = now - 3_600_000;
     await world.testingSession(uid, admin.id, started, null);
@@ -215,33 +216,33 @@ describe('Operation 39: update an assessment', () => {
     ]);
   });
 
-  describe('who', () => {
+  describe('Access', () => {
     it.each([
       ['assessment_operator', 200],
       ['rbac_group_admin', 200],
       ['assessment_creator', 403],
       ['assessment_member', 403],
       ['infra_admin', 403],
-    ] as const)('with access and the role %s in its group: %i', async (role, status) => {
+    ] as const)('returns to users with access and the role %s in its group: %i', async (role, status) => {
       await world.member(group.id, member.uid, role);
       expect((await update({ description: 'x' }, member.token)).status).toBe(status);
       if (status === 200) expectInvalid(await update({ tag_list: ['unknown'] }, member.token), 'tag_list.0');
     });
 
-    it('403 with access alone, 404 with the role alone', async () => {
+    it('returns 403 with access only and 404 with the role only', async () => {
       expectForbidden(await update({ description: 'x' }, member.token));
       const operator = await world.user({ organization: organization.uid });
       await world.member(group.id, operator.uid, 'assessment_operator');
       expect((await update({ description: 'x' }, operator.token)).status).toBe(404);
     });
 
-    it('moving it to another group needs a role of 38 there', async () => {
+    it('requires a role of operation 38 in the target group', async () => {
       await world.member(group.id, member.uid, 'assessment_operator');
       const other = await world.group(organization.uid);
       const move = () => update({ assessment_group_id: other.id }, member.token);
       expectInvalid(await move(), 'assessment_group_id');
       await world.member(other.id, member.uid, 'assessment_creator');
-      // To name the group that it is in moves nothing.
+      // The current group is accepted.
       expect((await update({ assessment_group_id: group.id }, member.token)).status).toBe(200);
       expect((await move()).body.assessment_group_id).toBe(other.id);
       const third = await world.group(organization.uid);

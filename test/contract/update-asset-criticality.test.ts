@@ -47,8 +47,8 @@ const events = async () =>
   (await world.auditEvents()).filter((event) => event.action === 'asset.criticality');
 const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
 
-describe('Operation 10: bulk update asset criticality', () => {
-  it.each(['high', 'medium', 'low', 'undefined'])('sets %s and answers with the count alone', async (to) => {
+describe('Operation 10: update the criticality of many assets', () => {
+  it.each(['high', 'medium', 'low', 'undefined'])('sets %s and returns only the count', async (to) => {
     const uids = await assets(3, { criticality: to === 'low' ? 'high' : 'low' });
     const response = await update(change(uids, to));
     expect(response.status).toBe(200);
@@ -57,19 +57,19 @@ describe('Operation 10: bulk update asset criticality', () => {
     expect(await Promise.all(uids.map(criticalityOf))).toEqual([to, to, to]);
   });
 
-  it('counts only assets that have another criticality than before', async () => {
+  it('counts only assets whose criticality changes', async () => {
     const [low] = await assets(1, { criticality: 'low' });
     const [high] = await assets(1, { criticality: 'high' });
     expect((await update(change([low!, high!]))).body).toEqual({ updatedCount: 1 });
     expect((await update(change([low!, high!]))).body).toEqual({ updatedCount: 0 });
   });
 
-  it('counts an asset that is listed more than once as one', async () => {
+  it('counts duplicate assets once', async () => {
     const [a, b] = await assets(2);
     expect((await update(change([a!, b!, a!, a!]))).body).toEqual({ updatedCount: 2 });
   });
 
-  it('ignores unknown assets, longer uids that begin right, and assets of another organization', async () => {
+  it('ignores unknown assets, uids with a valid prefix, and assets of other organizations', async () => {
     const [own] = await assets(1);
     const other = await world.organization();
     const foreign = await world.asset({ organization: other.uid });
@@ -79,7 +79,7 @@ describe('Operation 10: bulk update asset criticality', () => {
     expect(await criticalityOf(foreign.uid)).toBe('undefined');
   });
 
-  it('writes one audit event with who, what, before and after, and none when nothing changed', async () => {
+  it('records one audit event with before and after, and none if nothing changes', async () => {
     const low = (await assets(2, { criticality: 'low' })).sort();
     const [none] = await assets(1);
     const before = (await events()).length;
@@ -106,7 +106,7 @@ describe('Operation 10: bulk update asset criticality', () => {
     expect({ ...previous, low: previous.low.sort() }).toEqual({ low, undefined: [none] });
   });
 
-  describe('which assets a scope reaches', () => {
+  describe('Assets that a scope allows', () => {
     const WRITERS = ['client', 'boss', 'any'] as const;
 
     it.each([
@@ -134,16 +134,16 @@ describe('Operation 10: bulk update asset criticality', () => {
         expect(response.status).toBe(422);
         return;
       }
-      const reached = scope.endsWith('lw')
+      const allowed = scope.endsWith('lw')
         ? expected
         : expected.flatMap((writableBy) => [writableBy, `${writableBy} listed`]);
-      expect(response.body).toEqual({ updatedCount: reached.length });
+      expect(response.body).toEqual({ updatedCount: allowed.length });
       const changed = [];
       for (const [name, uid] of uids) if ((await criticalityOf(uid)) === 'high') changed.push(name);
-      expect(changed.sort()).toEqual([...reached].sort());
+      expect(changed.sort()).toEqual([...allowed].sort());
     });
 
-    it('adds up the scopes of a token', async () => {
+    it('combines the scopes of a token', async () => {
       const [boss] = await assets(1, { writableBy: 'boss' });
       const [client] = await assets(1, { writableBy: 'client' });
       const staff = await world.user();
@@ -153,41 +153,41 @@ describe('Operation 10: bulk update asset criticality', () => {
   });
 
   describe('organizations', () => {
-    const faultOf = (value: string): ProblemExpectation => ({
+    const errorFor = (value: string): ProblemExpectation => ({
       area: 'asset',
       status: 422,
       kind: 'validation-failed',
       failedValidation: [{ property: 'organizationUid', message: expect.any(String), value }],
     });
 
-    it('answers for one that is unknown, out of reach, or a group of organizations all the same', async () => {
+    it('returns the same error for unknown organizations, those of others, and organization groups', async () => {
       const other = (await world.organization()).uid;
       const group = (await world.organizationGroup(`group${organization}`, [organization])).uid;
       const foreign = await world.asset({ organization: other });
       const details = [];
       for (const uid of ['nobody', other, group, 'a'.repeat(60)]) {
         const response = await update(change([foreign.uid], 'high', uid));
-        expectProblem(server, response, faultOf(uid));
+        expectProblem(server, response, errorFor(uid));
         details.push(response.body.detail);
       }
       expect(new Set(details).size).toBe(1);
       expect(await criticalityOf(foreign.uid)).toBe('undefined');
     });
 
-    it('keeps a staff user with organization scopes to the organizations that are assigned to them', async () => {
+    it('limits assigned staff with organization scopes to their organizations', async () => {
       const other = (await world.organization()).uid;
       const staff = await world.user({ assignedTo: [other] });
       const [own] = await assets(1);
       const token = await scoped(staff, 'asset_boss_ow');
-      expectProblem(server, await update(change([own!]), token), faultOf(organization));
+      expectProblem(server, await update(change([own!]), token), errorFor(organization));
       const foreign = await world.asset({ organization: other });
       expect((await update(change([foreign.uid], 'low', other), token)).body).toEqual({ updatedCount: 1 });
     });
   });
 
-  describe('the address', () => {
+  describe('Path', () => {
     it.each(['criticality%3Aupdate', 'criticality%3aupdate', '%63riticality:update'])(
-      'is also %s',
+      'accepts %s',
       async (last) => {
         const path = PATH.replace('criticality:update', last);
         expect((await update(change(await assets(1)), admin.token, path)).body).toEqual({ updatedCount: 1 });
@@ -205,18 +205,18 @@ describe('Operation 10: bulk update asset criticality', () => {
       'criticality:update/',
       'criticality%253Aupdate',
       'criticality:anything',
-    ])('is not %s', async (last) => {
+    ])('rejects %s', async (last) => {
       const response = await update(change([UNKNOWN]), admin.token, PATH.replace('criticality:update', last));
       expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
     });
   });
 
-  describe('what is refused', () => {
+  describe('Validation', () => {
     const good = () => change([UNKNOWN]);
     const malformed = { area: 'asset', status: 400, kind: 'invalid-request' } as const;
 
     it.each(['not JSON', '{"organizationUid":', '[]', '"text"', 'null', '7', ''])(
-      '400: the body %j is not a JSON object',
+      'returns 400 for the body %j, which is not a JSON object',
       async (raw) => {
         const headers = { 'content-type': 'application/json' };
         const response = await server.request('POST', PATH, { token: admin.token, raw, headers });
@@ -232,7 +232,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       ['assetUids', UNKNOWN],
       ['assetUids', { 0: UNKNOWN }],
       ['assetUids', null],
-    ])('400: %s has the wrong type: %j', async (property, value) => {
+    ])('returns 400 if %s has the wrong type: %j', async (property, value) => {
       expectProblem(server, await update({ ...good(), [property]: value }), {
         ...malformed,
         failedValidation: [
@@ -245,7 +245,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it('400: every item of the wrong type is told by its index', async () => {
+    it('returns 400 with the index of every item of the wrong type', async () => {
       expectProblem(server, await update({ ...good(), assetUids: [UNKNOWN, 7, UNKNOWN, null] }), {
         ...malformed,
         failedValidations: [1, 3].map((index) => ({
@@ -261,7 +261,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it.each(['organizationUid', 'criticality', 'assetUids'])('422: without %s', async (property) => {
+    it.each(['organizationUid', 'criticality', 'assetUids'])('returns 422 without %s', async (property) => {
       const { [property as keyof ReturnType<typeof good>]: _left, ...rest } = good();
       expectProblem(server, await update(rest), {
         area: 'asset',
@@ -281,7 +281,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       ['criticality', ''],
       ['criticality', 'critical'],
       ['assetUids', []],
-    ])('422: %s is %j', async (property, value) => {
+    ])('returns 422 if %s is %j', async (property, value) => {
       expectProblem(server, await update({ ...good(), [property]: value }), {
         area: 'asset',
         status: 422,
@@ -296,7 +296,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it('422: uids that do not match the pattern, by their index', async () => {
+    it('returns 422 with the index of uids that do not match the pattern', async () => {
       const uids = [UNKNOWN, 'F'.repeat(24), 'f'.repeat(23), `g${'f'.repeat(24)}`, ''];
       expectProblem(server, await update(change(uids)), {
         area: 'asset',
@@ -315,7 +315,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it('takes the largest batch, and uids with dashes and underscores', async () => {
+    it('accepts the largest batch, and uids with dashes and underscores', async () => {
       expect((await update(change(await assets(20)))).body).toEqual({ updatedCount: 20 });
       expectProblem(server, await update(change([UNKNOWN], 'high', '-_0a')), {
         area: 'asset',
@@ -325,7 +325,7 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it('413: one item more than the largest batch, before any of their values is looked at', async () => {
+    it('returns 413 for one item more than the largest batch before it validates them', async () => {
       expectProblem(server, await update(change(Array<string>(21).fill('no uid'))), {
         area: 'asset',
         status: 413,
@@ -335,37 +335,43 @@ describe('Operation 10: bulk update asset criticality', () => {
       });
     });
 
-    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])('403: a token with %s alone', async (scope) => {
-      const response = await update(good(), await scoped(admin, scope));
-      expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
-      expect(response.headers.get('www-authenticate')).toMatch(
-        'error="insufficient_scope", scope="asset_gw asset_client_ow asset_boss_ow asset_client_lw asset_boss_lw"',
-      );
-    });
+    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])(
+      'returns 403 to a token with only the scope %s',
+      async (scope) => {
+        const response = await update(good(), await scoped(admin, scope));
+        expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
+        expect(response.headers.get('www-authenticate')).toMatch(
+          'error="insufficient_scope", scope="asset_gw asset_client_ow asset_boss_ow asset_client_lw asset_boss_lw"',
+        );
+      },
+    );
   });
 
-  // On SQLite there is one writer, whom no other can meet.
-  it.runIf(engine() === 'postgres')('409: a write conflict that outlives its retries', async () => {
-    const [asset] = await assets(1);
-    const { db } = server.context;
-    const run = (statement: string) => db.write((tx) => sql.raw(statement).execute(tx));
-    await run(`create function give_way() returns trigger language plpgsql as
+  // SQLite has a single writer, so there are no conflicts.
+  it.runIf(engine() === 'postgres')(
+    'returns 409 for a write conflict that outlives its retries',
+    async () => {
+      const [asset] = await assets(1);
+      const { db } = server.context;
+      const run = (statement: string) => db.write((tx) => sql.raw(statement).execute(tx));
+      await run(`create function give_way() returns trigger language plpgsql as
       $$ begin raise exception 'give way' using errcode = 'serialization_failure'; end $$`);
-    await run('create trigger conflict before update on assets execute function give_way()');
-    try {
-      expectProblem(server, await update(change([asset!])), {
-        area: 'asset',
-        status: 409,
-        kind: 'conflict',
-      });
-    } finally {
-      await run('drop trigger conflict on assets');
-    }
-    expect(await criticalityOf(asset!)).toBe('undefined');
-    expect((await update(change([asset!]))).body).toEqual({ updatedCount: 1 });
-  });
+      await run('create trigger conflict before update on assets execute function give_way()');
+      try {
+        expectProblem(server, await update(change([asset!])), {
+          area: 'asset',
+          status: 409,
+          kind: 'conflict',
+        });
+      } finally {
+        await run('drop trigger conflict on assets');
+      }
+      expect(await criticalityOf(asset!)).toBe('undefined');
+      expect((await update(change([asset!]))).body).toEqual({ updatedCount: 1 });
+    },
+  );
 
-  it('lets concurrent changes of the same assets all succeed, and tells each before and after truly', async () => {
+  it('applies concurrent updates of the same assets, and records before and after of each', async () => {
     const uids = await assets(5);
     const first = (await events()).length;
     const values = Array.from({ length: 24 }, (_, i) => ['high', 'medium', 'low'][i % 3]!);

@@ -32,7 +32,7 @@ const newAsset = async (of: object = {}) => (await world.asset({ organization, .
 const scoped = async (user: TestUser, ...scopes: string[]) => (await world.token(user.id, { scopes })).token;
 const events = async () => (await world.auditEvents()).filter((event) => event.action === 'listing.update');
 
-/** The assets of a listing with their scope rules, by uid. */
+/** Returns the assets of a listing with their scope rules, by uid. */
 async function listed(uid = listing): Promise<Record<string, string[]>> {
   const rows = await server.context.db.read
     .selectFrom('listing_assets')
@@ -45,7 +45,7 @@ async function listed(uid = listing): Promise<Record<string, string[]>> {
 }
 
 describe('Operation 11: add or remove assets of a listing', () => {
-  it('adds assets with their scope rules, in their order, and answers with nothing', async () => {
+  it('adds assets with their scope rules in order, and returns no body', async () => {
     const [a, b, c] = [await newAsset(), await newAsset(), await newAsset()];
     const response = await change({
       add: [
@@ -59,7 +59,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect(await listed()).toEqual({ [a]: ['second', 'first', 'second'], [b]: [], [c]: [] });
   });
 
-  it('adds and removes in one request; a removed asset loses its rules here, and stays', async () => {
+  it('adds and removes in one request, and removes scope rules only from this listing', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
     const elsewhere = (await world.assessment(organization)).uid;
     await world.list(listing, a, ['old']);
@@ -72,10 +72,10 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it.each([
-    ['replaces the rules when they are given', rules('new', 'old'), ['new', 'old']],
-    ['clears them when the list is empty', [], []],
-    ['keeps them when they are absent', undefined, ['old', 'older']],
-  ])('of an asset that is associated already, %s', async (_name, scopeRules, expected) => {
+    ['replaces given rules', rules('new', 'old'), ['new', 'old']],
+    ['clears the rules with an empty list', [], []],
+    ['keeps the rules if they are absent', undefined, ['old', 'older']],
+  ])('updates an asset that is already listed: %s', async (_name, scopeRules, expected) => {
     const asset = await newAsset();
     await world.list(listing, asset, ['old', 'older']);
     expect((await change({ add: [{ assetUid: asset, scopeRules }] })).status).toBe(204);
@@ -83,15 +83,15 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it.each([
-    ['names that it does not know', { assetsToAdd: [], 'not a token': 1 }, 'assetsToAdd'],
-    ['nothing where it knows one', { add: [], assetsToAdd: [] }, null],
-    ['nothing where there is none', {}, null],
-  ])('tells of what it ignored: %s', async (_what, body, ignored) => {
+    ['unknown names', { assetsToAdd: [], 'not a token': 1 }, 'assetsToAdd'],
+    ['nothing beside a known name', { add: [], assetsToAdd: [] }, null],
+    ['nothing for an empty body', {}, null],
+  ])('returns ignored properties in Assay-Ignored: %s', async (_what, body, ignored) => {
     const response = await change(body);
     expect([response.status, response.headers.get('assay-ignored')]).toEqual([204, ignored]);
   });
 
-  it('lets the last rules count of an asset that is added twice', async () => {
+  it('applies the last rules of an asset that is added twice', async () => {
     const asset = await newAsset();
     const add = [
       { assetUid: asset, scopeRules: rules('a') },
@@ -102,7 +102,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect(await listed()).toEqual({ [asset]: ['b', 'c'] });
   });
 
-  it('ignores unknown assets, and those of another organization, in both lists', async () => {
+  it('ignores unknown assets and those of other organizations in both lists', async () => {
     const other = (await world.organization()).uid;
     const foreign = (await world.asset({ organization: other })).uid;
     const theirs = (await world.assessment(other)).uid;
@@ -117,7 +117,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
   });
 
   it.each([{}, { add: [] }, { remove: [] }, { add: [], remove: [] }, { anything: 1 }])(
-    'takes %j, which changes nothing',
+    'accepts %j, which changes nothing',
     async (body) => {
       const asset = await newAsset();
       await world.list(listing, asset, ['rule']);
@@ -126,8 +126,8 @@ describe('Operation 11: add or remove assets of a listing', () => {
     },
   );
 
-  it('writes one audit event with who, what, before and after', async () => {
-    const [added, removed, replaced, kept] = [
+  it('records one audit event with before and after', async () => {
+    const [added, removed, replaced, remaining] = [
       await newAsset(),
       await newAsset(),
       await newAsset(),
@@ -135,13 +135,13 @@ describe('Operation 11: add or remove assets of a listing', () => {
     ];
     await world.list(listing, removed, ['gone']);
     await world.list(listing, replaced, ['old', 'older']);
-    await world.list(listing, kept, ['kept']);
+    await world.list(listing, remaining, ['kept']);
     const before = (await events()).length;
     const response = await change({
       add: [
         { assetUid: added, scopeRules: rules('new') },
         { assetUid: replaced, scopeRules: rules('older') },
-        { assetUid: kept, scopeRules: rules('kept') },
+        { assetUid: remaining, scopeRules: rules('kept') },
       ],
       remove: [removed],
     });
@@ -173,7 +173,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     ]);
   });
 
-  it('writes no audit event when nothing changed', async () => {
+  it('records no event if nothing changes', async () => {
     const [a, b] = [await newAsset(), await newAsset()];
     await world.list(listing, a, ['rule']);
     const before = (await events()).length;
@@ -187,7 +187,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect((await events()).length).toBe(before);
   });
 
-  describe('what a scope reaches', () => {
+  describe('Assets that a scope allows', () => {
     const WRITERS = ['client', 'boss', 'any'] as const;
 
     it.each([
@@ -208,7 +208,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
       const add: { assetUid: string }[] = [];
       const remove: string[] = [];
       for (const writableBy of WRITERS) {
-        const reached = (writable as readonly string[]).includes(writableBy);
+        const isAllowed = (writable as readonly string[]).includes(writableBy);
         const [here, inAnother, nowhere, inUnreached] = [
           await newAsset({ writableBy }),
           await newAsset({ writableBy }),
@@ -220,23 +220,23 @@ describe('Operation 11: add or remove assets of a listing', () => {
         await world.list(unreached, inUnreached);
         remove.push(here);
         for (const assetUid of [inAnother, nowhere, inUnreached]) add.push({ assetUid });
-        if (!reached) expectedHere.push(here);
-        if (reached) expectedHere.push(inAnother);
-        if (reached && unlistedToo) expectedHere.push(nowhere);
-        if (reached && scope !== 'asset_client_lw') expectedHere.push(inUnreached);
+        if (!isAllowed) expectedHere.push(here);
+        if (isAllowed) expectedHere.push(inAnother);
+        if (isAllowed && unlistedToo) expectedHere.push(nowhere);
+        if (isAllowed && scope !== 'asset_client_lw') expectedHere.push(inUnreached);
       }
       expect((await change({ add, remove }, token)).status).toBe(204);
       expect(Object.keys(await listed()).sort()).toEqual(expectedHere.sort());
     });
 
-    it('answers for a listing that is unknown or out of reach all the same', async () => {
+    it('returns the same error for unknown listings and those that the caller cannot see', async () => {
       const other = (await world.organization()).uid;
       const theirs = (await world.assessment(other)).uid;
       const member = await world.user({ organization });
       const assigned = await world.user({ assignedTo: [other] });
       const asset = await newAsset();
       const body = { add: [{ assetUid: asset }] };
-      const answers = [
+      const responses = [
         await change(body, admin.token, 'nothing'),
         await change(body, admin.token, 'a'.repeat(60)),
         await change(body, admin.token, '-_9z'),
@@ -245,20 +245,20 @@ describe('Operation 11: add or remove assets of a listing', () => {
         await change(body, await scoped(assigned, 'asset_boss_ow')),
         await change(body, await scoped(assigned, 'asset_boss_lw')),
       ];
-      for (const response of answers)
+      for (const response of responses)
         expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
-      expect(new Set(answers.map(({ body: { detail } }) => detail)).size).toBe(1);
+      expect(new Set(responses.map(({ body: { detail } }) => detail)).size).toBe(1);
       expect(await listed()).toEqual({});
       expect(await listed(theirs)).toEqual({});
     });
   });
 
-  describe('what is refused', () => {
+  describe('Validation', () => {
     const malformed = { area: 'asset', status: 400, kind: 'invalid-request' } as const;
     const invalid = { area: 'asset', status: 422, kind: 'validation-failed' } as const;
 
     it.each(['not JSON', '[]', '"text"', 'null', ''])(
-      '400: the body %j is not a JSON object',
+      'returns 400 for the body %j, which is not a JSON object',
       async (raw) => {
         const headers = { 'content-type': 'application/json' };
         expectProblem(
@@ -274,7 +274,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
       ['add', null],
       ['remove', 'x'],
       ['remove', null],
-    ])('400: %s has the wrong type: %j', async (property, value) => {
+    ])('returns 400 if %s has the wrong type: %j', async (property, value) => {
       expectProblem(server, await change({ [property]: value }), {
         ...malformed,
         failedValidation: [
@@ -309,7 +309,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
         '1',
       ],
       ['an item of remove', { remove: ['x', { uid: 'x' }] }, 'remove.1', '{"uid":"x"}'],
-    ])('400: %s has the wrong type', async (_name, body, property, value) => {
+    ])('returns 400 if %s has the wrong type', async (_name, body, property, value) => {
       expectProblem(server, await change(body), {
         ...malformed,
         failedValidations: [
@@ -318,11 +318,11 @@ describe('Operation 11: add or remove assets of a listing', () => {
       });
     });
 
-    it('404: a listing uid that goes on with a character that no database keeps', async () => {
+    it('returns 404 for a listing uid with a NUL character', async () => {
       expect((await change({}, admin.token, 'acme%00')).status).toBe(404);
     });
 
-    it.each(['ACME', '%20', 'A', '%00a', 'é'])('400: the listing uid %s', async (uid) => {
+    it.each(['ACME', '%20', 'A', '%00a', 'é'])('returns 400 for the listing uid %s', async (uid) => {
       const response = await change({}, admin.token, uid);
       expectProblem(server, response, {
         ...malformed,
@@ -355,7 +355,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
         expect.stringMatching(/^\[\{"rule":"r"\},.{86}$/),
       ],
       ['half a surrogate pair', { assetUid: 'x\udc00' }, 'add.1.assetUid', 'x\ufffd'],
-    ])('422: %s', async (_name, item, property, value) => {
+    ])('returns 422 for %s', async (_name, item, property, value) => {
       expectProblem(server, await change({ add: [{ assetUid: UNKNOWN }, item] }), {
         ...invalid,
         failedValidations: [
@@ -369,7 +369,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
       });
     });
 
-    it('takes 100 rules of 2,048 characters each, counted as people do', async () => {
+    it('accepts 100 rules of 2,048 code points each', async () => {
       const asset = await newAsset();
       const longest = '🔒'.repeat(2_048);
       const list = [longest, ...Array.from({ length: 99 }, (_, index) => `rule ${index}`)];
@@ -377,7 +377,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
       expect(await listed()).toEqual({ [asset]: list });
     });
 
-    it('422: an asset in both lists, also an unknown one, before the listing is looked for', async () => {
+    it('returns 422 for an asset in both lists, also an unknown one, before it looks up the listing', async () => {
       const asset = await newAsset();
       const add = [asset, 'a', UNKNOWN].map((assetUid) => ({ assetUid }));
       const response = await change({ add, remove: ['b', UNKNOWN, asset] }, admin.token, 'nothing');
@@ -399,7 +399,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     it.each([
       ['add', Array.from({ length: 21 }, () => ({}))],
       ['remove', Array<string>(21).fill('\0')],
-    ])('413: one item more in %s than the largest batch', async (property, list) => {
+    ])('returns 413 for one item more in %s than the largest batch', async (property, list) => {
       expectProblem(server, await change({ [property]: list }), {
         area: 'asset',
         status: 413,
@@ -409,14 +409,17 @@ describe('Operation 11: add or remove assets of a listing', () => {
       });
     });
 
-    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])('403: a token with %s alone', async (scope) => {
-      const response = await change({}, await scoped(admin, scope));
-      expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
-      expect(response.headers.get('www-authenticate')).toMatch('error="insufficient_scope"');
-    });
+    it.each(['api', 'tag_ow', 'asset_or', 'asset_lr'])(
+      'returns 403 to a token with only the scope %s',
+      async (scope) => {
+        const response = await change({}, await scoped(admin, scope));
+        expectProblem(server, response, { area: 'asset', status: 403, kind: 'forbidden' });
+        expect(response.headers.get('www-authenticate')).toMatch('error="insufficient_scope"');
+      },
+    );
   });
 
-  it('lets concurrent changes of one listing all succeed, one after another', async () => {
+  it('applies concurrent updates of a listing one after another', async () => {
     const uids = await Promise.all(Array.from({ length: 4 }, () => newAsset()));
     const first = (await events()).length;
     const responses = await Promise.all(
@@ -439,7 +442,7 @@ describe('Operation 11: add or remove assets of a listing', () => {
     expect(await listed()).toEqual(expected);
   });
 
-  it('changes more assets than are handled at a time; the audit log lists 300, and has the number and a digest of more', async () => {
+  it('updates more assets than one statement handles, and records up to 300, and the number and a digest of more', async () => {
     const large = await startTestServer();
     try {
       const other = createFixtures(large);
@@ -466,9 +469,9 @@ describe('Operation 11: add or remove assets of a listing', () => {
             )
             .execute();
       });
-      const kept = async () =>
+      const storedRules = async () =>
         large.context.db.read.selectFrom('listing_assets').select('scope_rules').execute();
-      const told = async () => {
+      const recorded = async () => {
         const event = (await other.auditEvents()).at(-1);
         return [event?.before, event?.after].map((text) => JSON.parse(text ?? '').assets);
       };
@@ -481,16 +484,19 @@ describe('Operation 11: add or remove assets of a listing', () => {
       const send = (body: object) => large.request('PATCH', path(assessment.uid), { token, body });
       const add = uids.toReversed().map((assetUid) => ({ assetUid, scopeRules: rules('a', 'b') }));
       expect((await send({ add })).status).toBe(204);
-      expect(await kept()).toEqual(uids.map(() => ({ scope_rules: '["a","b"]' })));
-      expect(await told()).toEqual([digest(uids, 'null'), digest(uids, '["a","b"]')]);
+      expect(await storedRules()).toEqual(uids.map(() => ({ scope_rules: '["a","b"]' })));
+      expect(await recorded()).toEqual([digest(uids, 'null'), digest(uids, '["a","b"]')]);
 
       expect((await send({ remove: uids.slice(301) })).status).toBe(204);
-      expect(await kept()).toHaveLength(301);
-      expect(await told()).toEqual([digest(uids.slice(301), '["a","b"]'), digest(uids.slice(301), 'null')]);
+      expect(await storedRules()).toHaveLength(301);
+      expect(await recorded()).toEqual([
+        digest(uids.slice(301), '["a","b"]'),
+        digest(uids.slice(301), 'null'),
+      ]);
 
       expect((await send({ remove: uids.slice(1) })).status).toBe(204);
-      expect(await kept()).toHaveLength(1);
-      expect(await told()).toEqual(
+      expect(await storedRules()).toHaveLength(1);
+      expect(await recorded()).toEqual(
         [['a', 'b'], null].map((was) => Object.fromEntries(uids.slice(1, 301).map((asset) => [asset, was]))),
       );
     } finally {

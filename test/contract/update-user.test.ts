@@ -31,8 +31,8 @@ const eventsOf = async (response: { headers: Headers }) =>
     .filter(({ request_id }) => request_id === response.headers.get('x-request-id'))
     .map(({ action, before, after }) => [action, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')]);
 
-describe('Operation 56: change a user', () => {
-  it('changes what is given, and tells of each what changed on both sides', async () => {
+describe('Operation 56: update a user', () => {
+  it('updates the given fields and records before and after of each', async () => {
     const [one, two] = [await world.assessment(organization.uid), await world.assessment(organization.uid)];
     await world.access(one.uid, user.id);
     const response = await put(user.id, { admin: true, name: ' Bea ', assessments: [two.uid] });
@@ -49,7 +49,7 @@ describe('Operation 56: change a user', () => {
     expect((await whoAmI(user.token)).body.admin).toBe(true);
   });
 
-  it('leaves what is absent or null, and changes nothing by what is so already', async () => {
+  it('keeps absent and null fields, and changes nothing if the values are the same', async () => {
     const { uid } = await world.assessment(organization.uid);
     const first = await put(user.id, { assessments: [uid] });
     for (const body of [{}, { name: null, admin: null }, { name: 'Ada', admin: false, assessments: [uid] }]) {
@@ -61,9 +61,9 @@ describe('Operation 56: change a user', () => {
     expect((await put(user.id, { assessments: [] })).body.assessment_ids).toEqual([]);
   });
 
-  it('takes admin and reactivate from the query, without a body as well', async () => {
-    const made = await put(user.id, undefined, admin.token, '?admin=true');
-    expect([made.status, made.body.admin]).toEqual([200, true]);
+  it('accepts admin and reactivate in the query, also without a body', async () => {
+    const created = await put(user.id, undefined, admin.token, '?admin=true');
+    expect([created.status, created.body.admin]).toEqual([200, true]);
     expect((await put(user.id, { admin: true }, admin.token, '?admin=1')).status).toBe(200);
     const differs = await put(user.id, { admin: false }, admin.token, '?admin=true');
     expect([differs.status, differs.body.failedValidation[0].property]).toEqual([422, 'admin']);
@@ -77,7 +77,7 @@ describe('Operation 56: change a user', () => {
     expect((await put(user.id, undefined, admin.token, '?admin=perhaps')).status).toBe(400);
   });
 
-  it('ends a ban, and brings nothing back that the ban has ended', async () => {
+  it('lifts a ban without restoring what it revoked', async () => {
     const account = await world.account({ organization: organization.uid });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -115,13 +115,13 @@ describe('Operation 56: change a user', () => {
       .where('user_id', '=', account.id)
       .execute();
     expect(refresh).toEqual([{ revoked_at: now }]);
-    // What was not ended is as before: they sign in again.
+    // The user can sign in again.
     await visitor.signIn(account.email, account.password);
     expect(await sessions()).toHaveLength(1);
     expect((await whoAmI((await world.token(account.id)).token)).status).toBe(200);
   });
 
-  it('makes a new link for who has not accepted, and ends the one before', async () => {
+  it('creates a new link for a pending invitation and revokes the previous one', async () => {
     const invited = await world.invited({ organization: organization.uid });
     const before = (await server.request('GET', `/v1/users/${invited.id}`, { token: admin.token })).body;
     const response = await put(invited.id, { reinvite: true });
@@ -136,7 +136,7 @@ describe('Operation 56: change a user', () => {
     expect((await put(user.id, { reinvite: true })).status).toBe(409);
   });
 
-  it('keeps the last admin who has signed in and is not banned', async () => {
+  it('returns 403 for the last admin who has signed in and is not banned', async () => {
     await world.invited({ organization: organization.uid, admin: true });
     const banned = await world.user({ organization: organization.uid, admin: true });
     await ban(banned.id);
@@ -149,7 +149,7 @@ describe('Operation 56: change a user', () => {
     expect((await put(user.id, {}, admin.token)).status).toBe(403);
   });
 
-  it('leaves an organization with an admin also where none has signed in', async () => {
+  it('keeps an admin in an organization where none has signed in', async () => {
     const own = await world.organization();
     const [one, other] = [
       await world.invited({ organization: own.uid, admin: true }),
@@ -161,13 +161,13 @@ describe('Operation 56: change a user', () => {
     expect((await put(other.id, { admin: false }, staff.token)).status).toBe(200);
   });
 
-  it('is for admins, and staff, of whom they reach', async () => {
+  it('allows admins, and staff who can see the user', async () => {
     const elsewhere = await world.organization();
     const other = await world.user({ organization: elsewhere.uid, admin: true });
     const assigned = await world.user({ assignedTo: [elsewhere.uid] });
     expect((await put(user.id, { name: 'No' }, user.token)).status).toBe(403);
     expect((await put(admin.id, { name: 'No' }, user.token)).status).toBe(403);
-    // What nobody can be called is told before, also of whom they do not reach.
+    // Validation comes before access.
     expect((await put(admin.id, { name: ' ' }, user.token)).status).toBe(422);
     expect((await put(user.id, { name: ' ' }, other.token)).status).toBe(422);
     for (const [id, token] of [
@@ -183,7 +183,7 @@ describe('Operation 56: change a user', () => {
     expect((await put(staff.id, { admin: false }, staff.token)).status).toBe(422);
   });
 
-  it('answers 422 for an assessment that is not of the organization, and changes nothing', async () => {
+  it('returns 422 for assessments of other organizations, and changes nothing', async () => {
     const { uid } = await world.assessment((await world.organization()).uid);
     const response = await put(user.id, { name: 'Bea', assessments: [uid] });
     expect([response.status, response.body.failedValidations[0].failedValidation[0].property]).toEqual([
@@ -194,7 +194,7 @@ describe('Operation 56: change a user', () => {
     expect((await whoAmI(user.token)).body.name).toBe('Ada');
   });
 
-  it('compares If-Match', async () => {
+  it('supports If-Match', async () => {
     const etag = (await put(user.id, { name: 'One' })).headers.get('etag') ?? '';
     expect((await put(user.id, { name: 'Two' }, admin.token, '', { 'if-match': etag })).status).toBe(200);
     const late = await put(user.id, { name: 'Three', assessments: ['none'] }, admin.token, '', {

@@ -6,8 +6,8 @@ import { startPostgres } from '../harness/postgres.ts';
 import { engine } from '../harness/server.ts';
 
 /**
- * Makes an empty database that waits for the disk: SQLite in a folder for temporary files, not in memory where other
- * tests have theirs, or a PostgreSQL of its own with `fsync` on, which the one that they share has off.
+ * Creates an empty database on disk: SQLite in the folder for temporary files, where other tests use memory, or a new
+ * PostgreSQL cluster with `fsync`, which the shared one has off.
  */
 export async function createDurableDatabase(): Promise<TestDatabase> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'assay-crash-'));

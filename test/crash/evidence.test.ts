@@ -15,23 +15,23 @@ import { createFixtures } from '../harness/fixtures.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
 const WRITERS = 6;
-/** The server is killed once so many writes of a round were acknowledged, with others on their way. */
-const ACKNOWLEDGED = 20;
+/** The server is killed after this many acknowledged writes, while others are running. */
+const ACKNOWLEDGED = 30;
 const DAY = 86_400_000;
-/** More than a piece of any store. */
+/** More than a chunk of any store. */
 const LARGE = 300 * 1024;
 
-/** What is sent, and sent again as it was. */
+/** A request that is sent repeatedly. */
 interface Sent {
   path: string;
   key: string;
   headers: Record<string, string>;
   bytes: Buffer<ArrayBuffer>;
-  /** What was answered before the server died. */
+  /** The response before the server was killed. */
   acknowledged?: string;
 }
 
-/** A finding to be reported, and then its evidence. */
+/** A finding and its evidence. */
 interface Finding {
   title: string;
   content: Buffer;
@@ -41,7 +41,7 @@ interface Finding {
 
 let database: TestDatabase;
 let release: Release;
-/** Of the test's own process, over the same database and store. */
+/** Of this process, over the same database and store. */
 let context: Context;
 let assessment: string;
 let token: string;
@@ -50,7 +50,7 @@ let s3: S3rver | undefined;
 let store = '';
 
 beforeEach(async () => {
-  // What a process has written outlives it without a wait for the disk.
+  // SIGKILL loses no written data, so this database need not be on disk.
   database = await createTestDatabase();
 });
 afterEach(async () => {
@@ -88,7 +88,7 @@ async function startS3(): Promise<Record<string, string>> {
   };
 }
 
-/** @returns the keys of what the store has, finished or not, without asking the product */
+/** Returns the keys in the store, of complete and incomplete files, without the product's code. */
 async function keysStored(): Promise<string[]> {
   if (store === 'database') {
     const chunks = await context.db.read.selectFrom('blob_chunks').select('key').distinct().execute();
@@ -119,10 +119,10 @@ function multipart(contents: readonly Buffer[]): Pick<Sent, 'headers' | 'bytes'>
 const put = (origin: string, { path, key, headers, bytes }: Sent): Promise<TestResponse> =>
   send(origin, 'POST', path, { token, headers: { ...headers, 'idempotency-key': key }, bytes });
 
-function findingOf(round: number, writer: number, number: number): Finding {
-  const title = `finding-${round}-${writer}-${number}`;
-  // Every other one is the same file as others send at the same time.
-  const content = Buffer.alloc(20_000, number % 2 === 0 ? `shared ${round}-${number}` : title);
+function findingOf(writer: number, number: number): Finding {
+  const title = `finding-${writer}-${number}`;
+  // Every other file is sent by all writers at the same time.
+  const content = Buffer.alloc(20_000, number % 2 === 0 ? `shared ${number}` : title);
   const body = { assessment_id: assessment, title, severity: 'Low' };
   const bytes = Buffer.from(JSON.stringify(body));
   return { title, content, report: { path: '/v1/vulnerabilities', key: title, headers: {}, bytes } };
@@ -134,8 +134,12 @@ const uploadOf = (id: number, key: string, contents: readonly Buffer[]): Sent =>
   ...multipart(contents),
 });
 
-/** Sends the beginning of an upload, and keeps the rest. */
-async function begin(origin: string, { path, key, headers, bytes }: Sent, until: number): Promise<Socket> {
+/** Sends the beginning of an upload. */
+async function beginUpload(
+  origin: string,
+  { path, key, headers, bytes }: Sent,
+  until: number,
+): Promise<Socket> {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.on('error', () => undefined);
   await once(socket, 'connect');
@@ -148,56 +152,52 @@ async function begin(origin: string, { path, key, headers, bytes }: Sent, until:
   return socket;
 }
 
-/** One store an engine: the bucket is tried with imports on SQLite. */
+/** One file store per engine; imports.test.ts uses the bucket. */
 const STORES = engine() === 'sqlite' ? ['folder'] : ['database'];
 
-describe.each(STORES)('A server that is killed while it takes evidence into its %s', (name) => {
-  it('has what it acknowledged once, whatever is repeated, and keeps nothing else for ever', async () => {
+describe.each(STORES)('A server that is killed while it stores evidence in its %s', (name) => {
+  it('has all acknowledged files once, also after repeated requests, and deletes the others', async () => {
     await open(name);
     const findings: Finding[] = [];
-    const halves: Sent[] = [];
 
-    for (let round = 0; round < 2; round += 1) {
-      const server = await release.serve();
-      // One upload whose first file is whole in the store and whose second is half there, and has no row.
-      const held = findingOf(round, WRITERS, 1);
-      findings.push(held);
-      const { body } = await put(server.origin, held.report);
-      const [whole, half] = [Buffer.alloc(LARGE, `whole ${round}`), Buffer.alloc(2 * LARGE, `half ${round}`)];
-      held.content = whole;
-      held.upload = uploadOf(body.id, `${held.title}-evidence`, [whole, half]);
-      halves.push(held.upload);
-      const known = await blobs();
-      const socket = await begin(server.origin, held.upload, 2 * LARGE);
-      await expect.poll(async () => (await blobs()).length, { timeout: 10_000 }).toBe(known.length + 2);
+    const killed = await release.serve();
+    // An upload without a row: its first file is stored completely, its second one half.
+    const unfinished = findingOf(WRITERS, 1);
+    findings.push(unfinished);
+    const { body } = await put(killed.origin, unfinished.report);
+    const [complete, half] = [Buffer.alloc(LARGE, 'complete'), Buffer.alloc(2 * LARGE, 'half')];
+    unfinished.content = complete;
+    unfinished.upload = uploadOf(body.id, `${unfinished.title}-evidence`, [complete, half]);
+    const before = (await blobs()).length;
+    const socket = await beginUpload(killed.origin, unfinished.upload, 2 * LARGE);
+    await expect.poll(async () => (await blobs()).length, { timeout: 10_000 }).toBe(before + 2);
 
-      let [acknowledged, interrupted] = [0, 0];
-      const isAcknowledged = async (sent: Sent): Promise<TestResponse | undefined> => {
-        const response = await put(server.origin, sent).catch(() => undefined);
-        if (response === undefined) interrupted += 1;
-        if (response?.status !== 201) return undefined;
-        sent.acknowledged = response.text;
-        acknowledged += 1;
-        if (acknowledged === ACKNOWLEDGED) void server.kill();
-        return response;
-      };
-      const write = async (writer: number): Promise<void> => {
-        for (let number = 0; ; number += 1) {
-          const finding = findingOf(round, writer, number);
-          findings.push(finding);
-          const reported = await isAcknowledged(finding.report);
-          if (reported === undefined) return;
-          finding.upload = uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);
-          if ((await isAcknowledged(finding.upload)) === undefined) return;
-        }
-      };
-      await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
-      socket.destroy();
-      expect(interrupted).toBeGreaterThan(0);
-      expect(acknowledged).toBeGreaterThanOrEqual(ACKNOWLEDGED);
-    }
+    let [acknowledged, interrupted] = [0, 0];
+    const isAcknowledged = async (sent: Sent): Promise<TestResponse | undefined> => {
+      const response = await put(killed.origin, sent).catch(() => undefined);
+      if (response === undefined) interrupted += 1;
+      if (response?.status !== 201) return undefined;
+      sent.acknowledged = response.text;
+      acknowledged += 1;
+      if (acknowledged === ACKNOWLEDGED) void killed.kill();
+      return response;
+    };
+    const write = async (writer: number): Promise<void> => {
+      for (let number = 0; ; number += 1) {
+        const finding = findingOf(writer, number);
+        findings.push(finding);
+        const reported = await isAcknowledged(finding.report);
+        if (reported === undefined) return;
+        finding.upload = uploadOf(reported.body.id, `${finding.title}-evidence`, [finding.content]);
+        if ((await isAcknowledged(finding.upload)) === undefined) return;
+      }
+    };
+    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+    socket.destroy();
+    expect(interrupted).toBeGreaterThan(0);
+    expect(acknowledged).toBeGreaterThanOrEqual(ACKNOWLEDGED);
 
-    // No content is there of which the database knows nothing, nor a file whose content is not there.
+    // The database knows all contents in the store, and each file has its content.
     const known = new Set(await blobs());
     const stored = await keysStored();
     expect(stored.filter((key) => !known.has(key))).toEqual([]);
@@ -227,7 +227,7 @@ describe.each(STORES)('A server that is killed while it takes evidence into its 
     expect(rows.map(({ title }) => title).sort()).toEqual(findings.map(({ title }) => title).sort());
     for (const { title, content, upload } of findings) {
       const attachments = rows.find((row) => row.title === title)?.attachments ?? [];
-      expect(attachments).toHaveLength(halves.includes(upload as Sent) ? 2 : 1);
+      expect(attachments).toHaveLength(upload === unfinished.upload ? 2 : 1);
       const [first] = attachments;
       expect(first?.sha256).toBe(createHash('sha256').update(content).digest('hex'));
       const download = await fetch(server.origin + new URL(first?.url ?? '').pathname, {
@@ -237,7 +237,7 @@ describe.each(STORES)('A server that is killed while it takes evidence into its 
     }
     await server.kill();
 
-    // What died with the requests is taken away by the job, and nothing that is somebody's.
+    // The job deletes the contents of interrupted requests, and no others.
     const announced = await blobs();
     expect(announced.length).toBeGreaterThan((await files()).length);
     context.clock = () => Date.now() + DAY + 60_000;

@@ -11,23 +11,23 @@ import { createFixtures } from '../harness/fixtures.ts';
 
 export interface ServerProcess {
   origin: string;
-  /** Takes its power away, so that it does nothing any more. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
-/** The product as it is released, in processes of its own over one database. */
+/** Processes of the built product over one database. */
 export interface Release {
-  /** What its processes have in their environment beside that of the test. */
+  /** Added to the environment of the test. */
   environment: Readonly<Record<string, string>>;
-  /** Opens the database in this process, and makes an organization with an admin. */
+  /** Opens the database in this process, and creates an organization with an admin. */
   openWorld(): Promise<{ db: Database; token: string }>;
   /** Starts a server on a free port. */
   serve(): Promise<ServerProcess>;
-  /** Kills what still runs. */
+  /** Kills the running processes. */
   end(): Promise<void>;
 }
 
-/** @param settings environment variables beside those of the database */
+/** @param settings environment variables in addition to those of the database */
 export function releaseOver(
   { dataDirectory, databaseUrl }: TestDatabase,
   settings: Record<string, string> = {},
@@ -37,7 +37,7 @@ export function releaseOver(
     ASSAY_DATA: dataDirectory,
     ASSAY_RATE_LIMIT: '0',
     ASSAY_LOG_LEVEL: 'silent',
-    // Where the database is in no folder, commands need a key.
+    // On PostgreSQL, commands do not create a master key.
     ...(databaseUrl === undefined
       ? {}
       : { ASSAY_DATABASE_URL: databaseUrl, ASSAY_MASTER_KEY: randomBytes(32).toString('base64') }),

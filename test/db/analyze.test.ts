@@ -6,20 +6,20 @@ import { analyzeGrownTables } from '../../src/db/postgres/analyze.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 30_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
-/** How many rows the planner believes a table to have. */
+/** The number of rows that the planner assumes for a table. */
 async function believed(table: string): Promise<number> {
   const { rows } = await db.write((tx) =>
     sql<{ rows: number }>`select reltuples as rows from pg_class where oid = to_regclass(${table})`.execute(
@@ -45,9 +45,9 @@ const add = (from: number, to: number) =>
   });
 const note = () => db.write((tx) => analyzeGrownTables(tx, ['organizations', 'users']));
 
-describe.runIf(engine() === 'postgres')('The planner', () => {
-  it('is told of a table that has grown, and not of one that has not', async () => {
-    // Else autovacuum may be faster.
+describe.runIf(engine() === 'postgres')('Planner statistics', () => {
+  it('are updated for a table that has grown, and only then', async () => {
+    // Autovacuum may be faster otherwise.
     await db.write((tx) => sql`alter table organizations set (autovacuum_enabled = off)`.execute(tx));
     await add(0, 10);
     await note();
@@ -62,9 +62,9 @@ describe.runIf(engine() === 'postgres')('The planner', () => {
   });
 });
 
-describe('A database whose commits are durable later', () => {
+describe('Database with asynchronous commits', () => {
   const howDurable = async (relaxedDurability?: boolean): Promise<unknown> => {
-    const opened = await openDatabase({ ...place, timeout: 30_000, relaxedDurability });
+    const opened = await openDatabase({ ...testDatabase, timeout: 30_000, relaxedDurability });
     try {
       const query = engine() === 'postgres' ? sql`show synchronous_commit` : sql`pragma synchronous`;
       const { rows } = await opened.write((tx) => query.execute(tx));
@@ -74,7 +74,7 @@ describe('A database whose commits are durable later', () => {
     }
   };
 
-  it('does not wait for the disk, and any other does', async () => {
+  it('does not wait for the disk, and other databases do', async () => {
     expect(await howDurable(true)).toBe(engine() === 'postgres' ? 'off' : 1);
     expect(await howDurable()).toBe(engine() === 'postgres' ? 'on' : 2);
   });

@@ -12,18 +12,18 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
-const open = (timeout = 30_000) => openDatabase({ ...place, timeout });
+const open = (timeout = 30_000) => openDatabase({ ...testDatabase, timeout });
 
 beforeAll(async () => {
-  place = await createTestDatabase();
+  testDatabase = await createTestDatabase();
   db = await open();
   await db.migrate();
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
 const onSqlite = it.runIf(engine() === 'sqlite');
@@ -41,17 +41,17 @@ const nameOf = async (uid: string) =>
   (await db.read.selectFrom('organizations').select('name').where('uid', '=', uid).executeTakeFirst())?.name;
 const exists = async (uid: string) => (await nameOf(uid)) !== undefined;
 
-/** Takes hold of an organization's row from outside, as another process would. */
-async function hold(uid: string): Promise<() => Promise<void>> {
+/** Locks an organization's row from another connection, like another process. */
+async function lockRow(uid: string): Promise<() => Promise<void>> {
   if (engine() === 'sqlite') {
-    const other = new DatabaseSync(join(place.dataDirectory, 'assay.db'));
+    const other = new DatabaseSync(join(testDatabase.dataDirectory, 'assay.db'));
     other.exec('begin immediate');
     return async () => {
       other.exec('commit');
       other.close();
     };
   }
-  const client = new pg.Client({ connectionString: place.databaseUrl });
+  const client = new pg.Client({ connectionString: testDatabase.databaseUrl });
   await client.connect();
   await client.query('begin');
   await client.query('update organizations set name = name where uid = $1', [uid]);
@@ -61,8 +61,8 @@ async function hold(uid: string): Promise<() => Promise<void>> {
   };
 }
 
-describe('A unit of work', () => {
-  it('resolves with what it returns, durable', async () => {
+describe('Transaction', () => {
+  it('resolves with the result once it is durable', async () => {
     const { id } = await db.write((tx) => insert(tx, 'returned'));
     expect(id).toBeTypeOf('number');
     const other = await open();
@@ -71,7 +71,7 @@ describe('A unit of work', () => {
     await other.close();
   });
 
-  it('that throws undoes itself alone, among others that run at the same time', async () => {
+  it('rolls back alone when it throws among concurrent ones', async () => {
     const reason = new Error('not this one');
     const results = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) =>
@@ -92,14 +92,14 @@ describe('A unit of work', () => {
   });
 
   it.each(['The invitation is not open', 'tag "database is locked" exists', 'out of memory'])(
-    'that throws is told what it threw, also %s',
+    'rejects with the thrown error: %s',
     async (message) => {
       const reason = new Error(message);
       await expect(db.write(() => Promise.reject(reason))).rejects.toBe(reason);
     },
   );
 
-  it('that breaks a constraint leaves the next one whole', async () => {
+  it('keeps the next one intact after a constraint violation', async () => {
     await db.write((tx) => insert(tx, 'taken'));
     const [first, second, third] = await Promise.allSettled([
       db.write(async (tx) => {
@@ -124,7 +124,7 @@ describe('A unit of work', () => {
     expect([await exists('besidetaken'), await exists('aftertaken')]).toEqual([false, true]);
   });
 
-  it('is not seen by reads before it is durable', async () => {
+  it('is invisible to reads before it is durable', async () => {
     await db.write(async (tx) => {
       await insert(tx, 'unseen');
       expect(await exists('unseen')).toBe(false);
@@ -135,9 +135,9 @@ describe('A unit of work', () => {
     expect(await exists('unseen')).toBe(true);
   });
 
-  it('waits for another process that holds the rows', async () => {
+  it('waits for another process that locks the rows', async () => {
     await db.write((tx) => insert(tx, 'held'));
-    const release = await hold('held');
+    const release = await lockRow('held');
     let written = false;
     const write = db.write((tx) => rename(tx, 'held', 'renamed')).then(() => (written = true));
     expect(await nameOf('held')).toBe('held');
@@ -147,10 +147,10 @@ describe('A unit of work', () => {
     expect(await nameOf('held')).toBe('renamed');
   });
 
-  it('is refused as unavailable when the wait is too long, and the next is taken', async () => {
+  it('rejects as unavailable after the timeout, and the next one succeeds', async () => {
     await db.write((tx) => insert(tx, 'stuck'));
     const hasty = await open(150);
-    const release = await hold('stuck');
+    const release = await lockRow('stuck');
     const failure = await hasty.write((tx) => rename(tx, 'stuck', 'x')).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StorageError);
     expect(failure).toMatchObject({ code: 'unavailable' });
@@ -160,7 +160,7 @@ describe('A unit of work', () => {
     await hasty.close();
   });
 
-  onSqlite('shares one commit with those that wait at the same time', async () => {
+  onSqlite('shares a commit with those that wait at the same time', async () => {
     const before = db.statistics();
     await Promise.all(
       Array.from({ length: 100 }, (_, index) => db.write((tx) => insert(tx, `shared${index}`))),
@@ -170,7 +170,7 @@ describe('A unit of work', () => {
     expect(after.commits - before.commits).toBeLessThanOrEqual(5);
   });
 
-  onPostgres('is run again as a whole after a deadlock', async () => {
+  onPostgres('is retried after a deadlock', async () => {
     for (const uid of ['left', 'right']) await db.write((tx) => insert(tx, uid));
     let attempts = 0;
     let arrived = 0;
@@ -189,7 +189,7 @@ describe('A unit of work', () => {
     expect(await nameOf('left')).toBe(await nameOf('right'));
   });
 
-  onPostgres('is run again after a serialization failure of the engine', async () => {
+  onPostgres('is retried after a serialization failure', async () => {
     await db.write((tx) => insert(tx, 'serial'));
     let attempts = 0;
     await db.write(async (tx) => {
@@ -202,7 +202,7 @@ describe('A unit of work', () => {
     expect(await nameOf('serial')).toBe('after 2 attempts');
   });
 
-  onPostgres('may ask to be run again itself, and undoes what it had done', async () => {
+  onPostgres('can request a retry, which rolls back the attempt', async () => {
     let attempts = 0;
     await db.write(async (tx) => {
       await insert(tx, 'asked');
@@ -212,22 +212,19 @@ describe('A unit of work', () => {
     expect(await exists('asked')).toBe(true);
   });
 
-  onPostgres(
-    'is refused as unavailable by a server that takes no writes, and the next is taken',
-    async () => {
-      const failure = await db
-        .write(async (tx) => {
-          await sql`set transaction read only`.execute(tx);
-          await insert(tx, 'standby');
-        })
-        .catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(StorageError);
-      expect(failure).toMatchObject({ code: 'unavailable' });
-      await db.write((tx) => insert(tx, 'standby'));
-    },
-  );
+  onPostgres('rejects as unavailable on a read-only server, and the next one succeeds', async () => {
+    const failure = await db
+      .write(async (tx) => {
+        await sql`set transaction read only`.execute(tx);
+        await insert(tx, 'standby');
+      })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StorageError);
+    expect(failure).toMatchObject({ code: 'unavailable' });
+    await db.write((tx) => insert(tx, 'standby'));
+  });
 
-  onPostgres('outlives a change of a table whose plans its connections have', async () => {
+  onPostgres('survives a change of a table with cached plans', async () => {
     await db.write((tx) => sql`create table planned (a int)`.execute(tx));
     const alter = (column: string) =>
       db.write((tx) => sql`alter table planned add column ${sql.id(column)} int`.execute(tx));
@@ -267,7 +264,7 @@ describe('A unit of work', () => {
     expect((await read()).rows).toEqual([]);
   });
 
-  it('that always meets others is refused as a conflict, with nothing changed', async () => {
+  it('rejects as a conflict without changes when every attempt conflicts', async () => {
     let attempts = 0;
     const failure = await db
       .write(async (tx) => {
@@ -282,8 +279,8 @@ describe('A unit of work', () => {
   });
 });
 
-onPostgres('A commit is durable, also for a role that does not ask for it', async () => {
-  const name = new URL(place.databaseUrl!).pathname.slice(1);
+onPostgres('A commit is durable, also in a database with synchronous_commit off', async () => {
+  const name = new URL(testDatabase.databaseUrl!).pathname.slice(1);
   await db.write((tx) => sql`alter database ${sql.id(name)} set synchronous_commit = off`.execute(tx));
   const other = await open();
   const { rows } = await other.write((tx) => sql`show synchronous_commit`.execute(tx));
@@ -291,14 +288,14 @@ onPostgres('A commit is durable, also for a role that does not ask for it', asyn
   await other.close();
 });
 
-onSqlite('A commit is durable: it waits for the disk, in a log that readers look beside', async () => {
+onSqlite('A commit is durable: it syncs the WAL', async () => {
   const setting = (name: string) => db.write((tx) => sql<object>`pragma ${sql.raw(name)}`.execute(tx));
   expect((await setting('journal_mode')).rows).toEqual([{ journal_mode: 'wal' }]);
-  // FULL: the log is flushed at every commit, not at every checkpoint alone.
+  // FULL: the WAL is synced at every commit, not only at checkpoints.
   expect((await setting('synchronous')).rows).toEqual([{ synchronous: 2 }]);
 });
 
-describe('The reader', () => {
+describe('Reader', () => {
   it('cannot write', async () => {
     const writer = db.read as QueryBuilder;
     await expect(
@@ -310,7 +307,7 @@ describe('The reader', () => {
     expect(await exists('r')).toBe(false);
   });
 
-  it('gives counts and large integers as numbers', async () => {
+  it('returns counts and large integers as numbers', async () => {
     const row = await db.read
       .selectFrom('organizations')
       .select((eb) => [eb.fn.countAll().as('count'), sql`9007199254740991`.as('large')])
@@ -319,10 +316,10 @@ describe('The reader', () => {
   });
 });
 
-describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
-  /** Runs statements from outside, as another process would. */
+describe.runIf(engine() === 'postgres')('Lost connection', () => {
+  /** Runs statements from another connection, like another process. */
   async function outside<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({ connectionString: place.databaseUrl });
+    const client = new pg.Client({ connectionString: testDatabase.databaseUrl });
     await client.connect();
     return use(client).finally(() => client.end());
   }
@@ -330,7 +327,7 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
     outside((client) => client.query('select pg_terminate_backend($1, 10000)', [pid]));
   const failureOf = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
-  it('inside a unit of work refuses it as unavailable, and the next is taken', async () => {
+  it('in a transaction rejects it as unavailable, and the next one succeeds', async () => {
     const failure = await failureOf(
       db.write(async (tx) => {
         await insert(tx, 'cut');
@@ -346,31 +343,28 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
     expect(await exists('cut')).toBe(true);
   });
 
-  it.each(['read', 'write'] as const)(
-    'while a query of a %s runs refuses it as unavailable',
-    async (kind) => {
-      const sleep = sql`select pg_sleep(60)`;
-      const failure = failureOf(
-        kind === 'read' ? sleep.execute(db.read as QueryBuilder) : db.write((tx) => sleep.execute(tx)),
-      );
-      await outside(async (client) => {
-        for (let ended = 0; ended === 0;) {
-          const { rows } = await client.query<{ ended: boolean }>(
-            `select pg_terminate_backend(pid, 10000) as ended from pg_stat_activity
+  it.each(['read', 'write'] as const)('during a query of a %s rejects it as unavailable', async (kind) => {
+    const sleep = sql`select pg_sleep(60)`;
+    const failure = failureOf(
+      kind === 'read' ? sleep.execute(db.read as QueryBuilder) : db.write((tx) => sleep.execute(tx)),
+    );
+    await outside(async (client) => {
+      for (let ended = 0; ended === 0;) {
+        const { rows } = await client.query<{ ended: boolean }>(
+          `select pg_terminate_backend(pid, 10000) as ended from pg_stat_activity
            where datname = current_database() and query = 'select pg_sleep(60)' and state = 'active'`,
-          );
-          ended = rows.length;
-        }
-      });
-      expect(await failure).toBeInstanceOf(StorageError);
-      await db.write((tx) => insert(tx, `after cut ${kind}`));
-      expect(await exists(`after cut ${kind}`)).toBe(true);
-    },
-  );
+        );
+        ended = rows.length;
+      }
+    });
+    expect(await failure).toBeInstanceOf(StorageError);
+    await db.write((tx) => insert(tx, `after cut ${kind}`));
+    expect(await exists(`after cut ${kind}`)).toBe(true);
+  });
 
-  it('in silence refuses what runs on it as unavailable, and is not used again', async () => {
-    const network = await startNetworkProxy(new URL(place.databaseUrl!));
-    const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 100 });
+  it('without a notification rejects its queries as unavailable, and is not reused', async () => {
+    const network = await startNetworkProxy(new URL(testDatabase.databaseUrl!));
+    const remote = await openDatabase({ ...testDatabase, databaseUrl: network.url, timeout: 100 });
     const one = () => sql<{ one: number }>`select 1 as one`.execute(remote.read as QueryBuilder);
     const write = (uid: string) => remote.write((tx) => insert(tx, uid));
     await Promise.all([one(), write('before silence')]);
@@ -380,7 +374,7 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
       expect(failure).toBeInstanceOf(StorageError);
       expect(failure).toMatchObject({ code: 'unavailable' });
     }
-    // One wait, not another for the rollback.
+    // One timeout, without another for the rollback.
     expect(performance.now() - started).toBeLessThan(4_000);
     expect((await one()).rows).toEqual([{ one: 1 }]);
     await write('after silence');
@@ -391,7 +385,7 @@ describe.runIf(engine() === 'postgres')('A connection that is lost', () => {
 });
 
 onPostgres(
-  'A unit waits for a connection as long as a statement may run, and is then refused as busy',
+  'A transaction waits for a connection up to the statement timeout, and is then rejected as busy',
   async () => {
     const busy = await open();
     let free = () => {};
@@ -399,11 +393,11 @@ onPostgres(
     const holders = Array.from({ length: 12 }, () => {
       let entered = () => {};
       const inside = new Promise<void>((resolve) => (entered = resolve));
-      const unit = busy.write(async () => {
+      const transaction = busy.write(async () => {
         entered();
         await freed;
       });
-      return { inside, unit };
+      return { inside, transaction };
     });
     await Promise.all(holders.map(({ inside }) => inside));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -419,7 +413,7 @@ onPostgres(
     } finally {
       vi.useRealTimers();
     }
-    await Promise.all(holders.map(({ unit }) => unit));
+    await Promise.all(holders.map(({ transaction }) => transaction));
     await busy.close();
     expect([await exists('too long'), await exists('patient')]).toEqual([false, true]);
   },
@@ -444,12 +438,12 @@ describe('Portable queries', () => {
   it.each([
     ['none', []],
     ['one', ['listed0']],
-    ['some, some twice, and some that no row has', ['listed2', 'listed0', 'listed2', '', "'; drop table x"]],
+    ['some, with duplicates and unknown ones', ['listed2', 'listed0', 'listed2', '', "'; drop table x"]],
     [
       'very many',
       ['listed1', 'listed2', ...Array.from({ length: 40_000 }, (_, index) => `no "${index}", \\ {}`)],
     ],
-  ])('isOneOf takes a list of texts: %s', async (_name, uids) => {
+  ])('isOneOf accepts a list of texts: %s', async (_name, uids) => {
     for (let i = 0; i < 3; i += 1)
       if (!(await exists(`listed${i}`))) await db.write((tx) => insert(tx, `listed${i}`));
     const expected = [0, 1, 2].map((i) => `listed${i}`).filter((uid) => uids.includes(uid));
@@ -459,7 +453,7 @@ describe('Portable queries', () => {
     });
   });
 
-  it('isOneOf takes a list of numbers, and unindexed a column beside it', async () => {
+  it('isOneOf accepts a list of numbers with an unindexed column beside it', async () => {
     const { id } = await db.write((tx) => insert(tx, 'numbered'));
     const ids = [id, -1, 9_007_199_254_740_991];
     expect(await idsAmong(db.read, { ids, created: 1 })).toEqual([{ uid: 'numbered' }]);
@@ -467,8 +461,8 @@ describe('Portable queries', () => {
     expect(await idsAmong(db.read, { ids: [], created: 1 })).toEqual([]);
   });
 
-  it('prepared statements take other parameters each time, null among them', async () => {
-    const put = prepareWrite<{ uid: string; name: string | null }, { id: number }>((tx, p) =>
+  it('prepared statements accept new parameters each time, including null', async () => {
+    const insertUser = prepareWrite<{ uid: string; name: string | null }, { id: number }>((tx, p) =>
       tx
         .insertInto('users')
         .values({
@@ -496,7 +490,7 @@ describe('Portable queries', () => {
         ['b', 'B'],
         ['c', null],
       ] as const)
-        rows.push(...(await put(tx, { uid, name })));
+        rows.push(...(await insertUser(tx, { uid, name })));
       return rows.map(({ id }) => id);
     });
     expect(await db.write((tx) => clear(tx, { ids }))).toBe(2);
@@ -504,8 +498,8 @@ describe('Portable queries', () => {
   });
 });
 
-onSqlite('The files are their owner’s alone, also in a folder that others can read', async () => {
-  const dataDirectory = join(place.dataDirectory, 'shared');
+onSqlite('The files are readable only by their owner, also in a folder that others can read', async () => {
+  const dataDirectory = join(testDatabase.dataDirectory, 'shared');
   mkdirSync(dataDirectory);
   chmodSync(dataDirectory, 0o755);
   const umask = process.umask(0o022);

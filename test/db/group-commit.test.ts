@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/db/engine.ts';
 import { type GroupCommitConnection, GroupCommit } from '../../src/db/sqlite/group-commit.ts';
 
-/** A connection that keeps a list instead of tables, and can be told to fail. */
+/** A connection with a list in place of tables that can fail on demand. */
 function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rollback?: Error } = {}) {
   const committed: string[] = [];
   let pending: string[] | undefined;
@@ -39,22 +39,22 @@ function listConnection(fail: { begin?: Error; commit?: Error; lost?: Error; rol
 }
 
 describe('Group commit', () => {
-  it('lets units that wait at the same time share one commit, in their order', async () => {
+  it('commits waiting transactions together, in order', async () => {
     const { connection, committed, write } = listConnection();
     const group = new GroupCommit(connection);
-    const units = Array.from({ length: 50 }, (_, index) =>
+    const submissions = Array.from({ length: 50 }, (_, index) =>
       group.submit(async () => {
         write(`${index}`);
         await Promise.resolve();
         return index;
       }),
     );
-    expect(await Promise.all(units)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+    expect(await Promise.all(submissions)).toEqual(Array.from({ length: 50 }, (_, index) => index));
     expect(committed).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
     expect(group.statistics()).toEqual({ commits: 1, transactions: 50, waiting: 0 });
   });
 
-  it('undoes nothing but the unit that throws', async () => {
+  it('rolls back only the transaction that throws', async () => {
     const { connection, committed, write } = listConnection();
     const group = new GroupCommit(connection);
     const reason = new Error('not this one');
@@ -77,7 +77,7 @@ describe('Group commit', () => {
     expect(group.statistics()).toMatchObject({ commits: 1, transactions: 2 });
   });
 
-  it('begins again when the first of a group throws, and takes the others', async () => {
+  it('restarts the group without its first transaction when that throws', async () => {
     const { connection, committed, write } = listConnection();
     const group = new GroupCommit(connection);
     const reason = new Error('not these');
@@ -94,9 +94,9 @@ describe('Group commit', () => {
     expect(group.statistics()).toMatchObject({ commits: 1, transactions: 1 });
   });
 
-  it('lets a large unit begin a transaction, without a savepoint, in its turn', async () => {
+  it('starts a new group for a large transaction, without a savepoint, in order', async () => {
     const { connection, committed, write } = listConnection();
-    const within: string[] = [];
+    const states: string[] = [];
     let savepoints = 0;
     const group = new GroupCommit({
       ...connection,
@@ -105,18 +105,24 @@ describe('Group commit', () => {
         connection.savepoint();
       },
     });
-    const unit = (text: string, isLarge?: boolean) =>
+    const submit = (text: string, isLarge?: boolean) =>
       group.submit(async () => {
         write(text);
-        within.push(`${text} ${committed.length}/${savepoints}`);
+        states.push(`${text} ${committed.length}/${savepoints}`);
       }, isLarge);
-    await Promise.all([unit('a'), unit('b'), unit('large', true), unit('c'), unit('large too', true)]);
+    await Promise.all([
+      submit('a'),
+      submit('b'),
+      submit('large', true),
+      submit('c'),
+      submit('large too', true),
+    ]);
     expect(committed).toEqual(['a', 'b', 'large', 'c', 'large too']);
-    expect(within).toEqual(['a 0/0', 'b 0/1', 'large 2/1', 'c 2/2', 'large too 4/2']);
+    expect(states).toEqual(['a 0/0', 'b 0/1', 'large 2/1', 'c 2/2', 'large too 4/2']);
     expect(group.statistics()).toMatchObject({ commits: 3, transactions: 5 });
   });
 
-  it('tells no unit of its success when the commit fails', async () => {
+  it('rejects every transaction when the commit fails', async () => {
     const reason = new StorageError('unavailable', 'disk');
     const { connection, committed, write } = listConnection({ commit: reason });
     const group = new GroupCommit(connection);
@@ -129,7 +135,7 @@ describe('Group commit', () => {
     expect(group.statistics()).toMatchObject({ commits: 0, transactions: 0 });
   });
 
-  it('answers every unit when the rollback fails as well, and takes the next once it works', async () => {
+  it('rejects every transaction when the rollback fails too, and recovers', async () => {
     const reason = new StorageError('unavailable', 'disk');
     const rollback = new StorageError('unavailable', 'still the disk');
     const fail: { commit?: Error; rollback?: Error } = { commit: reason, rollback };
@@ -149,7 +155,7 @@ describe('Group commit', () => {
     expect(committed).toEqual(['d']);
   });
 
-  it('refuses every unit that waits when no transaction can begin, and takes the next', async () => {
+  it('rejects every waiting transaction when none can begin, and recovers', async () => {
     const reason = new StorageError('unavailable', 'busy');
     const fail: { begin?: Error } = { begin: reason };
     const { connection, committed, write } = listConnection(fail);
@@ -161,7 +167,7 @@ describe('Group commit', () => {
     expect(committed).toEqual(['c']);
   });
 
-  it('refuses what was done when the engine gives up the transaction inside a unit, and runs the rest in another', async () => {
+  it('rejects what was done when the engine aborts inside a transaction, and runs the rest in another group', async () => {
     const reason = new Error('disk is full');
     const { connection, committed, write } = listConnection({ lost: reason });
     const group = new GroupCommit(connection);
@@ -176,7 +182,7 @@ describe('Group commit', () => {
     expect(committed).toEqual(['c']);
   });
 
-  it('answers every unit, also those that come while another group commits', async () => {
+  it('settles every transaction, including those submitted while another group commits', async () => {
     const { connection, committed, write } = listConnection();
     const group = new GroupCommit(connection);
     const nested: Promise<unknown>[] = [];

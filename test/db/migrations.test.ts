@@ -6,20 +6,20 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let opened: Database[];
 
 beforeEach(async () => {
-  place = await createTestDatabase('unmigrated');
+  testDatabase = await createTestDatabase('unmigrated');
   opened = [];
 });
 afterEach(async () => {
   for (const db of opened) await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
 async function open(timeout = 30_000): Promise<Database> {
-  const db = await openDatabase({ ...place, timeout });
+  const db = await openDatabase({ ...testDatabase, timeout });
   opened.push(db);
   return db;
 }
@@ -34,14 +34,14 @@ describe('Migrations', () => {
     await db.check(Date.now());
   });
 
-  it('are applied by one of several that start together', async () => {
+  it('are applied by one of several instances that start together', async () => {
     const several = await Promise.all([open(), open(), open()]);
     const applied = await Promise.all(several.map((db) => db.migrate()));
     expect(applied.filter((names) => names.length > 0).length).toBe(1);
     for (const db of several) await db.check(Date.now());
   });
 
-  it('are missed by a database that is new', async () => {
+  it('are reported as missing in a new database', async () => {
     const db = await open();
     await expect(db.check(Date.now())).rejects.toThrow();
     await db.migrate();
@@ -49,7 +49,7 @@ describe('Migrations', () => {
     await expect(db.check(Date.now())).rejects.toBeInstanceOf(StorageError);
   });
 
-  it('stop at a database of a newer version, and leave it as it is', async () => {
+  it('stop at a database of a newer version without changes', async () => {
     const db = await open();
     await db.migrate();
     await db.write((tx) => sql`insert into migrations (name) values ('9999-from-the-future')`.execute(tx));
@@ -57,11 +57,11 @@ describe('Migrations', () => {
     await db.check(Date.now());
   });
 
-  describe.runIf(engine() === 'postgres')('beside an instance that holds the tables', () => {
+  describe.runIf(engine() === 'postgres')('beside an instance that locks the tables', () => {
     let other: pg.Client;
     beforeEach(async () => {
       await (await open()).migrate();
-      other = new pg.Client({ connectionString: place.databaseUrl });
+      other = new pg.Client({ connectionString: testDatabase.databaseUrl });
       await other.connect();
       await other.query('begin');
       await other.query('lock table migrations in access exclusive mode');
@@ -71,16 +71,16 @@ describe('Migrations', () => {
     it('wait longer than a request may', async () => {
       const hasty = await open(100);
       const applied = hasty.migrate();
-      // Longer than the engine's limit, and than the driver's.
+      // Longer than the timeouts of the engine and the driver.
       await other.query('select pg_sleep(2.5)');
       await other.query('commit');
       expect(await applied).toEqual([]);
     });
 
-    it('are refused as unavailable when their connection is cut', async () => {
+    it('are rejected as unavailable when the connection is lost', async () => {
       const failure = (await open()).migrate().catch((error: unknown) => error);
       for (let ended = 0; ended === 0;) {
-        // The activity that a transaction sees stays what it was at first, until it is told to look again.
+        // A transaction caches its first view of the activity until it is cleared.
         await other.query('select pg_stat_clear_snapshot()');
         const { rows } = await other.query(
           `select pg_terminate_backend(pid, 10000) from pg_stat_activity

@@ -4,9 +4,9 @@ import { prepareQuery, prepareWrite } from '../../src/db/prepared-queries.ts';
 
 type Build<Prepare extends (build: never) => unknown> = Parameters<Prepare>[0];
 
-// The compiler is what tests here: `npm run types` fails where an expectation does not hold.
-describe('A prepared query does not compile with rows of another type', () => {
-  it('when it selects', () => {
+// The compiler is the test: `npm run types` fails if an expectation is wrong.
+describe('Prepared queries with rows of another type do not compile', () => {
+  it('for selects', () => {
     const select = (reader: ReadConnection) =>
       reader.selectFrom('vulnerabilities').select(['id', 'cvss_score']);
     const where = expectTypeOf(select);
@@ -18,7 +18,7 @@ describe('A prepared query does not compile with rows of another type', () => {
     where.not.toExtend<Build<typeof prepareQuery<object, never>>>();
   });
 
-  it('when it writes', () => {
+  it('for writes', () => {
     const remove = (tx: Transaction) => tx.deleteFrom('users').where('id', '=', 1);
     const returning = (tx: Transaction) => remove(tx).returning('uid');
     expectTypeOf(returning).toExtend<Build<typeof prepareWrite<object, { uid: string }>>>();

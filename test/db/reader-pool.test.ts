@@ -12,77 +12,77 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { ReaderPool } from '../../src/db/sqlite/reader-pool.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
-/** What takes long is answered by threads on SQLite. */
+/** Slow queries run on threads with SQLite. */
 
 const threads = pathToFileURL(`${inject('product')}/dist/`);
 const url = new URL('reader-worker.js', threads);
-/** It takes a tenth of a second or more on any machine, and nothing of a disk. */
+/** Takes at least a tenth of a second of processor time on any machine. */
 const countTo = (many: number) =>
   sql<{ many: number }>`with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many})
     select count(*) as many from n`;
 const LONG = 1_500_000;
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 const count = async (reader: ReadConnection, many: number) =>
   (await countTo(many).execute(reader)).rows[0]?.many;
 
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 5_000, workerDirectory: threads });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 5_000, workerDirectory: threads });
   await db.migrate();
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
-describe('A statement that takes long', () => {
-  it('lets whoever comes later go first, here and in another thread', async () => {
+describe('Slow query', () => {
+  it('does not delay later queries, here and on another thread', async () => {
     const order: string[] = [];
-    const told = (name: string) => () => void order.push(name);
+    const recordOrder = (name: string) => () => void order.push(name);
     await count(db.readLong, 1);
-    const long = count(db.readLong, LONG).then(told('long'));
+    const long = count(db.readLong, LONG).then(recordOrder('long'));
     await Promise.all([
-      count(db.read, 10).then(told('here')),
-      count(db.readLong, 10).then(told('there')),
-      new Promise((resolve) => setTimeout(resolve, 0)).then(told('timer')),
+      count(db.read, 10).then(recordOrder('here')),
+      count(db.readLong, 10).then(recordOrder('there')),
+      new Promise((resolve) => setTimeout(resolve, 0)).then(recordOrder('timer')),
     ]);
     expect(order).toHaveLength(3);
     await long;
     expect(order.at(-1)).toBe('long');
   });
 
-  it('is answered like any other', async () => {
+  it('returns results like any other', async () => {
     await db.write((tx) =>
       tx
         .insertInto('organizations')
         .values({ uid: 'one', kind: 'organization', name: 'One', created_at: 5 })
         .execute(),
     );
-    const question = (reader: ReadConnection) =>
+    const select = (reader: ReadConnection) =>
       reader.selectFrom('organizations').selectAll().where('uid', 'in', ['one']).execute();
-    const rows = await question(db.readLong);
+    const rows = await select(db.readLong);
     expect(rows).toHaveLength(1);
-    expect(rows).toEqual(await question(db.read));
+    expect(rows).toEqual(await select(db.read));
     const given = [1, 2.5, 'ä', null];
     const values = sql`select ${sql.join(given.map((value) => sql`${value} as ${sql.ref(`c_${String(value).replace('.', '')}`)}`))},
       (select sum(value) from json_each(${[1, 2, 3]})) as sum`;
-    const { rows: answers } = await values.execute(db.readLong);
-    expect(answers).toEqual([{ c_1: 1, c_25: 2.5, c_ä: 'ä', c_null: null, sum: 6 }]);
+    const { rows: responses } = await values.execute(db.readLong);
+    expect(responses).toEqual([{ c_1: 1, c_25: 2.5, c_ä: 'ä', c_null: null, sum: 6 }]);
   });
 
   it('fails like any other', async () => {
-    const fault = sql`select 1 from nowhere`;
-    await expect(fault.execute(db.readLong)).rejects.toThrow('no such table: nowhere');
+    const invalidQuery = sql`select 1 from nowhere`;
+    await expect(invalidQuery.execute(db.readLong)).rejects.toThrow('no such table: nowhere');
     const change = sql`delete from organizations`;
     await expect(change.execute(db.readLong)).rejects.toThrow(StorageError);
     expect(await count(db.readLong, 3)).toBe(3);
   });
 
-  it('is refused while a thousand wait', async () => {
-    const asked = Array.from({ length: 1_003 }, () => count(db.readLong, 100));
-    const settled = await Promise.allSettled(asked);
+  it('is rejected while a thousand are queued', async () => {
+    const queries = Array.from({ length: 1_003 }, () => count(db.readLong, 100));
+    const settled = await Promise.allSettled(queries);
     const refused = settled.filter(({ status }) => status === 'rejected');
     expect(refused).toEqual([
       { status: 'rejected', reason: expect.objectContaining({ name: 'StorageError', code: 'busy' }) },
@@ -91,7 +91,7 @@ describe('A statement that takes long', () => {
   });
 });
 
-describe('Threads', () => {
+describe('Reader pool', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assay-threads-'));
   const path = join(folder, 'a.db');
   const start = () => new ReaderPool(url, { path, cacheSize: 1_024, timeout: 1_000 });
@@ -99,11 +99,11 @@ describe('Threads', () => {
   beforeAll(() => new DatabaseSync(path).close());
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are started when they are needed, and again when they have ended', async () => {
+  it('starts threads on demand, and again after they ended', async () => {
     const some = start();
     expect(some.size).toBe(0);
     renameSync(path, `${path}.away`);
-    // What waits for a thread that does not come up is told so, each of them.
+    // Every query that waits for a thread that does not start is rejected.
     const failed = await Promise.allSettled([some.query(one), some.query(one), some.query(one)]);
     expect(failed).toEqual(
       Array.from({ length: 3 }, () => ({ status: 'rejected', reason: expect.any(StorageError) })),
@@ -114,18 +114,18 @@ describe('Threads', () => {
     await some.close();
   });
 
-  it('end what they answer when they are closed, and take nothing more', async () => {
+  it('finishes running queries on close, and rejects others', async () => {
     const some = start();
-    const asked = [1, 2, 3].map(() => some.query(one));
+    const queries = [1, 2, 3].map(() => some.query(one));
     const closed = some.close();
-    const settled = await Promise.allSettled(asked);
+    const settled = await Promise.allSettled(queries);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     await closed;
     expect(some.size).toBe(0);
     await expect(some.query(one)).rejects.toThrow(StorageError);
   });
 
-  it('keep no process alive that waits for none of them', async () => {
+  it('keeps no idle process alive', async () => {
     const module = pathToFileURL(`${inject('product')}/src/db/sqlite/reader-pool.js`).href;
     const script = `const { ReaderPool } = await import(${JSON.stringify(module)});
       const some = new ReaderPool(new URL(${JSON.stringify(url.href)}), ${JSON.stringify({ path, cacheSize: 1_024, timeout: 1_000 })});

@@ -6,24 +6,24 @@ import type { Tables } from '../../src/db/schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 let one: Tenant;
 let two: Tenant;
-/** An organization group that `one` is in. */
+/** An organization group that contains `one`. */
 let union: { id: number; tag: number };
 
 type Row = Record<string, string | number | null>;
 type Tenant = Awaited<ReturnType<typeof tenant>>;
 
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 30_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
   one = await tenant('one');
   two = await tenant('two');
   const id = await insert('organizations', { uid: 'union', kind: 'group', name: 'union', created_at: 1 });
-  await put('organization_group_members', { group_id: id, organization_id: one.organization });
+  await insertRow('organization_group_members', { group_id: id, organization_id: one.organization });
   const tag = await insert('asset_tags', {
     uid: 'union',
     organization_id: id,
@@ -34,11 +34,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
-/** The tables are chosen by name here, so the compiler cannot match their columns; the database does. */
-const put = (table: keyof Tables, row: Row) =>
+/** Tables are selected by name here, so only the database checks their columns. */
+const insertRow = (table: keyof Tables, row: Row) =>
   db.write((tx) =>
     tx
       .insertInto(table)
@@ -55,7 +55,7 @@ const insert = (table: keyof Tables, row: Row): Promise<number> =>
     return (inserted as { id: number }).id;
   });
 
-/** One of everything that can be joined. */
+/** Creates one row of each table that can be joined. */
 async function tenant(uid: string) {
   const organization = await insert('organizations', {
     uid,
@@ -82,7 +82,7 @@ async function tenant(uid: string) {
     updated_at: 1,
   });
   const assetTag = await insert('asset_tags', { ...named, uid });
-  await put('identity_providers', {
+  await insertRow('identity_providers', {
     ...own,
     issuer: uid,
     client_id: uid,
@@ -120,7 +120,7 @@ function vulnerabilityOf(organization: number, assessment: number): Row {
 }
 
 let count = 0;
-/** What joins two things of an organization: a row of the organization `o`, between things of `a` and of `b`. */
+/** Rows that join two rows of an organization: a row of organization `o` between rows of `a` and `b`. */
 const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => Row>> = {
   assessments: (o, a) => ({
     organization_id: o.organization,
@@ -185,12 +185,12 @@ const JOINS: Partial<Record<keyof Tables, (o: Tenant, a: Tenant, b: Tenant) => R
 
 const refused = { message: expect.stringMatching(/foreign key constraint|check constraint/i) };
 const outcomeOf = (table: keyof Tables, row: Row) =>
-  put(table, row).then(
+  insertRow(table, row).then(
     () => 'accepted',
     (error: unknown) => error,
   );
 
-describe('Rows of different organizations are not joined', () => {
+describe('Foreign keys prevent joins across organizations', () => {
   it.each(Object.keys(JOINS) as (keyof Tables)[])('in %s', async (table) => {
     const join = JOINS[table]!;
     const mixed = [
@@ -210,7 +210,7 @@ describe('Rows of different organizations are not joined', () => {
     expect(await outcomeOf(table, join(one, one, one))).toBe('accepted');
   });
 
-  it('in assessment_group_members, under the uid of somebody else', async () => {
+  it('in assessment_group_members with the uid of another user', async () => {
     const other = await insert('users', {
       organization_id: two.organization,
       uid: 'other',
@@ -224,7 +224,7 @@ describe('Rows of different organizations are not joined', () => {
     expect(await outcomeOf('assessment_group_members', row)).toBe('accepted');
   });
 
-  it('in asset_taggings, but by a tag of a group of organizations that the asset is of', async () => {
+  it("in asset_taggings, except for tags of a group that contains the asset's organization", async () => {
     const tagging = (tag_id: number, asset: Tenant, organization_id: number, owner_id: number) =>
       [null, union.id, one.organization, two.organization].map((group_id) => ({
         tag_id,
@@ -263,7 +263,7 @@ describe('Rows of different organizations are not joined', () => {
     ).toBe('accepted');
   });
 
-  it('by a move of one of them', async () => {
+  it('when one of the rows moves', async () => {
     const vulnerability = await insert('vulnerabilities', vulnerabilityOf(one.organization, one.assessment));
     const move = (table: 'assessments' | 'vulnerabilities' | 'users', id: number) =>
       db
@@ -280,7 +280,7 @@ describe('Rows of different organizations are not joined', () => {
   });
 });
 
-it('An organization that staff are assigned to stays: without it, its last staff would reach all others', async () => {
+it('An organization with assigned staff cannot be deleted: without an assignment, they could access all organizations', async () => {
   const organization = await insert('organizations', {
     uid: 'left',
     kind: 'organization',
@@ -290,7 +290,7 @@ it('An organization that staff are assigned to stays: without it, its last staff
   const email = 'assigned@tenant.example';
   const staff = { uid: 'assigned', email, normalized_email: email, staff: 1, created_at: 1 };
   const user = await insert('users', staff);
-  await put('staff_organizations', { user_id: user, organization_id: organization });
+  await insertRow('staff_organizations', { user_id: user, organization_id: organization });
   const remove = (table: 'organizations' | 'users', id: number) =>
     db.write((tx) => tx.deleteFrom(table).where('id', '=', id).execute());
   const assignments = () =>
@@ -303,7 +303,7 @@ it('An organization that staff are assigned to stays: without it, its last staff
   await remove('organizations', organization);
 });
 
-/** References to staff, who are of no organization: those who did something, and those who are assigned to some. */
+/** References to staff, who belong to no organization: actors and assigned staff. */
 const FREE = [
   'testing_sessions.tester_id',
   'staff_organizations.user_id',
@@ -317,9 +317,9 @@ const FREE = [
   'retests.decided_by',
 ];
 
-// The tables are the same on both engines, and SQLite tells of them in one query.
+// The tables are the same on both engines, and SQLite lists the keys with one query.
 it.runIf(engine() === 'sqlite')(
-  'Every reference between things of organizations has the organization in it',
+  'Every foreign key between rows of organizations includes the organization',
   async () => {
     const { rows } = await sql<{ child: string; parent: string; key: number; from: string; to: string }>`
     select child.name as child, key."table" as parent, key.id as key, key."from", key."to"

@@ -8,24 +8,24 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { engine } from '../harness/server.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 30_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
 const insert = preparePipelined<{ uid: string; kind: 'organization' }>((tx, p) =>
   tx.insertInto('organizations').values({ uid: p.uid, kind: p.kind, name: p.uid, created_at: 1 }),
 );
 const add = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'organization' });
-/** Breaks a rule of the table, whoever tries it and however often. */
+/** Violates a constraint of the table on every attempt. */
 const addWrong = (tx: Transaction, uid: string) => insert(tx, { uid, kind: 'wrong' as 'organization' });
 const rename = preparePipelined<{ uid: string; name: string }>((tx, p) =>
   tx.updateTable('organizations').set({ name: p.name }).where('uid', '=', p.uid),
@@ -41,8 +41,8 @@ const failureOf = (promise: Promise<unknown>) =>
   );
 const isOfTable = { message: expect.stringMatching(/check constraint/i) };
 
-describe('A statement that nobody reads', () => {
-  it('is done before what follows it, and durable with its unit', async () => {
+describe('Statement whose result is not awaited', () => {
+  it('runs before the next one, and is durable with its transaction', async () => {
     const uids = Array.from({ length: 100 }, (_, index) => `ahead${index}`);
     const found = await db.write(async (tx) => {
       for (const uid of uids) await add(tx, uid);
@@ -52,15 +52,15 @@ describe('A statement that nobody reads', () => {
     expect(await nameOf('ahead99')).toBe('ahead99');
   });
 
-  it.each(['last', 'before others'])('fails its unit, also as the %s', async (position) => {
+  it.each(['last', 'before others'])('fails its transaction, also as the %s', async (position) => {
     const uid = `unread ${position}`;
-    const unit = db.write(async (tx) => {
+    const transaction = db.write(async (tx) => {
       await add(tx, uid);
       await addWrong(tx, `${uid} wrong`);
       if (position !== 'last') await add(tx, `${uid} behind`);
       return 'done';
     });
-    expect(await failureOf(unit)).toMatchObject(isOfTable);
+    expect(await failureOf(transaction)).toMatchObject(isOfTable);
     expect([await nameOf(uid), await nameOf(`${uid} wrong`), await nameOf(`${uid} behind`)]).toEqual([
       undefined,
       undefined,
@@ -70,31 +70,31 @@ describe('A statement that nobody reads', () => {
     expect(await nameOf(uid)).toBe(uid);
   });
 
-  it('that fails is the reason of the unit, and not what failed because of it', async () => {
-    const unit = db.write(async (tx) => {
+  it('is the cause when later ones fail because of it', async () => {
+    const transaction = db.write(async (tx) => {
       await addWrong(tx, 'reason');
       await named(tx, { uid: 'reason' });
     });
-    expect(await failureOf(unit)).toMatchObject(isOfTable);
+    expect(await failureOf(transaction)).toMatchObject(isOfTable);
   });
 
-  it('is undone with a unit that throws', async () => {
+  it('is rolled back with its transaction', async () => {
     const reason = new Error('thought better of it');
-    const unit = db.write(async (tx) => {
+    const transaction = db.write(async (tx) => {
       await add(tx, 'undone');
       throw reason;
     });
-    expect(await failureOf(unit)).toBe(reason);
+    expect(await failureOf(transaction)).toBe(reason);
     expect(await nameOf('undone')).toBeUndefined();
   });
 });
 
-describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
-  /** The same database, by way of a network. */
+describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
+  /** Connects to the same database through a proxy. */
   async function openRemote() {
-    const network = await startNetworkProxy(new URL(place.databaseUrl!));
-    const remote = await openDatabase({ ...place, databaseUrl: network.url, timeout: 30_000 });
-    // Its connection is there, and so is one that reads.
+    const network = await startNetworkProxy(new URL(testDatabase.databaseUrl!));
+    const remote = await openDatabase({ ...testDatabase, databaseUrl: network.url, timeout: 30_000 });
+    // Opens the connections for writing and reading.
     await remote.write((tx) => named(tx, { uid: '' }));
     await named(remote.read, { uid: '' });
     return {
@@ -107,11 +107,11 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     };
   }
 
-  it('takes a round trip for each answer that is read, and one to be durable', async () => {
+  it('takes a round trip for each awaited result and one for the commit', async () => {
     const { network, remote, close } = await openRemote();
-    const turnsOf = async (unit: (tx: Transaction) => Promise<unknown>) => {
+    const turnsOf = async (transaction: (tx: Transaction) => Promise<unknown>) => {
       const before = network.turns();
-      await remote.write(unit);
+      await remote.write(transaction);
       return network.turns() - before;
     };
     expect(await turnsOf(async () => 'nothing')).toBe(0);
@@ -133,7 +133,7 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     await close();
   });
 
-  it('resolves when the commit is answered, and not before', async () => {
+  it('resolves after the response to the commit', async () => {
     const { network, remote, close } = await openRemote();
     let sent: () => void;
     const committed = new Promise<void>((resolve) => (sent = resolve));
@@ -144,17 +144,17 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
       },
     });
     let resolved = false;
-    const unit = remote.write((tx) => add(tx, 'patient')).then(() => (resolved = true));
+    const transaction = remote.write((tx) => add(tx, 'patient')).then(() => (resolved = true));
     await committed;
-    // Others see it, so it is durable, and a turn of the network has passed.
+    // Others see the row, so it is durable, and a round trip has passed.
     while ((await nameOf('patient')) === undefined) await db.check(Date.now());
     expect(resolved).toBe(false);
     network.release();
-    await unit;
+    await transaction;
     await close();
   });
 
-  it('is refused as unavailable when the connection is lost before the commit is answered', async () => {
+  it('rejects as unavailable when the connection is lost before the response to the commit', async () => {
     const { network, remote, close } = await openRemote();
     network.tamper({
       toServer(bytes) {
@@ -177,7 +177,7 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     await close();
   });
 
-  it('does nothing when its transaction does not begin', async () => {
+  it('writes nothing if it does not begin', async () => {
     const { network, remote, close } = await openRemote();
     network.tamper({
       toServer: (bytes) =>
@@ -201,17 +201,17 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     await close();
   });
 
-  it('that goes on after a statement has failed is refused, with its reason', async () => {
-    const unit = db.write(async (tx) => {
+  it('rejects with the cause if it continues after a failed statement', async () => {
+    const transaction = db.write(async (tx) => {
       await add(tx, 'deaf');
       await sql`select 1 / 0`.execute(tx as Kysely<Tables>).catch(() => undefined);
       return 'all is well';
     });
-    expect(await failureOf(unit)).toMatchObject({ code: '22012' });
+    expect(await failureOf(transaction)).toMatchObject({ code: '22012' });
     expect(await nameOf('deaf')).toBeUndefined();
   });
 
-  it('is run again after a deadlock that a statement met of which nothing is read', async () => {
+  it('is retried after a deadlock in a statement whose result is not awaited', async () => {
     await db.write((tx) => Promise.all([add(tx, 'west'), add(tx, 'east')]));
     let attempts = 0;
     let arrived = 0;
@@ -231,10 +231,10 @@ describe.runIf(engine() === 'postgres')('A unit of work on PostgreSQL', () => {
     expect(await nameOf('west')).toBe(await nameOf('east'));
   });
 
-  it('leaves a transaction that is of no use any more', async () => {
-    let kept: Transaction | undefined;
-    await db.write(async (tx) => void (kept = tx));
-    expect(await failureOf(add(kept!, 'late'))).toBeInstanceOf(Error);
+  it('rejects statements after its end', async () => {
+    let ended: Transaction | undefined;
+    await db.write(async (tx) => void (ended = tx));
+    expect(await failureOf(add(ended!, 'late'))).toBeInstanceOf(Error);
     expect(await nameOf('late')).toBeUndefined();
   });
 });

@@ -8,27 +8,28 @@ import { openDatabase } from '../../src/db/open-database.ts';
 import { CHECKPOINT_FRAMES } from '../../src/db/sqlite/wal-checkpointer.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
-/** On SQLite the log of what was written is brought into the database by a thread. */
+/** On SQLite a thread checkpoints the WAL. */
 
 const PAGE = 4_096;
 const built = pathToFileURL(`${inject('product')}/dist/`);
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database | undefined;
 beforeEach(async () => {
-  place = await createTestDatabase();
+  testDatabase = await createTestDatabase();
 });
 afterEach(async () => {
   await db?.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
 const open = async (workerDirectory: URL | undefined) =>
-  (db = await openDatabase({ ...place, timeout: 5_000, workerDirectory }));
-const sizeOf = (name: string) => statSync(join(place.dataDirectory, name)).size / PAGE;
-/** Two numbers in the head of the log, which are others each time that it begins anew. */
-const beginning = () => readFileSync(join(place.dataDirectory, 'assay.db-wal')).toString('hex', 16, 24);
-/** Writes about so many pages, in one unit of work. */
+  (db = await openDatabase({ ...testDatabase, timeout: 5_000, workerDirectory }));
+const sizeOf = (name: string) => statSync(join(testDatabase.dataDirectory, name)).size / PAGE;
+/** Two salts in the header of the WAL, which change when it restarts. */
+const beginning = () =>
+  readFileSync(join(testDatabase.dataDirectory, 'assay.db-wal')).toString('hex', 16, 24);
+/** Writes about as many pages in one transaction. */
 const writePages = (to: Database, pages: number) =>
   to.write(async (tx) => {
     await sql`create table if not exists filled (content blob)`.execute(tx);
@@ -36,8 +37,8 @@ const writePages = (to: Database, pages: number) =>
       insert into filled select zeroblob(${PAGE - 100}) from n`.execute(tx);
   });
 
-describe('The log of SQLite', () => {
-  it('is copied when it has become long, and then begins anew', async () => {
+describe('WAL of SQLite', () => {
+  it('is checkpointed when it is long, and then restarts', async () => {
     const opened = await open(built);
     const before = sizeOf('assay.db');
     await writePages(opened, CHECKPOINT_FRAMES / 2);
@@ -50,7 +51,8 @@ describe('The log of SQLite', () => {
       const log = beginning();
       await writePages(opened, CHECKPOINT_FRAMES);
       await expect.poll(() => sizeOf('assay.db')).toBeGreaterThan(size + CHECKPOINT_FRAMES / 2);
-      // What is written during a copy waits for the next; whoever writes once all is copied begins the log anew.
+      // Pages written during a checkpoint wait for the next; the first write after a complete one restarts
+      // the WAL.
       await expect
         .poll(async () => {
           await writePages(opened, 100);
@@ -58,11 +60,11 @@ describe('The log of SQLite', () => {
         })
         .not.toBe(log);
     }
-    // What was written since would have doubled it many times.
+    // Without a restart it would have doubled many times.
     expect(sizeOf('assay.db-wal')).toBeLessThan(2 * length);
   });
 
-  it('is copied by the writer where the thread cannot start', async () => {
+  it('is checkpointed by the writer if the thread cannot start', async () => {
     const opened = await open(pathToFileURL('/nowhere/'));
     await writePages(opened, 2 * CHECKPOINT_FRAMES);
     expect(sizeOf('assay.db')).toBeLessThan(CHECKPOINT_FRAMES);

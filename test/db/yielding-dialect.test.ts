@@ -4,21 +4,21 @@ import type { Database, Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
-/** On SQLite a unit of work of many statements does not keep the event loop from turning. */
+/** On SQLite a transaction of many statements does not block the event loop. */
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 5_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 5_000 });
   await db.write((tx) => sql`create table written (number int)`.execute(tx));
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
-/** Takes some times as long as statements may follow each other, on any machine. */
+/** Takes several times as long as statements may run without yielding, on any machine. */
 const takeLong = (tx: Transaction) =>
   sql`with recursive n (v) as (select 1 union all select v + 1 from n where v < 500000)
     select count(*) as many from n`.execute(tx);
@@ -28,8 +28,8 @@ const written = async () =>
     ({ number }) => number,
   );
 
-describe('A unit of work', () => {
-  it('lets the event loop turn between statements that take long', async () => {
+describe('Transaction on SQLite', () => {
+  it('yields to the event loop between slow statements', async () => {
     let turns = 0;
     let timer = setImmediate(function again() {
       turns += 1;
@@ -46,9 +46,9 @@ describe('A unit of work', () => {
     }
   });
 
-  it('is done before the next one begins, however long it takes', async () => {
+  it('ends before the next one begins, however long it takes', async () => {
     const order: string[] = [];
-    const unit = (name: string) =>
+    const runTransaction = (name: string) =>
       db.write(async (tx) => {
         order.push(`${name} begins`);
         await takeLong(tx);
@@ -57,11 +57,11 @@ describe('A unit of work', () => {
         order.push(`${name} ends`);
         await sql`delete from written`.execute(tx);
       });
-    await Promise.all([unit('one'), unit('two')]);
+    await Promise.all([runTransaction('one'), runTransaction('two')]);
     expect(order).toEqual(['one begins', 'one ends', 'two begins', 'two ends']);
   });
 
-  it('that fails leaves nothing of its statements that still waited', async () => {
+  it('that fails runs none of its queued statements', async () => {
     const failing = db.write((tx) =>
       Promise.all([
         insert(tx, 1),

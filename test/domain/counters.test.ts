@@ -10,16 +10,16 @@ import {
 } from '../../src/domain/shared/counters.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 beforeAll(async () => {
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 30_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
 });
 afterAll(async () => {
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
 });
 
 const of = (subject: number, bucket: string, amount: number): CounterDelta => ({
@@ -48,7 +48,7 @@ const foldAll = async (limit: number) => {
   while (folded === limit) folded = await db.write((tx) => compactCounters(tx, limit));
 };
 
-it('sums differences, folded or not, and leaves nothing of what is nothing', async () => {
+it('Counters: sums deltas, folded or not, and deletes zero rows', async () => {
   await add(of(1, 'a', 1), of(1, 'a', 1), of(1, 'b', 1), of(2, 'a', 5), of(3, 'a', 1), of(3, 'a', -1));
   expect(await rows()).toEqual([3, 0]);
   expect(await sums(1, 2, 3)).toEqual({ 1: { a: 2, b: 1 }, 2: { a: 5 } });
@@ -64,7 +64,7 @@ it('sums differences, folded or not, and leaves nothing of what is nothing', asy
   expect(await sums(1, 2)).toEqual({ 1: { a: 1 } });
 });
 
-it('counts what many write while it is folded', async () => {
+it('Counters: count concurrent writes while they are folded', async () => {
   const writers = Array.from({ length: 16 }, async (_, writer) => {
     for (let n = 0; n < 10; n += 1) await add(of(100, String(writer % 4), 1), of(101, 'all', 1));
   });

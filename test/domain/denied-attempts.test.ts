@@ -13,7 +13,7 @@ import { createFixtures } from '../harness/fixtures.ts';
 const MINUTE = 60_000;
 
 let server: TestServer;
-/** A second instance over the same database. */
+/** A second instance with the same database. */
 let other: Database;
 let now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const from = (address: string, requestId = 'request'): Attribution => ({
   actor: { kind: 'stranger', userId: null, credentialId: null, address, requestId },
   now,
 });
-const refusal = (object: string | null = 'app'): DeniedAttempt => ({
+const deniedAttempt = (object: string | null = 'app'): DeniedAttempt => ({
   action: 'client.refuse',
   object: ['client', object],
   organizationId: null,
@@ -49,11 +49,11 @@ const rows = () =>
     .execute();
 const instances = () => [new DeniedAttempts(server.context.db), new DeniedAttempts(other)] as const;
 
-describe('Refusals', () => {
-  it('have one row a minute, action and address, however many come at once on two instances', async () => {
+describe('Denied attempts', () => {
+  it('have one row per minute, action and address, also for concurrent ones on two instances', async () => {
     const both = instances();
     for (let round = 0; round < 5; round += 1) {
-      for (let index = 0; index < 40; index += 1) both[index % 2]?.record(from('192.0.2.1'), refusal());
+      for (let index = 0; index < 40; index += 1) both[index % 2]?.record(from('192.0.2.1'), deniedAttempt());
       await Promise.all(both.map((one) => one.flush()));
     }
     expect(await rows()).toMatchObject([
@@ -61,19 +61,19 @@ describe('Refusals', () => {
     ]);
   });
 
-  it('count the addresses of one IPv6 network as one, and others, other actions and other minutes apart', async () => {
+  it('count an IPv6 network as one address, and separate other addresses, actions and minutes', async () => {
     const [one] = instances();
-    one.record(from('2001:db8::1'), refusal());
-    one.record(from('2001:db8::ffff:1'), refusal());
-    one.record(from('2001:db8:0:1::1'), refusal());
-    one.record(from('192.0.2.1'), refusal());
+    one.record(from('2001:db8::1'), deniedAttempt());
+    one.record(from('2001:db8::ffff:1'), deniedAttempt());
+    one.record(from('2001:db8:0:1::1'), deniedAttempt());
+    one.record(from('192.0.2.1'), deniedAttempt());
     one.record(from('192.0.2.1'), {
       action: 'sign-in.refuse',
       object: ['user', null],
       organizationId: null,
       details: null,
     });
-    one.record({ ...from('192.0.2.1'), now: now + MINUTE }, refusal());
+    one.record({ ...from('192.0.2.1'), now: now + MINUTE }, deniedAttempt());
     await one.flush();
     expect((await rows()).map(({ action, address, count }) => [action, address, count])).toEqual([
       ['client.refuse', '2001:db8:0:0::/64', 2],
@@ -85,35 +85,43 @@ describe('Refusals', () => {
     now += MINUTE;
   });
 
-  it('that share a row tell only what is true of all of them, in memory and in the database', async () => {
+  it('in a shared row keep only common details, in memory and in the database', async () => {
     const [one, two] = instances();
-    one.record(from('192.0.2.1', 'first'), { ...refusal('a'), details: { why: 'x' } });
+    one.record(from('192.0.2.1', 'first'), { ...deniedAttempt('a'), details: { why: 'x' } });
     await one.flush();
     expect(await rows()).toMatchObject([
       { object_id: 'a', request_id: 'first', after: '{"why":"x"}', count: 1 },
     ]);
-    two.record(from('192.0.2.1', 'second'), { ...refusal('a'), details: { why: 'x' } });
+    two.record(from('192.0.2.1', 'second'), { ...deniedAttempt('a'), details: { why: 'x' } });
     await two.flush();
     expect(await rows()).toMatchObject([
       { object_id: 'a', request_id: null, after: '{"why":"x"}', count: 2 },
     ]);
-    one.record(from('192.0.2.1', 'third'), refusal('b'));
-    one.record(from('192.0.2.1', 'third'), refusal('c'));
+    one.record(from('192.0.2.1', 'third'), deniedAttempt('b'));
+    one.record(from('192.0.2.1', 'third'), deniedAttempt('c'));
     await one.flush();
     expect(await rows()).toMatchObject([{ object_id: null, request_id: null, after: null, count: 4 }]);
   });
 
-  it('of strangers are of no organization, and nobody of one is told of others', async () => {
+  it('of anonymous requests have no organization, and details of one organization are not shown to others', async () => {
     const [one] = instances();
-    const act = from('192.0.2.9');
+    const attribution = from('192.0.2.9');
     const wrong = (user: number, organizationId: number): DeniedAttempt => ({
       action: 'second-factor.refuse',
       object: ['user', user],
       organizationId,
       details: null,
     });
-    one.record(act, { action: 'sign-in.refuse', object: ['user', 7], organizationId: 1, details: null });
-    const by = (userId: number): Attribution => ({ ...act, actor: { ...act.actor, kind: 'user', userId } });
+    one.record(attribution, {
+      action: 'sign-in.refuse',
+      object: ['user', 7],
+      organizationId: 1,
+      details: null,
+    });
+    const by = (userId: number): Attribution => ({
+      ...attribution,
+      actor: { ...attribution.actor, kind: 'user', userId },
+    });
     one.record(by(7), wrong(7, 1));
     await one.flush();
     expect(await rows()).toMatchObject([
@@ -130,15 +138,15 @@ describe('Refusals', () => {
     });
   });
 
-  it('have a thousand rows a minute at most, of all instances together, and none is lost from the count', async () => {
+  it('are limited to a thousand rows per minute across instances, and all are counted', async () => {
     const both = instances();
     const networks = 2_600;
     for (let index = 0; index < networks; index += 1)
-      both[index % 2]?.record(from(`10.1.${index >> 8}.${index & 255}`), refusal());
+      both[index % 2]?.record(from(`10.1.${index >> 8}.${index & 255}`), deniedAttempt());
     await Promise.all(both.map((one) => one.flush()));
-    // What has a row is counted in it further on.
-    both[1].record(from('10.1.0.0'), refusal());
-    both[0].record(from('10.9.9.9'), refusal());
+    // Those with a row are still counted in it.
+    both[1].record(from('10.1.0.0'), deniedAttempt());
+    both[0].record(from('10.9.9.9'), deniedAttempt());
     await Promise.all(both.map((one) => one.flush()));
     const stored = await rows();
     expect(stored).toHaveLength(1_000);
@@ -152,7 +160,7 @@ describe('Refusals', () => {
         stored.filter(({ action }) => action === 'client.refuse').reduce((sum, { count }) => sum + count, 0),
     });
     now += MINUTE;
-    both[0].record(from('10.9.9.9'), refusal());
+    both[0].record(from('10.9.9.9'), deniedAttempt());
     await both[0].flush();
     expect(await rows()).toHaveLength(1);
   });
@@ -164,9 +172,9 @@ describe('Refusals', () => {
       db.write((tx) => sql`alter table ${sql.table(a)} rename to ${sql.table(b)}`.execute(tx));
     await rename('denied_attempt_minutes', 'elsewhere');
     try {
-      one.record(from('192.0.2.1'), refusal());
+      one.record(from('192.0.2.1'), deniedAttempt());
       await expect(one.flush()).rejects.toThrow();
-      one.record(from('192.0.2.1'), refusal());
+      one.record(from('192.0.2.1'), deniedAttempt());
       await expect(one.flush()).rejects.toThrow();
     } finally {
       await rename('elsewhere', 'denied_attempt_minutes');
@@ -176,21 +184,21 @@ describe('Refusals', () => {
     expect(await rows()).toMatchObject([{ count: 2 }]);
   });
 
-  it('are written by themselves, and when the process ends', async () => {
+  it('are written periodically and on shutdown', async () => {
     const [one, two] = instances();
-    one.record(from('192.0.2.1'), refusal());
+    one.record(from('192.0.2.1'), deniedAttempt());
     await expect.poll(async () => (await rows()).length, { timeout: 10_000 }).toBe(1);
-    two.record(from('192.0.2.2'), refusal());
+    two.record(from('192.0.2.2'), deniedAttempt());
     await two.close();
     expect(await rows()).toHaveLength(2);
   });
 });
 
-describe('Strangers', () => {
-  it('who send a secret for a public client, or a wrong one, cost a row a minute', async () => {
+describe('Anonymous requests', () => {
+  it('with a secret for a public client or a wrong one write one row per minute', async () => {
     const { id } = await createFixtures(server).client();
     const before = server.context.db.statistics().transactions;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, () =>
         applicationsOf(server).post('/oauth/token', {
           grant_type: 'client_credentials',
@@ -199,14 +207,14 @@ describe('Strangers', () => {
         }),
       ),
     );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401]));
     await server.context.deniedAttempts.flush();
     expect(await rows()).toMatchObject([{ action: 'client.refuse', object_id: id, count: 60 }]);
-    // What else the server writes is in it.
+    // Includes other writes of the server.
     expect(server.context.db.statistics().transactions - before).toBeLessThan(60);
   });
 
-  it('who guess passwords of people that are none cost a row a minute', async () => {
+  it('with passwords for unknown accounts write one row per minute', async () => {
     const visitor = createFormClient(server);
     for (let index = 0; index < 12; index += 1) await visitor.signIn(`nobody${index}@example.com`, 'guess');
     await server.context.deniedAttempts.flush();
@@ -215,7 +223,7 @@ describe('Strangers', () => {
     ]);
   });
 
-  it('who try many accounts from one address share a lock, and leave others alone', async () => {
+  it('for many accounts from one address share a lock, which does not affect others', async () => {
     const { context } = server;
     const known = await createFixtures(server).account();
     const attempt = (email: string, password: string, address: string) =>
@@ -227,7 +235,7 @@ describe('Strangers', () => {
       return outcomes;
     };
     expect((await attempt(known.email, 'wrong', '192.0.2.50')).outcome).toBe('refused');
-    // As many others were tried before, whose passwords need not be hashed here.
+    // Inserts earlier attempts directly, so that no passwords are hashed.
     await context.db.write((tx) =>
       tx
         .insertInto('throttled_attempts')
@@ -251,7 +259,7 @@ describe('Strangers', () => {
       .where('address', '=', '192.0.2.50')
       .execute();
     expect(stored).toHaveLength(101);
-    // Who was tried before the flood is counted by themselves, and so is everybody elsewhere.
+    // Accounts tried before the flood have their own count, as do other addresses.
     expect((await attempt(known.email, known.password, '192.0.2.50')).outcome).toBe('signed-in');
     expect((await attempt(known.email, known.password, '192.0.2.51')).outcome).toBe('signed-in');
     now += 10 * MINUTE;

@@ -13,14 +13,14 @@ it.each([
   Date.UTC(2026, 11, 31, 1, 2, 3, 4),
   Date.UTC(9999, 11, 31, 23, 59, 59, 999),
   Date.UTC(20_000, 0, 1),
-])('writes %i as the platform does', (milliseconds) => {
-  // Twice, as the second time uses what the first one remembered.
+])('formatTimestamp: formats %i as toISOString does', (milliseconds) => {
+  // Twice, as the second call uses the cache.
   const written = [formatTimestamp(milliseconds), formatTimestamp(milliseconds)];
   const expected = new Date(milliseconds).toISOString();
   expect(written).toEqual([expected, expected]);
 });
 
-it('throws for what is no time', () => {
+it('formatTimestamp: throws for NaN', () => {
   expect(() => formatTimestamp(Number.NaN)).toThrow(RangeError);
 });
 
@@ -31,12 +31,12 @@ it.each([
   ['2026-11-22 10:30:00+0230', '2026-11-22T08:00:00.000Z'],
   ['2026-11-22t10:30:00-02:30', '2026-11-22T13:00:00.000Z'],
   ['2026-11-22t10:30:00z', '2026-11-22T10:30:00.000Z'],
-])('reads %s', (text, time) => {
+])('parseTimestamp: parses %s', (text, time) => {
   expect(new Date(parseTimestamp(text) ?? Number.NaN).toISOString()).toBe(time);
 });
 
 it.each(['', 'now', '2026-02-29', '2026-11-22T24:00', '2026-11-22T10:30:60Z', '1e3', '2026-11-22T10:30Z '])(
-  'reads no moment in %j',
+  'parseTimestamp: rejects %j',
   (text) => expect(parseTimestamp(text)).toBeUndefined(),
 );
 
@@ -46,4 +46,4 @@ it.each([
   ['2026-13-01', false],
   ['2026-1-1', false],
   ['2026-11-22T00:00', false],
-])('%s is a day: %s', (text, day) => expect(isCalendarDate(text)).toBe(day));
+])('isCalendarDate: %s is %s', (text, day) => expect(isCalendarDate(text)).toBe(day));

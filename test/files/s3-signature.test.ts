@@ -7,8 +7,8 @@ import type { Database } from '../../src/db/engine.ts';
 import { openFileStore } from '../../src/files/file-store.ts';
 
 /**
- * Signatures of version 4 (AWS General Reference, "Signature Version 4 signing process"), worked out here anew from what
- * a server sees: s3rver, which the other tests have, believes every signature.
+ * Signature Version 4 (AWS General Reference, "Signature Version 4 signing process"), verified independently:
+ * s3rver, which the other tests use, accepts every signature.
  */
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
@@ -19,8 +19,8 @@ interface Seen {
   url: string;
   headers: IncomingMessage['headers'];
   body: Buffer;
-  /** What is wrong with its signature. */
-  faults: string[];
+  /** Errors in its signature. */
+  errors: string[];
 }
 
 let server: Server;
@@ -29,14 +29,14 @@ let seen: Seen[] = [];
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
-      const body = Buffer.concat(pieces);
-      const faults = faultsOf({ method, url, headers, body }, SECRET);
-      seen.push({ method, url, headers, body, faults });
-      response.statusCode = faults.length > 0 ? 403 : ({ PUT: 200, GET: 206, DELETE: 204 }[method] ?? 405);
+      const body = Buffer.concat(chunks);
+      const errors = verifySignature({ method, url, headers, body }, SECRET);
+      seen.push({ method, url, headers, body, errors });
+      response.statusCode = errors.length > 0 ? 403 : ({ PUT: 200, GET: 206, DELETE: 204 }[method] ?? 405);
       response.end(method === 'GET' ? 'content' : '');
     });
   });
@@ -49,7 +49,7 @@ beforeEach(() => void (seen = []));
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
 
-/** RFC 3986: what is not unreserved is encoded, with capitals. */
+/** RFC 3986: percent-encodes all but unreserved characters, in upper case. */
 function encoded(text: string): string {
   return [...Buffer.from(text)]
     .map((byte) =>
@@ -60,7 +60,7 @@ function encoded(text: string): string {
     .join('');
 }
 
-/** @returns the signature of a request by these headers, in hex */
+/** @returns the signature of a request with these headers, in hex */
 function signatureOf(
   { method, url, headers }: Pick<Seen, 'method' | 'url' | 'headers'>,
   { signed, scope, secret }: { signed: readonly string[]; scope: string; secret: string },
@@ -89,24 +89,24 @@ function signatureOf(
   return hmac(key, text).toString('hex');
 }
 
-function faultsOf({ method, url, headers, body }: Omit<Seen, 'faults'>, secret: string): string[] {
-  const faults: string[] = [];
+function verifySignature({ method, url, headers, body }: Omit<Seen, 'errors'>, secret: string): string[] {
+  const errors: string[] = [];
   const [, access, scope = '', names = '', signature] =
     /^AWS4-HMAC-SHA256 Credential=([^/]+)\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',
     ) ?? [];
   const signed = names.split(';');
-  if (access !== ACCESS) faults.push('another key');
-  if (names !== [...signed].sort().join(';')) faults.push('names of headers are out of order');
+  if (access !== ACCESS) errors.push('another key');
+  if (names !== [...signed].sort().join(';')) errors.push('names of headers are out of order');
   for (const name of Object.keys(headers))
     if ((name === 'host' || name.startsWith('x-amz-')) && !signed.includes(name))
-      faults.push(`${name} is not signed`);
+      errors.push(`${name} is not signed`);
   const date = String(headers['x-amz-date']);
-  if (!/^\d{8}T\d{6}Z$/.test(date) || !scope.startsWith(date.slice(0, 8))) faults.push('another day');
-  if (headers['x-amz-content-sha256'] !== sha256(body)) faults.push('another content');
+  if (!/^\d{8}T\d{6}Z$/.test(date) || !scope.startsWith(date.slice(0, 8))) errors.push('another day');
+  if (headers['x-amz-content-sha256'] !== sha256(body)) errors.push('another content');
   if (signature !== signatureOf({ method, url, headers }, { signed, scope, secret }))
-    faults.push('another signature');
-  return faults;
+    errors.push('another signature');
+  return errors;
 }
 
 function storeOf(settings: Record<string, string> = {}) {
@@ -117,35 +117,35 @@ function storeOf(settings: Record<string, string> = {}) {
     AWS_ENDPOINT_URL: endpoint,
     ...settings,
   };
-  // A store that is a bucket needs no database.
+  // A store in a bucket needs no database.
   return openFileStore(
     { attachments: parseAttachmentStore((name) => all[name]), dataDirectory: '' },
     undefined as unknown as Database,
   );
 }
 
-async function* piecesOf(content: Buffer) {
+async function* chunksOf(content: Buffer) {
   for (let at = 0; at < content.length; at += 60_000) yield content.subarray(at, at + 60_000);
 }
 
-/** Writes, reads and removes under a key. */
+/** Writes, reads and removes a key. */
 async function use(
   store: ReturnType<typeof storeOf>,
   key: string = randomUUID(),
   content = Buffer.from('content'),
 ) {
-  await store.write(key, piecesOf(content));
-  for await (const piece of store.read(key, 1, 5)) expect(piece.length).toBeGreaterThan(0);
+  await store.write(key, chunksOf(content));
+  for await (const chunk of store.read(key, 1, 5)) expect(chunk.length).toBeGreaterThan(0);
   await store.remove(key);
 }
 
-describe('What works the signature out', () => {
+describe('Verification of signatures', () => {
   // AWS Signature Version 4 for S3, "Examples: GET object" and "PUT object".
   const of = {
     scope: '20130524/us-east-1/s3/aws4_request',
     secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   };
-  it('gives those that are published', () => {
+  it('computes the published examples', () => {
     const headers = { host: 'examplebucket.s3.amazonaws.com', 'x-amz-date': '20130524T000000Z' };
     const get = { ...headers, range: 'bytes=0-9', 'x-amz-content-sha256': sha256('') };
     expect(
@@ -169,12 +169,12 @@ describe('What works the signature out', () => {
   });
 });
 
-describe('The store in S3 signs what it sends', () => {
+describe('S3 store signs its requests', () => {
   it('to write, to read a range and to remove', async () => {
     const key = randomUUID();
     const content = Buffer.alloc(300_000, 'evidence ');
     await use(storeOf(), key, content);
-    expect(seen.map(({ method, url, faults }) => [method, url, faults])).toEqual([
+    expect(seen.map(({ method, url, errors }) => [method, url, errors])).toEqual([
       ['PUT', `/evidence/${key}`, []],
       ['GET', `/evidence/${key}`, []],
       ['DELETE', `/evidence/${key}`, []],
@@ -184,9 +184,9 @@ describe('The store in S3 signs what it sends', () => {
     expect(seen[1]?.headers.range).toBe('bytes=1-5');
   });
 
-  it('for nothing at all', async () => {
-    await storeOf().write(randomUUID(), piecesOf(Buffer.alloc(0)));
-    expect(seen.map(({ method, faults }) => [method, faults])).toEqual([['PUT', []]]);
+  it('for empty content', async () => {
+    await storeOf().write(randomUUID(), chunksOf(Buffer.alloc(0)));
+    expect(seen.map(({ method, errors }) => [method, errors])).toEqual([['PUT', []]]);
   });
 
   it.each([
@@ -201,33 +201,33 @@ describe('The store in S3 signs what it sends', () => {
   ])('under the prefix %s', async (prefix) => {
     const key = randomUUID();
     await use(storeOf({ ASSAY_ATTACHMENTS: `s3://evidence/${prefix}` }), key);
-    expect(seen.flatMap(({ faults }) => faults)).toEqual([]);
+    expect(seen.flatMap(({ errors }) => errors)).toEqual([]);
     const path = decodeURIComponent(new URL(`s3://evidence/${prefix}`).pathname);
     expect(seen.map(({ url }) => decodeURIComponent(url))).toEqual(Array(3).fill(`/evidence${path}/${key}`));
   });
 
-  it('with the token of temporary credentials, which is signed as well', async () => {
+  it('with the signed token of temporary credentials', async () => {
     await use(storeOf({ AWS_SESSION_TOKEN: 'FQoGZXIvYXdzEBYaD+/=token' }));
-    expect(seen.map(({ faults }) => faults)).toEqual([[], [], []]);
+    expect(seen.map(({ errors }) => errors)).toEqual([[], [], []]);
     for (const { headers } of seen) {
       expect(headers['x-amz-security-token']).toBe('FQoGZXIvYXdzEBYaD+/=token');
       expect(headers.authorization).toContain('x-amz-security-token');
     }
   });
 
-  it('for the region that is configured', async () => {
+  it('for the configured region', async () => {
     await use(storeOf({ AWS_REGION: 'eu-central-1' }));
-    expect(seen.map(({ faults }) => faults)).toEqual([[], [], []]);
+    expect(seen.map(({ errors }) => errors)).toEqual([[], [], []]);
     for (const { headers } of seen)
       expect(headers.authorization).toMatch(/\/\d{8}\/eu-central-1\/s3\/aws4_request,/);
   });
 
-  it('so that another secret does not do', async () => {
+  it('so that another secret is rejected', async () => {
     const write = storeOf({ AWS_SECRET_ACCESS_KEY: 'another' }).write(
       randomUUID(),
-      piecesOf(Buffer.from('x')),
+      chunksOf(Buffer.from('x')),
     );
     await expect(write).rejects.toThrow(/with 403/);
-    expect(seen.map(({ faults }) => faults)).toEqual([['another signature']]);
+    expect(seen.map(({ errors }) => errors)).toEqual([['another signature']]);
   });
 });

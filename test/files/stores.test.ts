@@ -19,7 +19,7 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 let folder: string;
-let place: TestDatabase;
+let testDatabase: TestDatabase;
 let db: Database;
 let s3: S3rver;
 let endpoint: string;
@@ -27,8 +27,8 @@ const stores: Record<string, FileStore> = {};
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'assay-stores-'));
-  place = await createTestDatabase();
-  db = await openDatabase({ ...place, timeout: 30_000 });
+  testDatabase = await createTestDatabase();
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.migrate();
   s3 = new S3rver({
     port: 0,
@@ -41,7 +41,10 @@ beforeAll(async () => {
   endpoint = `http://127.0.0.1:${port}`;
   const open = (settings: Record<string, string>) =>
     openFileStore(
-      { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: place.dataDirectory },
+      {
+        attachments: parseAttachmentStore((name) => settings[name]),
+        dataDirectory: testDatabase.dataDirectory,
+      },
       db,
     );
   const s3Settings = { ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint };
@@ -61,7 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await s3.close();
   await db.close();
-  await place.drop();
+  await testDatabase.drop();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -71,22 +74,22 @@ async function newKey(): Promise<string> {
   await db.write((tx) => reserveContent(tx, key, 1));
   return key;
 }
-async function* piecesOf(content: Buffer, size: number) {
+async function* chunksOf(content: Buffer, size: number) {
   for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
 }
 async function read(store: FileStore, key: string, start: number, end: number): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of store.read(key, start, end)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of store.read(key, start, end)) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
-describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments in %s', (name) => {
+describe.each(['folder', 'database', 's3', 'usual'])('Attachment store: %s', (name) => {
   it.each([1, 1_000, 262_143, 262_144, 262_145, 700_000])(
-    'gives %i bytes again, and any part of them',
+    'returns %i bytes and any range of them',
     async (size) => {
       const store = storeOf(name);
       const [key, content] = [await newKey(), randomBytes(size)];
-      await store.write(key, piecesOf(content, 65_537));
+      await store.write(key, chunksOf(content, 65_537));
       expect((await read(store, key, 0, size - 1)).equals(content)).toBe(true);
       for (const [start, end] of [
         [0, Math.min(1, size - 1)],
@@ -99,22 +102,22 @@ describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments i
     },
   );
 
-  it('takes nothing at all', async () => {
+  it('accepts empty content', async () => {
     const key = await newKey();
-    const write = storeOf(name).write(key, piecesOf(Buffer.alloc(0), 1));
+    const write = storeOf(name).write(key, chunksOf(Buffer.alloc(0), 1));
     await expect(write).resolves.toBeUndefined();
   });
 
-  it('has nothing once it is removed, and what was never there is no error', async () => {
+  it('deletes content, and ignores unknown keys', async () => {
     const store = storeOf(name);
     const key = await newKey();
-    await store.write(key, piecesOf(Buffer.from('gone'), 4));
+    await store.write(key, chunksOf(Buffer.from('gone'), 4));
     await store.remove(key);
     await expect(read(store, key, 0, 3)).rejects.toThrow();
     await store.remove(key);
   });
 
-  it('fails with what gives the content, and clears away what it has of that', async () => {
+  it('fails with its source and deletes what it stored', async () => {
     const store = storeOf(name);
     const key = await newKey();
     async function* broken() {
@@ -129,13 +132,13 @@ describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments i
     expect((await readdir(tmpdir())).filter((file) => /^assay-[0-9a-f-]{36}$/.test(file))).toEqual([]);
   });
 
-  it('needs no more memory for more', async () => {
+  it('uses constant memory', async () => {
     const store = storeOf(name);
     const key = await newKey();
-    const piece = randomBytes(64 * 1024);
-    const size = 100 * piece.length;
+    const chunk = randomBytes(64 * 1024);
+    const size = 100 * chunk.length;
     async function* many() {
-      for (let count = 0; count < 100; count += 1) yield piece;
+      for (let count = 0; count < 100; count += 1) yield chunk;
     }
     await store.write(key, many());
     let seen = 0;
@@ -149,24 +152,24 @@ describe.each(['folder', 'database', 's3', 'usual'])('The store of attachments i
   });
 });
 
-it('keeps files that others on the machine cannot read', async () => {
+it('The folder store creates files that other users of the machine cannot read', async () => {
   const key = await newKey();
-  await storeOf('folder').write(key, piecesOf(Buffer.from('secret'), 6));
+  await storeOf('folder').write(key, chunksOf(Buffer.from('secret'), 6));
   const path = join(folder, 'shared folder', key.slice(0, 2), key);
   expect((await stat(path)).mode & 0o077).toBe(0);
 });
 
 it.each(['s3 without a bucket', 's3 that takes no key'])(
-  'fails with %s, whose words stay in the log',
+  'fails with method and status of the response: %s',
   async (name) => {
     const key = await newKey();
-    await expect(storeOf(name).write(key, piecesOf(Buffer.from('x'), 1))).rejects.toThrow(
+    await expect(storeOf(name).write(key, chunksOf(Buffer.from('x'), 1))).rejects.toThrow(
       /responded to PUT .* with 40[34]/,
     );
   },
 );
 
-it('tries again when S3 is busy, and gives up as unavailable', async () => {
+it('The S3 store retries while S3 is busy, and then fails as unavailable', async () => {
   let refusals = 2;
   let seen = 0;
   const proxy: Server = createServer((request, response) => {
@@ -189,10 +192,10 @@ it('tries again when S3 is busy, and gives up as unavailable', async () => {
     { attachments: parseAttachmentStore((name) => settings[name]), dataDirectory: folder },
     db,
   );
-  await store.write(randomUUID(), piecesOf(Buffer.from('x'), 1));
+  await store.write(randomUUID(), chunksOf(Buffer.from('x'), 1));
   expect(seen).toBe(3);
   refusals = 3;
-  await expect(store.write(randomUUID(), piecesOf(Buffer.from('x'), 1))).rejects.toMatchObject({
+  await expect(store.write(randomUUID(), chunksOf(Buffer.from('x'), 1))).rejects.toMatchObject({
     name: 'StorageError',
     code: 'unavailable',
   });
@@ -203,7 +206,7 @@ it('tries again when S3 is busy, and gives up as unavailable', async () => {
 describe('ASSAY_ATTACHMENTS', () => {
   const readSetting = (settings: Record<string, string>) => parseAttachmentStore((name) => settings[name]);
 
-  it('names a folder or a bucket', () => {
+  it('sets a folder or a bucket', () => {
     expect(readSetting({})).toBeUndefined();
     expect(readSetting({ ASSAY_ATTACHMENTS: 'file:///var/lib/assay/files' })).toEqual({
       kind: 'folder',
@@ -230,7 +233,7 @@ describe('ASSAY_ATTACHMENTS', () => {
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://BUCKET_NAME' }, /s3:\/\/bucket/],
     [{ ASSAY_ATTACHMENTS: 's3://evidence' }, /AWS_ACCESS_KEY_ID must be set/],
     [{ ...CREDENTIALS, ASSAY_ATTACHMENTS: 's3://evidence', AWS_ENDPOINT_URL: 'ftp://x' }, /AWS_ENDPOINT_URL/],
-  ])('is refused otherwise: %j', (settings, message) => {
+  ])('rejects %j', (settings, message) => {
     expect(() => readSetting(settings as unknown as Record<string, string>)).toThrow(message);
   });
 });

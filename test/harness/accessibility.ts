@@ -3,51 +3,65 @@ import { createRequire } from 'node:module';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** The narrowest window of WCAG 2.2, 1.4.10 Reflow, which is also 1280 px at a zoom of 400 %. */
-const NARROWEST = 320;
+/** WCAG 2.2, 1.4.10 Reflow: 320 px is a window of 1280 px at a zoom of 400%. */
+const MIN_WIDTH = 320;
+const HEIGHT = 900;
 
-const LOOKS = [
-  { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 360 },
-] as const;
-
-/** The same as what the module has as text, in half as many letters for each page to read. */
+/** The minified build is half as much for the browser to parse. */
 const AXE = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')}
   axe.configure({ noHtml: true });`;
 
 declare const axe: typeof import('axe-core');
 
 /**
- * Expects that axe finds no violation on a page, light and wide, then dark and narrow, and that the page never scrolls
- * sideways. The page must run scripts. Restores the window's size.
- * @param part checked alone, light and wide: a dialog over a page that is checked elsewhere in both
+ * Expects that axe finds no violation on a page as it is. The page must run scripts.
+ * @param part the only part to check, such as a dialog over a page that another test checks
  */
 export async function expectAccessible(page: Page, part?: Locator): Promise<void> {
-  const path = new URL(page.url()).pathname;
-  const before = page.viewportSize();
-  const found: string[] = [];
-  await page.evaluate(AXE);
-  for (const { colorScheme, width } of part === undefined ? LOOKS : LOOKS.slice(0, 1)) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 900 });
-    // Every rule runs; what was found to be right is not collected and sent over, which takes as long as the rules, and
-    // what an element is written as is read of those alone that something is wrong with.
-    const violations = await page.evaluate(
-      async (within) => {
-        const result = await axe.run(within ?? document, { resultTypes: ['violations'], elementRef: true });
-        return result.violations.flatMap(({ id, nodes }) =>
-          nodes.map(
-            ({ element, target }) => `${id}: ${element?.outerHTML.slice(0, 300) ?? target.join(' ')}`,
-          ),
-        );
-      },
-      await part?.elementHandle(),
-    );
-    found.push(...violations.map((text) => `${colorScheme}, ${width} px, ${text}`));
-  }
-  await page.setViewportSize({ width: NARROWEST, height: 900 });
+  expect(await violationsOn(page, part)).toEqual([]);
+}
+
+/**
+ * Expects that axe finds no violation on a page, wide and light, then narrow and dark, and that the page never scrolls
+ * horizontally. Takes three times as long as `expectAccessible`: for one state of each page. Restores the window.
+ */
+export async function expectAccessibleInAllViews(page: Page): Promise<void> {
+  const size = page.viewportSize();
+  const found = await violationsOn(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 360, height: HEIGHT });
+  found.push(...(await violationsOn(page)).map((violation) => `dark, narrow: ${violation}`));
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(found).toEqual([]);
+  await expectReflow(page);
+  if (size !== null) await page.setViewportSize(size);
+}
+
+/** Expects that a page never scrolls horizontally. Leaves the window narrow. */
+export async function expectReflow(page: Page): Promise<void> {
+  await page.setViewportSize({ width: MIN_WIDTH, height: HEIGHT });
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-  if (width > NARROWEST) found.push(`${width} px wide in a window of ${NARROWEST} px`);
-  if (before !== null) await page.setViewportSize(before);
-  expect({ path, found }).toEqual({ path, found: [] });
+  const { pathname } = new URL(page.url());
+  expect({ pathname, scrollsHorizontally: width > MIN_WIDTH }).toEqual({
+    pathname,
+    scrollsHorizontally: false,
+  });
+}
+
+async function violationsOn(page: Page, part?: Locator): Promise<string[]> {
+  const path = new URL(page.url()).pathname;
+  if (await page.evaluate<boolean>("typeof axe === 'undefined'")) await page.evaluate(AXE);
+  const violations = await page.evaluate(
+    async (element) => {
+      // Passed rules are neither collected nor sent: that takes as long as running them.
+      const result = await axe.run(element ?? document, { resultTypes: ['violations'], elementRef: true });
+      return result.violations.flatMap(({ id, nodes }) =>
+        nodes.map(
+          ({ element: found, target }) => `${id}: ${found?.outerHTML.slice(0, 300) ?? target.join(' ')}`,
+        ),
+      );
+    },
+    await part?.elementHandle(),
+  );
+  return violations.map((violation) => `${path}: ${violation}`);
 }

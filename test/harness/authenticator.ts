@@ -2,14 +2,14 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import type { TestServer } from './server.ts';
 import type { FormClient } from './form-client.ts';
 
-/** What an authenticator, or the browser before it, does other than it should. */
+/** Invalid values that an authenticator or a browser sends. */
 export interface Deviation {
   origin?: string;
   rpId?: string;
   challenge?: string;
   userVerified?: boolean;
   counter?: number;
-  /** The user that it says the passkey is of. */
+  /** The user of the passkey. */
   userHandle?: string;
   type?: string;
 }
@@ -25,7 +25,7 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const KEY_INCLUDED = 0x40;
 
-/** An authenticator with one passkey, and the browser around it: ES256, attestation `none` (WebAuthn, section 6). */
+/** An authenticator with one passkey, and its browser: ES256, attestation `none` (WebAuthn, section 6). */
 export class SoftwareAuthenticator {
   readonly id = randomBytes(32).toString('base64url');
   counter = 0;
@@ -41,7 +41,7 @@ export class SoftwareAuthenticator {
     this.#publicKey = keys.publicKey;
   }
 
-  /** @returns the credential that `navigator.credentials.create` would give, as JSON */
+  /** Creates a passkey. @returns the JSON of `navigator.credentials.create` */
   make(options: Options, deviation: Deviation = {}): string {
     this.#userHandle = options.user?.id ?? '';
     const rpId = deviation.rpId ?? options.rp?.id ?? '';
@@ -83,7 +83,7 @@ export class SoftwareAuthenticator {
     });
   }
 
-  /** @returns the credential that `navigator.credentials.get` would give, as JSON */
+  /** Signs in with the passkey. @returns the JSON of `navigator.credentials.get` */
   use(options: Options, deviation: Deviation = {}): string {
     this.counter += 1;
     const authData = this.#header(deviation.rpId ?? options.rpId ?? '', deviation, 0);
@@ -126,12 +126,12 @@ export class SoftwareAuthenticator {
   }
 }
 
-/** @returns what the server has a browser ask its authenticator */
+/** Loads the options of a WebAuthn request. */
 export async function passkeyOptions(
   visitor: FormClient,
   purpose: 'sign-in' | 'second-factor' | 'confirm' | 'add',
 ): Promise<Options & Record<string, unknown>> {
-  const answer = await visitor.get(`/passkeys/options?for=${purpose}`);
-  if (answer.status !== 200) throw new Error(`There are no options for ${purpose}: ${answer.status}.`);
-  return JSON.parse(answer.text) as Options & Record<string, unknown>;
+  const response = await visitor.get(`/passkeys/options?for=${purpose}`);
+  if (response.status !== 200) throw new Error(`No options for ${purpose}: ${response.status}.`);
+  return JSON.parse(response.text) as Options & Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 import { findBrowser } from './browser-path.ts';
 
-/** Says it where the tests in a browser were skipped, last of all, so that nobody takes them for passed. */
+/** Reports skipped browser tests in the last line of the run. */
 export default function setup(): (() => void) | undefined {
   if (findBrowser() !== undefined) return undefined;
   return () =>

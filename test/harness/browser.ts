@@ -8,51 +8,57 @@ import {
 import { afterAll, afterEach, describe, expect, vi } from 'vitest';
 import { findBrowser } from './browser-path.ts';
 
-/** A group of tests that need a browser; skipped where there is none, which `browser-notice.ts` says. */
+/** A group of tests that need a browser. Skipped without one, which `browser-notice.ts` reports. */
 export const describeInBrowser = findBrowser() === undefined ? describe.skip : describe;
 
-/** What a page begins with, and gets back before it is used again. */
+/** The state of a page before each test. */
 const VIEWPORT = { width: 1280, height: 900 };
 const MEDIA = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
-/** An address of the server that answers with no page, where what a browser keeps of the others can be cleared. */
-const NOWHERE = '/healthz';
+/** A path of the server without a page, where the storage of its origin can be cleared. */
+const BLANK_PATH = '/healthz';
 
 export interface OpenOptions extends Pick<BrowserContextOptions, 'javaScriptEnabled' | 'extraHTTPHeaders'> {
-  /** Origins beside the server's own that the test itself leads the browser to: a client, an identity provider. */
+  /** Origins that the browser may send requests to besides the server: a client, an identity provider. */
   otherOrigins?: readonly string[];
-  /** Statuses that the test itself makes the server answer to a script with: the browser tells each as an error. */
+  /** Statuses of failed requests that the test causes; the browser logs each as an error. */
   expectedStatuses?: readonly number[];
-  /** What else the test itself makes the browser complain of. */
+  /** Other console errors that the test causes. */
   expectedConsoleErrors?: RegExp;
   viewport?: { width: number; height: number };
-  /** Whose cookies it keeps from test to test; without, it begins with none. */
+  /** Pages of the same person share cookies, also in later tests. Without a person, a page starts without cookies. */
   person?: string;
 }
 
-/** Opens a page in a browser profile of its own: nothing is kept there, but for the cookies of a `person`. */
+/** Opens a page in a browser profile without data, apart from the cookies of a `person`. */
 export type OpenPage = (origin: string, options?: OpenOptions) => Promise<Page>;
 
-/** A browser profile. The pages in it are used again by the next test: to begin a process and a cache is dear. */
+/** A browser context. Later tests reuse it with its pages: a new one starts a process and an empty cache. */
 interface Profile {
   context: BrowserContext;
   keepsCookies: boolean;
   used: Page[];
   idle: Page[];
   allowed: Pick<OpenOptions, 'otherOrigins' | 'expectedStatuses' | 'expectedConsoleErrors'>;
+  /** What the page did that no test expects. */
+  complaints: string[];
 }
 
 let launched: Promise<Browser> | undefined;
+/** Profiles by origin, person and options, which stay open until the worker ends. */
+const sharedProfiles = new Map<string, Profile[]>();
 
-/** @returns the one browser of this worker, which ends with it */
-function browserOfWorker(): Promise<Browser> {
+/** Launches the browser of the worker, which ends with it. */
+function launchBrowser(): Promise<Browser> {
   launched ??= chromium.launch({
     executablePath: findBrowser() ?? '',
     args: [
-      // Nobody looks at the pictures, so none are drawn by a processor that plays a graphics card.
+      // Avoids a GPU process, which would render in software.
       '--disable-gpu',
       '--in-process-gpu',
       '--process-per-site',
-      // No process is begun ahead for a site that no test goes to next: a third of those that were begun.
+      // Pages do not live long enough to make up for the time that an optimizing compiler takes.
+      '--js-flags=--no-opt',
+      // Avoids spare processes for sites that no test visits.
       '--disable-site-isolation-trials',
       // Chromium's sandbox does not run as root.
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -62,47 +68,23 @@ function browserOfWorker(): Promise<Browser> {
 }
 
 /**
- * A browser for the tests of a group. Each page that a test opens has a profile that no other page of the test has, but
- * for those of one `person`. After each test, no page may have asked anyone but its server for anything, broken its
- * content security policy, or failed in a script.
+ * Opens pages for the tests of a group. The pages of a test have separate profiles, except those of one `person`. A test
+ * fails if a page sends a request to another origin, violates its content security policy, or has a script error.
+ * @param isShared keeps the profiles for later files of the worker, which use the same server
  */
-export function useBrowser(): OpenPage {
-  // A browser beside all the other tests is slow, and no test waits for a time to pass.
+export function useBrowser(isShared = false): OpenPage {
+  // A browser is slow while other tests run. No test waits for a time to pass.
   vi.setConfig({ testTimeout: 120_000 });
-  const profiles = new Map<string, Profile[]>();
+  const profiles = isShared ? sharedProfiles : new Map<string, Profile[]>();
   const all = () => [...profiles.values()].flat();
-  const complaints: string[] = [];
 
   afterEach(async () => {
-    await Promise.all(all().map(tidy));
-    expect(complaints.splice(0)).toEqual([]);
+    await Promise.all(all().map(reset));
+    expect(all().flatMap(({ complaints }) => complaints.splice(0))).toEqual([]);
   });
-  afterAll(() => Promise.all(all().map(({ context }) => context.close())));
-
-  const start = async (origin: string, keepsCookies: boolean, options: BrowserContextOptions) => {
-    const browser = await browserOfWorker();
-    const context = await browser.newContext({ baseURL: origin, viewport: VIEWPORT, ...MEDIA, ...options });
-    const profile: Profile = { context, keepsCookies, used: [], idle: [], allowed: {} };
-    context.setDefaultTimeout(30_000);
-    context.on('request', (request) => {
-      const { protocol, origin: asked } = new URL(request.url());
-      if (protocol !== 'data:' && ![origin, ...(profile.allowed.otherOrigins ?? [])].includes(asked))
-        complaints.push(`a request to ${request.url()}`);
-    });
-    context.on('weberror', (error) => complaints.push(`a script failed: ${error.error().message}`));
-    context.on('console', (message) => {
-      if (message.type() !== 'error' && message.type() !== 'warning') return;
-      // A page that answers with a status of 4xx is told as an error too, and tests say themselves which they expect.
-      const isStatus = message.text().startsWith('Failed to load resource: the server responded');
-      if (isStatus && message.location().url === message.page()?.url()) return;
-      const { expectedStatuses = [] } = profile.allowed;
-      if (isStatus && expectedStatuses.some((status) => message.text().includes(`a status of ${status} `)))
-        return;
-      if (profile.allowed.expectedConsoleErrors?.test(message.text())) return;
-      complaints.push(`in the console of ${message.page()?.url()}: ${message.text()}`);
-    });
-    return profile;
-  };
+  afterAll(async () => {
+    if (!isShared) await Promise.all(all().map(({ context }) => context.close()));
+  });
 
   return async (
     origin,
@@ -113,7 +95,7 @@ export function useBrowser(): OpenPage {
     profiles.set(key, alike);
     let profile = alike.find(({ used }) => person !== undefined || used.length === 0);
     if (profile === undefined) {
-      profile = await start(origin, person !== undefined, options);
+      profile = await createProfile(origin, person !== undefined, options);
       alike.push(profile);
     }
     profile.allowed = {
@@ -128,8 +110,38 @@ export function useBrowser(): OpenPage {
   };
 }
 
-/** Leaves nothing in a profile of what a test did there, but for the cookies of whom it is kept for. */
-async function tidy(profile: Profile): Promise<void> {
+async function createProfile(
+  origin: string,
+  keepsCookies: boolean,
+  options: BrowserContextOptions,
+): Promise<Profile> {
+  const browser = await launchBrowser();
+  const context = await browser.newContext({ baseURL: origin, viewport: VIEWPORT, ...MEDIA, ...options });
+  const profile: Profile = { context, keepsCookies, used: [], idle: [], allowed: {}, complaints: [] };
+  const { complaints } = profile;
+  context.setDefaultTimeout(30_000);
+  context.on('request', (request) => {
+    const { protocol, origin: target } = new URL(request.url());
+    if (protocol !== 'data:' && ![origin, ...(profile.allowed.otherOrigins ?? [])].includes(target))
+      complaints.push(`a request to ${request.url()}`);
+  });
+  context.on('weberror', (error) => complaints.push(`a script error: ${error.error().message}`));
+  context.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    // The browser logs each response of 4xx as an error. That of the page itself is checked by its test.
+    const isStatus = message.text().startsWith('Failed to load resource: the server responded');
+    if (isStatus && message.location().url === message.page()?.url()) return;
+    const { expectedStatuses = [], expectedConsoleErrors } = profile.allowed;
+    if (isStatus && expectedStatuses.some((status) => message.text().includes(`a status of ${status} `)))
+      return;
+    if (expectedConsoleErrors?.test(message.text())) return;
+    complaints.push(`in the console of ${message.page()?.url()}: ${message.text()}`);
+  });
+  return profile;
+}
+
+/** Removes everything that a test left in a profile, except the cookies of its person. */
+async function reset(profile: Profile): Promise<void> {
   const { context, keepsCookies, used, idle } = profile;
   const pages = used.splice(0);
   if (pages.length === 0) return;
@@ -140,7 +152,7 @@ async function tidy(profile: Profile): Promise<void> {
     if (page.isClosed()) continue;
     page.removeAllListeners();
     await page.unrouteAll();
-    await page.goto(NOWHERE);
+    await page.goto(BLANK_PATH);
     await page.evaluate('try { localStorage.clear(); sessionStorage.clear(); } catch {}');
     await page.emulateMedia(MEDIA);
     await page.setViewportSize(VIEWPORT);
@@ -149,7 +161,7 @@ async function tidy(profile: Profile): Promise<void> {
   profile.allowed = {};
 }
 
-/** Fills in the sign-in form and sends it. */
+/** Fills in the sign-in form and submits it. */
 export async function signIn(
   page: Page,
   { email, password }: { email: string; password: string },
@@ -159,9 +171,9 @@ export async function signIn(
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Goes on to the account, from the console that a sign-in leads to. */
+/** Continues to the account from the console, where a sign-in leads. */
 export async function openAccount(page: Page): Promise<void> {
-  // The console is not waited for, which the tests of the console do.
+  // Does not wait for the console to load.
   await page.waitForURL((url) => url.pathname === '/', { waitUntil: 'commit' });
   await page.goto('/account');
 }

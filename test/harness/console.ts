@@ -1,53 +1,80 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import type { DemoAccount, DemoManifest } from '../../src/demo/manifest.ts';
 import { type OpenOptions, signIn, useBrowser } from './browser.ts';
+import { createTestDatabase } from './database.ts';
 import { demoManifest } from './demo-template.ts';
 import { createFormClient } from './form-client.ts';
-import { startTestServer, type TestServer } from './server.ts';
+import { serve, startTestServer, type TestServer } from './server.ts';
+
+/** A user who can sign in. */
+type DemoUser = Exclude<keyof DemoManifest['users'], 'invited'>;
 
 export interface ConsoleUnderTest {
-  /** The server that the console is of, with the demo data. */
+  /** The server of the console, with the demo data. */
   server(): TestServer;
   demo(): DemoManifest;
-  /** Opens a path of the console as one of the accounts of the demo, who is signed in. */
-  enter(who: keyof DemoManifest['users'], path: string, options?: OpenOptions): Promise<Page>;
+  /** Opens a path of the console, signed in as an account of the demo. */
+  enter(user: DemoUser, path: string, options?: OpenOptions): Promise<Page>;
+  /** Sends a request to the API as an account of the demo. Returns the body; throws unless the request succeeds. */
+  call(user: DemoUser, method: string, path: string, body?: unknown): Promise<any>;
 }
 
-/** A server with the demo data, and a browser that uses its console. See `useBrowser` for what no page may do. */
-export function useConsole(): ConsoleUnderTest {
-  const open = useBrowser();
+/** Starts a server with the demo data for the tests of a group, and a browser that opens its console. */
+export const useConsole = (): ConsoleUnderTest =>
+  createConsole(() => startTestServer({}, Date.now, 'demo'), false);
+
+let shared: Promise<TestServer> | undefined;
+
+/**
+ * The same on a server that the files of a worker use one after another. For tests that change nothing but what they
+ * create, and expect nothing of lists that show what other files create.
+ */
+export const useSharedConsole = (): ConsoleUnderTest =>
+  createConsole(async () => {
+    shared ??= createTestDatabase('demo', inject('templates')).then((database) => serve(database));
+    return { ...(await shared), close: async () => undefined };
+  }, true);
+
+function createConsole(start: () => Promise<TestServer>, isShared: boolean): ConsoleUnderTest {
+  const open = useBrowser(isShared);
   let server: TestServer;
   let demo: DemoManifest;
   beforeAll(async () => {
-    server = await startTestServer({}, Date.now, 'demo');
+    server = await start();
     demo = demoManifest(server.context.config.dataDirectory);
   }, 120_000);
   afterAll(() => server?.close());
   return {
     server: () => server,
     demo: () => demo,
-    async enter(who, path, options) {
-      const page = await open(server.origin, { ...options, person: who });
-      const account = demo.users[who] as Required<DemoAccount>;
-      if ((await page.context().cookies()).length === 0) await bringSession(page, server, account);
+    async enter(user, path, options) {
+      const page = await open(server.origin, { ...options, person: user });
+      const account = demo.users[user] as Required<DemoAccount>;
+      if ((await page.context().cookies()).length === 0) await addSession(page, server, account);
       await page.goto(path);
-      // Where a test before ended the session.
+      // A test before has ended the session.
       if (new URL(page.url()).pathname === '/sign-in') await signIn(page, account);
       await page.waitForURL((url) => url.pathname + url.search === path);
       return page;
     },
+    async call(user, method, path, body) {
+      const { token } = demo.users[user];
+      const response = await server.request(method, path, { token, body });
+      if (response.status >= 300) throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
+      return response.body;
+    },
   };
 }
 
-/** Signs in without the browser, whose sign-in page has tests of its own. */
-export async function bringSession(
+/** Signs a page in without its sign-in form, which has tests of its own. */
+export async function addSession(
   page: Page,
   server: TestServer,
   { email, password }: { email: string; password: string },
 ): Promise<void> {
-  const visitor = createFormClient(server);
-  await visitor.signIn(email, password);
-  const cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, url: server.origin }));
+  const client = createFormClient(server);
+  await client.signIn(email, password);
+  const cookies = [...client.cookies].map(([name, value]) => ({ name, value, url: server.origin }));
   await page.context().addCookies(cookies);
 }

@@ -8,9 +8,9 @@ import { openContext } from '../../src/runtime/context.ts';
 import type { DemoManifest } from '../../src/demo/manifest.ts';
 import { copyPostgres, dropPostgres } from './postgres-copies.ts';
 
-/** Where the demo data is, to be copied while nobody uses it. */
+/** A database with the demo data, to be copied and not opened. */
 export interface DemoTemplate {
-  /** A server's folder: `assay.db` on SQLite, `keys/master.key`, `attachments`, `demo.json`. */
+  /** Contains `assay.db` on SQLite, `keys/master.key`, `attachments` and `demo.json`. */
   dataDirectory: string;
   /** The name of its database in the cluster; `undefined` on SQLite. */
   database: string | undefined;
@@ -19,8 +19,7 @@ export interface DemoTemplate {
 const DATABASE = 'assay_demo_template';
 
 /**
- * Loads the demo data as the product does, at the first call of a run on an engine: whoever of the other workers needs
- * it in the meantime waits. What of it is a secret is the same in every copy.
+ * Loads the demo data at the first call of a run on an engine; other workers wait. All copies have the same secrets.
  */
 export async function demoTemplate(): Promise<DemoTemplate> {
   const dataDirectory = join(inject('templates'), 'demo');
@@ -31,7 +30,7 @@ export async function demoTemplate(): Promise<DemoTemplate> {
       continue;
     }
     try {
-      // Another worker may have ended between the look and the lock.
+      // Another worker may have finished before this one took the lock.
       if (!existsSync(dataDirectory)) await createTemplate(dataDirectory);
     } finally {
       rmSync(lock, { recursive: true });
@@ -40,7 +39,7 @@ export async function demoTemplate(): Promise<DemoTemplate> {
   return { dataDirectory, database: inject('engine') === 'sqlite' ? undefined : DATABASE };
 }
 
-/** @returns what the demo made, and the secrets of its accounts, from the folder of a database that began with it */
+/** Returns the manifest in the data directory of a copy. */
 export function demoManifest(dataDirectory: string): DemoManifest {
   return JSON.parse(readFileSync(join(dataDirectory, 'demo.json'), 'utf8')) as DemoManifest;
 }
@@ -68,7 +67,7 @@ async function createTemplate(dataDirectory: string): Promise<void> {
       const demo = await ensureDemo(context, false);
       if (demo?.outcome !== 'loaded') throw new Error('No demo data was made.');
     } finally {
-      // The last connection to close brings everything into the one file.
+      // Closing the last connection checkpoints the WAL.
       await context.db.close();
     }
     renameSync(making, dataDirectory);

@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import { cliAttribution, operatorAttribution } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import type { Transaction } from '../../src/db/engine.ts';
 import { createAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
@@ -8,19 +8,19 @@ import { createAssessment } from '../../src/domain/assessments/create-assessment
 import { createAssets } from '../../src/domain/assets/create-assets.ts';
 import { hasLocation, type NewAsset } from '../../src/domain/assets/insert-assets.ts';
 import type { Asset } from '../../src/domain/assets/read-asset.ts';
-import { createClient, type NewClient } from '../../src/domain/tokens/oauth-clients.ts';
+import { createOAuthClient, type NewOAuthClient } from '../../src/domain/tokens/oauth-clients.ts';
 import { addGroupMembers } from '../../src/domain/assessments/add-group-members.ts';
 import type { GroupRole } from '../../src/domain/assessments/groups.ts';
 import { createGroup } from '../../src/domain/assessments/update-group.ts';
 import { planListingUpdate, updateListingAssets } from '../../src/domain/assessments/update-listing.ts';
 import {
   addOrganizationToGroup,
-  insertOrganization,
   createOrganizationGroup,
 } from '../../src/domain/organizations/organizations.ts';
 import { insertTestingSession, sessionRunningError } from '../../src/domain/assessments/testing-sessions.ts';
 import { issueToken } from '../../src/domain/tokens/tokens.ts';
 import { createUser, type NewUser } from '../../src/domain/users/users.ts';
+import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import type { VulnerabilityInput } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerability } from '../../src/domain/vulnerabilities/create-vulnerability.ts';
 import { createVulnerabilityTag } from '../../src/domain/vulnerabilities/vulnerability-tags.ts';
@@ -70,7 +70,6 @@ function worldBy(
 ) {
   const { db, keys, clock } = context;
   const act = () => cliAttribution(clock());
-  const operator = () => operatorAttribution(clock());
 
   const tokenIn = (tx: Transaction, userId: number, options: TokenOptions = {}) =>
     issueToken(tx, act(), keys, { userId, kind: 'personal', expiresAt: null, ...options });
@@ -79,7 +78,7 @@ function worldBy(
   return {
     token,
     organization: (uid = `org${next()}`) =>
-      write((tx) => insertOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
+      write((tx) => createOrganization(tx, act(), { uid, name: `Organization ${uid}` })),
     /** A user who has signed in, and has a token; with `organization` absent, platform staff. */
     async user(input: Partial<NewUser> = {}): Promise<TestUser> {
       // Another one for all of them, which nobody knows.
@@ -127,15 +126,13 @@ function worldBy(
     invited: (input: Partial<NewUser> = {}) =>
       write((tx) => createUser(tx, act(), { email: `user${next()}@example.com`, ...input })),
     assessment: (organization: string, uid = `assessment-${next()}`, groupId?: number) =>
-      write((tx) =>
-        createAssessment(tx, operator(), { uid, name: `Assessment ${uid}`, organization, groupId }),
-      ),
+      write((tx) => createAssessment(tx, act(), { uid, name: `Assessment ${uid}`, organization, groupId })),
     access: (assessmentUid: string, userId: number) =>
       write((tx) => grantAssessmentAccess(tx, act(), assessmentUid, userId)),
     group: (organization: string) =>
-      write((tx) => createGroup(tx, operator(), { organization, name: `Group ${next()}` })),
+      write((tx) => createGroup(tx, act(), { organization, name: `Group ${next()}` })),
     member: (groupId: number, userUid: string, role: GroupRole) =>
-      write((tx) => addGroupMembers(tx, operator(), groupId, [{ userUid, role }])),
+      write((tx) => addGroupMembers(tx, act(), groupId, [{ userUid, role }])),
     asset: (input: Pick<NewAsset, 'organization'> & Partial<NewAsset>) =>
       write(async (tx) => {
         const number = next();
@@ -144,7 +141,7 @@ function worldBy(
           type === 'host' ? `host-${number}.example.test` : `https://asset-${number}.example.test/`;
         const [asset] = await createAssets(
           tx,
-          operator(),
+          act(),
           [{ type, name: `Asset ${number}`, ...(hasLocation(type) ? { location } : {}), ...input }],
           () => '',
         );
@@ -155,7 +152,7 @@ function worldBy(
       write((tx) =>
         updateListingAssets(
           tx,
-          operator(),
+          act(),
           listing,
           planListingUpdate({
             add: [{ assetUid, ...(scopeRules && { scopeRules: scopeRules.map((rule) => ({ rule })) }) }],
@@ -172,7 +169,7 @@ function worldBy(
     async vulnerability(assessment: string, input: Partial<VulnerabilityInput> = {}) {
       const title = `Vulnerability ${next()}`;
       const { id } = await write((tx) =>
-        createVulnerability(tx, operator(), {
+        createVulnerability(tx, act(), {
           assessment,
           title,
           severity: 'High',
@@ -183,10 +180,10 @@ function worldBy(
     },
     vulnerabilityTag: (organization: string, name = `tag ${next()}`, editable = true) =>
       write((tx) =>
-        createVulnerabilityTag(tx, operator(), { organization: { uid: organization }, name, editable }),
+        createVulnerabilityTag(tx, act(), { organization: { uid: organization }, name, editable }),
       ),
     assessmentTag: (assessment: string, name = `tag ${next()}`) =>
-      write((tx) => createAssessmentTag(tx, operator(), { assessment, name })),
+      write((tx) => createAssessmentTag(tx, act(), { assessment, name })),
     /** Of any length; times are milliseconds since 1970, `null` while the session runs. */
     testingSession: (assessment: string, testerId: number, startedAt: number, endedAt: number | null) =>
       write(async (tx) => {
@@ -214,9 +211,9 @@ function worldBy(
         return session;
       }),
     /** An application; public and with one redirect address unless told. */
-    client: (input: Partial<NewClient> = {}) =>
+    client: (input: Partial<NewOAuthClient> = {}) =>
       write((tx) =>
-        createClient(tx, act(), {
+        createOAuthClient(tx, act(), {
           name: `Application ${next()}`,
           kind: 'public',
           redirectUris: ['https://app.example/callback'],

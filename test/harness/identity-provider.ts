@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import { Provider } from 'oidc-provider';
 
-/** Someone who has an account at the provider. */
+/** An account at the provider. */
 export interface IdentityProviderUser {
   sub: string;
   email?: string;
@@ -12,40 +12,40 @@ export interface IdentityProviderUser {
   groups?: string[];
 }
 
-/** A real OpenID Connect provider on a free port of this machine, with one confidential client. */
+/** A real OpenID Connect provider on a free port, with one confidential client. */
 export interface TestIdentityProvider {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** By subject. Changes count from the next sign-in on. */
+  /** By subject. Changes apply from the next sign-in. */
   people: Map<string, IdentityProviderUser>;
-  /** Adds a person, or changes what the provider tells of one. */
+  /** Adds an account or changes its claims. */
   add(person: IdentityProviderUser): IdentityProviderUser;
   /**
-   * Goes to the provider with a browser, signs in there on its page, and follows it back.
-   * @param subject who signs in; `null` cancels
-   * @returns the redirect address with the answer, not yet opened
+   * Signs in at the provider as a browser does.
+   * @param subject the account; `null` cancels
+   * @returns the redirect URL with the response, not yet opened
    */
   visit(authorizationUrl: string, subject: string | null): Promise<string>;
-  /** Changes the JSON that the provider answers with, by path, and with it an error to none; nothing unless told. */
+  /** Changes the JSON of responses, by path, also of errors. The default changes nothing. */
   tamper: (path: string, body: Record<string, any>) => Record<string, any> | undefined;
-  /** The path of every request so far. */
+  /** The paths of all requests. */
   requests: string[];
   close(): Promise<void>;
 }
 
 interface ProviderOptions {
-  /** As an operator registers them. */
+  /** As registered by an operator. */
   redirectUris: string[];
-  /** Whether the claims of a person are in the ID token too, rather than in userinfo alone. */
+  /** Whether the ID token contains the claims too, not only the userinfo response. */
   claimsInIdToken?: boolean;
-  /** Whether the client has a secret; it has unless told. */
+  /** Whether the client has a secret. Default: true. */
   secret?: boolean;
-  /** How the client proves itself, when not by `client_secret_basic`. */
+  /** `token_endpoint_auth_method`. Default: `client_secret_basic`. */
   authMethod?: 'client_secret_post';
 }
 
-/** What every provider of a worker signs with, so that a token of another one is refused for what it says: RSA is slow. */
+/** Shared by the providers of a worker: generating RSA keys is slow, and other issuers must be rejected by their claims. */
 let signingKey: Promise<JWK> | undefined;
 
 async function newSigningKey(): Promise<JWK> {
@@ -96,7 +96,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
       claims: () => ({ ...people.get(subject), sub: subject }),
     }),
     async loadExistingGrant(ctx) {
-      // Everyone has consented to everything.
+      // All users have consented.
       const grant = new ctx.oidc.provider.Grant({
         accountId: ctx.oidc.session?.accountId ?? '',
         clientId: ctx.oidc.client?.clientId ?? '',
@@ -136,7 +136,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
 
   provider.use(async (ctx, next) => {
     requests.push(ctx.path);
-    // The provider's sign-in page, which a person fills in.
+    // The sign-in page of the provider.
     if (ctx.path.startsWith('/interaction/')) {
       const subject = ctx.get('x-person');
       const result =

@@ -2,10 +2,10 @@ import { expect, vi } from 'vitest';
 import { inList } from '../../src/db/dialect-sql.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 
-/** A part of a form: a field, or a file with its name. */
+/** A part of a form: a field, or a file with a name. */
 export type FormPart = readonly [name: string, content: string | Buffer, filename?: string];
 
-/** @returns a request with a form of these parts, in their order */
+/** Returns a multipart request with these parts in order. */
 export function formOf(parts: readonly FormPart[], headers: Record<string, string> = {}): RequestOptions {
   const boundary = 'between-the-parts';
   const pieces = parts.flatMap(([name, content, filename]) => [
@@ -19,7 +19,7 @@ export function formOf(parts: readonly FormPart[], headers: Record<string, strin
   };
 }
 
-/** Sends a report to operation 65. */
+/** Uploads a report (operation 65). */
 export function uploadReport(
   server: TestServer,
   token: string,
@@ -31,14 +31,14 @@ export function uploadReport(
   return server.request('POST', '/v1/imports', { token, ...formOf(parts, headers) });
 }
 
-/** @returns an import once it has ended, or is undone */
+/** Returns an import once it has ended. */
 export async function waitForImport(
   server: TestServer,
   token: string,
   id: number,
   hasEnded = (job: any): boolean => job.finished_at !== null,
 ): Promise<any> {
-  // Whether it may have ended costs less of the database than of a request.
+  // Polling the database is cheaper than requests.
   const { read } = server.context.db;
   let seen: string | undefined;
   return vi.waitFor(
@@ -60,8 +60,8 @@ export async function waitForImport(
 }
 
 /**
- * Puts an import into the database of which the queue knows nothing, so that its turn never comes.
- * @param has what is not usual of it
+ * Inserts an import without a job, so that it never runs.
+ * @param has values other than the defaults
  */
 export async function insertImport(
   { context }: TestServer,
@@ -105,7 +105,7 @@ export async function insertImport(
   return id;
 }
 
-/** Has vulnerabilities be findings that are gone by an import, which made them unless another one did. */
+/** Makes vulnerabilities findings that an import has marked as gone; it also created those without an import. */
 export async function insertGoneFindings(
   { context }: TestServer,
   { ids, by, at }: { ids: readonly number[]; by: number; at: number },

@@ -1,6 +1,9 @@
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+/** Ends with the one without long files, so that no worker is left alone with one. */
+const PROJECTS = ['postgres', 'sqlite', 'pure'];
+
 /** The files that take longest, longest first. Started last, one of them would run alone at the end. */
 const LONGEST = [
   'test/cli/import-terminal.test.ts',
@@ -21,13 +24,20 @@ const LONGEST = [
   'test/cli/demo.test.ts',
 ];
 
-/** Runs the longest files first. Vitest knows durations of earlier runs only, which a clean checkout lacks. */
+/**
+ * Runs the files of one project after those of another, so that Vitest keeps its workers: it ends a worker whenever the
+ * next file in the queue is of another project, and with it the modules, the shared server and the browser of the worker.
+ * Within a project, the longest files run first. Vitest knows durations of earlier runs only, which a clean checkout lacks.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification) => {
       const index = LONGEST.indexOf(relative(project.config.root, moduleId));
       return index < 0 ? LONGEST.length : index;
     };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+    return (await super.sort(files)).toSorted(
+      (one, other) =>
+        PROJECTS.indexOf(one.project.name) - PROJECTS.indexOf(other.project.name) || rank(one) - rank(other),
+    );
   }
 }

@@ -4,33 +4,33 @@ import { SMTPServer } from 'smtp-server';
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** The headers and the text, decoded. */
+  /** Decoded headers and text. */
   content: string;
-  /** The first link in it. */
+  /** The first link in the mail. */
   link: string;
 }
 
-/** A mail server that keeps what it gets. */
+/** A mail server that stores the mail it receives. */
 export interface Mailbox {
   /** For `ASSAY_SMTP_URL`. */
   url: string;
   received: ReceivedMail[];
-  /** Resolves with the next mail that was not asked for yet. */
+  /** Resolves with the next mail. */
   next(): Promise<ReceivedMail>;
-  /** Recipients that are refused, with words that repeat the address. */
+  /** Recipients that are rejected, with an error that contains the address. */
   refused: Set<string>;
   close(): Promise<void>;
 }
 
 /**
  * Starts a real SMTP server on a free port.
- * @param accept waited for before a mail is taken
+ * @param accept awaited before a mail is accepted
  */
 export async function startMailbox(accept: () => Promise<void> = async () => undefined): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const waiting: ((mail: ReceivedMail) => void)[] = [];
   const refused = new Set<string>();
-  let told = 0;
+  let delivered = 0;
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -53,7 +53,7 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
         await accept();
         received.push(mail);
         done();
-        if (waiting.length > 0) told += 1;
+        if (waiting.length > 0) delivered += 1;
         waiting.shift()?.(mail);
       };
       stream.on('end', () => void keep());
@@ -66,9 +66,9 @@ export async function startMailbox(accept: () => Promise<void> = async () => und
     received,
     refused,
     next() {
-      const mail = received[told];
+      const mail = received[delivered];
       if (mail === undefined) return new Promise((resolve) => waiting.push(resolve));
-      told += 1;
+      delivered += 1;
       return Promise.resolve(mail);
     },
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What happens to the bytes that pass; `undefined` keeps them until `release`. */
+/** Transforms the passing bytes; `undefined` holds them back until `release`. */
 export interface NetworkFilter {
   toServer(bytes: Buffer): Buffer;
   toClient(bytes: Buffer): Buffer | undefined;
@@ -8,7 +8,7 @@ export interface NetworkFilter {
 
 const PLAIN: NetworkFilter = { toServer: (bytes) => bytes, toClient: (bytes) => bytes };
 
-/** A network between a client and a server, which can be looked into and tampered with. */
+/** A TCP proxy between a client and a server that can observe, delay and change the traffic. */
 export async function startNetworkProxy(target: URL) {
   const sockets = new Set<Socket>();
   let wire = PLAIN;
@@ -44,17 +44,17 @@ export async function startNetworkProxy(target: URL) {
   url.port = String(typeof address === 'object' && address !== null ? address.port : 0);
   return {
     url: url.href,
-    /** How often the client has sent something after an answer; what it sends together counts once. */
+    /** The number of round trips: how often the client sent data after a response. */
     turns: () => turns,
     tamper(other: Partial<NetworkFilter>) {
       wire = { ...PLAIN, ...other };
     },
-    /** Ends all tampering, and passes on what was kept. */
+    /** Stops transforming, and forwards the bytes held back. */
     release() {
       wire = PLAIN;
       for (const send of kept.splice(0)) send();
     },
-    /** The connections of now carry nothing any more, without an end; those made later work. */
+    /** Silently drops the traffic of the open connections; new ones work. */
     silence() {
       for (const socket of sockets) silent.add(socket);
     },

@@ -3,15 +3,14 @@ import type { Transaction } from '../../src/db/engine.ts';
 import { lockAssets, type Port, portDeltasOf, refreshPortCounts } from '../../src/domain/assets/ports.ts';
 import { addDeltas } from '../../src/domain/shared/counters.ts';
 
-/** Eleven parameters a row; the engines take at least 32,766 in a statement. */
+/** Eleven parameters per row; the engines accept at least 32,766 per statement. */
 const ROWS_PER_STATEMENT = 500;
 
 /**
- * Writes what is known of an asset's ports. Of two observations of one port the later one stands, and the port keeps
- * when it was first and last seen.
+ * Upserts ports of an asset. The later of two observations of a port wins; the times of the first and the last are kept.
  */
 export async function putPorts(tx: Transaction, assetId: number, ports: readonly Port[]): Promise<void> {
-  // One statement may not meet the same row twice.
+  // A statement cannot upsert the same row twice.
   const unique = [...new Map(ports.map((port) => [`${port.number}/${port.protocol}`, port])).values()];
   if (unique.length === 0) return;
   await lockAssets(tx, { ids: [assetId] });

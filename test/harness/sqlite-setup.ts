@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { clausesOnSqliteAlone } from './statement-coverage.ts';
 import { temporaryFolder } from './temporary.ts';
 
 /** Makes one migrated database for the whole run, which each test file copies. */
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // Compiled by now.
   const { openDatabase } = await import('../../src/db/open-database.ts');
   const dataDirectory = temporaryFolder();
@@ -14,5 +15,15 @@ export default async function setup(project: TestProject): Promise<() => void> {
   await template.close();
   project.provide('templates', dataDirectory);
   project.provide('sqliteTemplate', join(dataDirectory, 'assay.db'));
-  return () => rmSync(dataDirectory, { recursive: true, force: true });
+  return async () => {
+    const alone = await clausesOnSqliteAlone(project, dataDirectory);
+    rmSync(dataDirectory, { recursive: true, force: true });
+    if (alone.size > 0) throw new Error(explain(alone));
+  };
 }
+
+const explain = (alone: ReadonlyMap<string, string>): string =>
+  [
+    'No test runs these clauses on PostgreSQL. Take a file that runs them off ON_SQLITE_ALONE (test/engine-matrix.ts).',
+    ...[...alone].map(([clause, file]) => `${file}: ${clause}`),
+  ].join('\n');

@@ -3,15 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
-/** A container gives 64 MiB of it unless told, which a few databases fill. */
+/** The default of containers is 64 MiB, too little for a few databases. */
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 const base = hasMemoryRoom() ? MEMORY : tmpdir();
 
 /**
- * Makes a folder for what a test writes and nobody needs after a power cut: in memory where the machine has room there,
- * as the disk of a test machine is slow to say that something is durable. What tests durability uses `os.tmpdir()`.
- * @param within another folder, which it goes with
+ * Creates a temporary folder, in memory if there is enough: fsync is slow on disk. Tests of durability use `os.tmpdir()`.
+ * @param within parent folder
  */
 export function temporaryFolder(within: string = base): string {
   return mkdtempSync(join(within, 'assay-test-'));

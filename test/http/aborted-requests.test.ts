@@ -4,10 +4,10 @@ import { OperationAborted } from '../../src/db/engine.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 
-/** More transactions than PostgreSQL's write pool has connections; on SQLite, one is enough. */
+/** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
 const TRANSACTIONS = 12;
 
-/** Keeps every writing connection busy. @returns a function that lets them go on */
+/** Keeps every writing connection busy. @returns a function that releases them */
 function blockWrites({ context }: TestServer): () => Promise<unknown> {
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
@@ -23,7 +23,7 @@ function blockWrites({ context }: TestServer): () => Promise<unknown> {
   };
 }
 
-describe('An aborted request', () => {
+describe('Aborted requests', () => {
   let server: TestServer;
   let admin: TestUser;
   let organizationId: number;
@@ -59,8 +59,8 @@ describe('An aborted request', () => {
   it.each([
     ['without an idempotency key', {}],
     ['with an idempotency key', { 'idempotency-key': 'aborted-1' }],
-  ])('writes nothing once its client has disconnected, %s', async (_how, headers) => {
-    // The credential is in the cache, so that nothing else is written.
+  ])('write nothing after the client disconnects, %s', async (_how, headers) => {
+    // Caches the credential, so that its last use is not written.
     await create(server.origin, 'first', {});
     const release = blockWrites(server);
     const abort = new AbortController();
@@ -74,12 +74,12 @@ describe('An aborted request', () => {
     expect(await names()).toEqual(['first', 'last']);
   });
 
-  describe('past its deadline', () => {
+  describe('past the deadline', () => {
     let hasty: TestServer;
     beforeEach(async () => (hasty = await startSibling(server, { requestTimeout: 1_000 })));
     afterEach(() => hasty.close());
 
-    it('gets a 503 and writes nothing', async () => {
+    it('return 503 and write nothing', async () => {
       await create(hasty.origin, 'first', {});
       const release = blockWrites(hasty);
       expect((await create(hasty.origin, 'late', {})).status).toBe(503);
@@ -95,7 +95,7 @@ describe('Database.abortableRead', () => {
   beforeAll(async () => (server = await useSharedServer()));
   afterAll(() => server.close());
 
-  it('begins no statement once its signal is aborted', async () => {
+  it('starts no statement after its signal is aborted', async () => {
     const abort = new AbortController();
     const reader = server.context.db.abortableRead(abort.signal);
     const query = () => reader.selectFrom('organizations').select('id').execute();

@@ -14,7 +14,9 @@ import { revokeToken } from '../../src/domain/tokens/tokens.ts';
 import { startSibling, startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-/** One request an area that every valid credential with every scope gets past access with, and then finds nothing. */
+/**
+ * One request per area that passes access control with any valid credential and scope, then finds nothing.
+ */
 const PROBES = {
   v1: ['GET', '/v1/assessments/none/testing_hours', undefined, 404],
   tagging: ['PATCH', '/api/tagging/v1.0/organizations/none/tags', { uids: ['x'] }, 422],
@@ -50,7 +52,7 @@ const basic = (email: string, token: string) => ({
 
 describe('Credentials', () => {
   it.each(AREAS)(
-    '%s accepts a personal access token and a JWT as bearer, whatever the case of the scheme',
+    "%s accepts a personal access token and a JWT as bearer, regardless of the scheme's case",
     async (area) => {
       const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
       for (const headers of [bearer(staff.token), bearer(jwt.token), bearer(staff.token, 'bEARER')]) {
@@ -59,13 +61,13 @@ describe('Credentials', () => {
     },
   );
 
-  it('V1 accepts the basic scheme and X-Auth too', async () => {
+  it('V1 accepts basic authentication and X-Auth too', async () => {
     expect((await probe('v1', basic(staff.email, staff.token))).status).toBe(404);
     expect((await probe('v1', basic(staff.email.toUpperCase(), staff.token))).status).toBe(404);
     expect((await probe('v1', { 'x-auth': staff.token })).status).toBe(404);
   });
 
-  it('V1 refuses a token under another address, and a JWT where a personal access token belongs', async () => {
+  it('V1 rejects a token with another e-mail address, and a JWT in place of a personal access token', async () => {
     const jwt = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     for (const headers of [
       basic('someone@example.com', staff.token),
@@ -76,7 +78,7 @@ describe('Credentials', () => {
     }
   });
 
-  it('V1 refuses several schemes in one request', async () => {
+  it('V1 rejects several schemes in one request', async () => {
     const response = await probe('v1', { ...bearer(staff.token), 'x-auth': staff.token });
     expect(response.status).toBe(400);
     expect(response.body).toMatchObject({
@@ -85,7 +87,7 @@ describe('Credentials', () => {
     });
   });
 
-  it('V1 refuses two Authorization headers, of which Node would drop one', async () => {
+  it('V1 rejects two Authorization headers, although Node.js drops one', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const request = httpRequest(server.origin + PROBES.v1[1], (response) => {
         response.resume();
@@ -98,7 +100,7 @@ describe('Credentials', () => {
     expect(status).toBe(400);
   });
 
-  it.each(AREAS.filter((area) => area !== 'v1'))('%s looks at nothing but the bearer token', async (area) => {
+  it.each(AREAS.filter((area) => area !== 'v1'))('%s considers only the bearer token', async (area) => {
     expect((await probe(area, { 'x-auth': staff.token })).status).toBe(401);
     expect((await probe(area, basic(staff.email, staff.token))).status).toBe(401);
     expect((await probe(area, { ...bearer(staff.token), 'x-auth': 'nonsense' })).status).toBe(
@@ -109,13 +111,13 @@ describe('Credentials', () => {
   const flipped = (token: string) => token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
   const BAD: [string, (token: string) => Record<string, string>][] = [
     ['an empty bearer token', () => bearer('')],
-    ['a scheme alone', () => ({ authorization: 'Bearer' })],
+    ['a scheme without credentials', () => ({ authorization: 'Bearer' })],
     ['another scheme', () => ({ authorization: 'Digest username="x"' })],
     ['a token that was never issued', () => bearer('assay_nothing')],
     ['a token with another checksum', (token) => bearer(flipped(token))],
-    ['something that is no token', () => bearer('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.')],
+    ['a malformed token', () => bearer('eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.')],
   ];
-  it.each(BAD)('%s is a 401 in every area', async (_name, headers) => {
+  it.each(BAD)('%s returns 401 in every area', async (_name, headers) => {
     for (const area of AREAS) {
       const response = await probe(area, headers(staff.token));
       expect(response.status).toBe(401);
@@ -123,7 +125,7 @@ describe('Credentials', () => {
     }
   });
 
-  it('a good token under another scheme is a 401 that says which scheme is wanted', async () => {
+  it('returns 401 that names the Bearer scheme for a valid token under another scheme', async () => {
     for (const area of AREAS) {
       const { status, body } = await probe(area, { authorization: `Token ${staff.token}` });
       expect([area, status]).toEqual([area, 401]);
@@ -132,7 +134,7 @@ describe('Credentials', () => {
     }
   });
 
-  it('no credential at all is a 401 with a bare challenge', async () => {
+  it('returns 401 with a bare challenge without a credential', async () => {
     for (const area of AREAS) {
       const response = await probe(area, {});
       expect(response.status).toBe(401);
@@ -140,7 +142,7 @@ describe('Credentials', () => {
     }
   });
 
-  it('a JWT that another key signed, or whose claims were changed, is a 401', async () => {
+  it('returns 401 for a JWT signed with another key or with changed claims', async () => {
     const { token } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     const [head, payload, signature] = token.split('.') as [string, string, string];
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;
@@ -148,8 +150,8 @@ describe('Credentials', () => {
     expect((await probe('v1', bearer(`${head}.${forged}.${signature}`))).status).toBe(401);
     const other = await startTestServer({}, () => now);
     try {
-      const stranger = await createFixtures(other).user();
-      const foreign = await createFixtures(other).token(stranger.id, {
+      const foreignUser = await createFixtures(other).user();
+      const foreign = await createFixtures(other).token(foreignUser.id, {
         kind: 'jwt',
         expiresAt: now + 3_600_000,
       });
@@ -159,7 +161,7 @@ describe('Credentials', () => {
     }
   });
 
-  it('a JWT access token is of RFC 9068, and its key is in the JWKS', async () => {
+  it('issues JWT access tokens as in RFC 9068, with their key in the JWKS', async () => {
     const { token, id } = await world.token(staff.id, { kind: 'jwt', expiresAt: now + 3_600_000 });
     const [head, payload] = token
       .split('.')
@@ -183,8 +185,8 @@ describe('Credentials', () => {
   });
 });
 
-describe('The life of a token', () => {
-  it.each(['personal', 'jwt'] as const)('a %s token ends at its expiry', async (kind) => {
+describe('Token lifetime', () => {
+  it.each(['personal', 'jwt'] as const)('ends for a %s token when it expires', async (kind) => {
     const { token } = await world.token(staff.id, { kind, expiresAt: now + 60_000 });
     expect((await probe('v1', bearer(token))).status).toBe(404);
     now += 60_000;
@@ -192,11 +194,11 @@ describe('The life of a token', () => {
   });
 
   it.each(['personal', 'jwt'] as const)(
-    'a revoked %s token is refused at once, by an instance that had seen it too',
+    'ends for a revoked %s token immediately, also on an instance that cached it',
     async (kind) => {
       const other = await secondInstance();
       try {
-        // Often, since an instance that hears of it a moment late would mostly pass.
+        // Repeated, as an instance that learns of it late would pass most attempts.
         for (let attempt = 0; attempt < 20; attempt += 1) {
           const { token, id } = await world.token(staff.id, { kind, expiresAt: now + 3_600_000 });
           expect((await other.probe(token)).status).toBe(404);
@@ -211,7 +213,7 @@ describe('The life of a token', () => {
     },
   );
 
-  it('a ban ends tokens at once, in other instances too', async () => {
+  it('ends with a ban immediately, also on other instances', async () => {
     const admin = await world.user({ organization: 'acmeaccess', admin: true });
     const victim = await world.user({ organization: 'acmeaccess' });
     const other = await secondInstance();
@@ -227,7 +229,7 @@ describe('The life of a token', () => {
     }
   });
 
-  it('is refused outside its allow list with a 403 in every area, and works inside it', async () => {
+  it("returns 403 in every area outside a token's allowed addresses, and accepts it inside", async () => {
     const inside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '127.0.0.1'] });
     const outside = await world.token(staff.id, { allowedAddresses: ['10.0.0.0/8', '2001:db8::/32'] });
     for (const area of AREAS) {
@@ -236,7 +238,7 @@ describe('The life of a token', () => {
     }
   });
 
-  it('remembers when and from where it was last used', async () => {
+  it('records when and from where a token was last used', async () => {
     const { token, id } = await world.token(staff.id);
     const app = await buildApp(server.context);
     const response = await app.inject({ method: 'GET', url: PROBES.v1[1], headers: bearer(token) });
@@ -251,7 +253,7 @@ describe('The life of a token', () => {
     expect(row.secret_hash).not.toContain(token);
   });
 
-  /** Another process over the same database and the same data folder. */
+  /** Another process with the same database and data folder. */
   async function secondInstance() {
     const context = await openContext(server.context.config, { write: () => undefined });
     context.clock = () => now;
@@ -279,7 +281,7 @@ describe('Scopes', () => {
   };
   const everyone = async () => [staff, await world.user({ organization: 'acmeaccess', admin: true })];
 
-  it.each(AREAS)('%s takes each of its scopes and no other', async (area) => {
+  it.each(AREAS)('%s accepts each of its scopes and no other', async (area) => {
     const tried = new Set<string>();
     for (const user of await everyone()) {
       for (const scope of Object.keys(SCOPES) as Scope[]) {
@@ -300,7 +302,7 @@ describe('Scopes', () => {
     expect([...tried].sort()).toEqual(Object.keys(SCOPES).sort());
   });
 
-  it('with strictScopes, reading scopes may not write tags', async () => {
+  it('strictScopes rejects read scopes for writing tags', async () => {
     const strict = await startSibling(server, { strictScopes: true });
     try {
       const strictWorld = createFixtures(strict);
@@ -316,7 +318,7 @@ describe('Scopes', () => {
     }
   });
 
-  it('an account cannot be given more than it may hold, and loses what it may no longer hold', async () => {
+  it('limits issued tokens to the scopes of the account, now and later', async () => {
     const admin = await world.user({ organization: 'acmeaccess', admin: true });
     await expect(world.token(admin.id, { scopes: ['tag_gw'] })).rejects.toThrow(
       'not allowed for this account',
@@ -338,8 +340,8 @@ describe('Scopes', () => {
   });
 });
 
-describe('The rate limit', () => {
-  it('counts each principal for itself, says so in headers, and begins anew after a minute', async () => {
+describe('Rate limit', () => {
+  it('counts per principal, returns headers, and resets after a minute', async () => {
     let time = Date.UTC(2026, 5, 1);
     const limited = await startSibling(server, { rateLimit: 3 }, () => time);
     try {
@@ -366,13 +368,13 @@ describe('The rate limit', () => {
     }
   });
 
-  it('counts what needs no credential by address', async () => {
+  it('counts requests without credentials per address', async () => {
     const limited = await startSibling(server, { rateLimit: 2 });
     try {
       const jwks = () => limited.request('GET', '/.well-known/jwks.json');
       expect([(await jwks()).status, (await jwks()).status, (await jwks()).status]).toEqual([200, 200, 429]);
       expect((await limited.request('GET', '/healthz')).status).toBe(200);
-      // The page that says so looks like the others.
+      // The error page needs its stylesheet.
       expect((await limited.request('GET', '/assets/assay.css')).status).toBe(200);
     } finally {
       await limited.close();
@@ -381,7 +383,7 @@ describe('The rate limit', () => {
 });
 
 describe('Secrets', () => {
-  it('no log line and no audit event holds a token', async () => {
+  it('logs and audit events contain no token', async () => {
     const { token } = await world.token(staff.id);
     await probe('v1', bearer(token));
     await probe('v1', { 'x-auth': token });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** @returns the address that the log has for a request whose proxies wrote this */
+/** @returns the address in the log for a request with this X-Forwarded-For */
 async function addressFor(forwarded: string | undefined): Promise<unknown> {
   const { headers } = await server.request('GET', '/sign-in', {
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
@@ -23,26 +23,26 @@ async function addressFor(forwarded: string | undefined): Promise<unknown> {
   return server.logs().find((line) => line['msg'] === 'request' && line['requestId'] === id)?.['address'];
 }
 
-describe('The address of a request', () => {
+describe('Client address', () => {
   it.each([
-    ['nothing', undefined, '127.0.0.1'],
+    ['no header', undefined, '127.0.0.1'],
     ['an address', '192.0.2.1', '192.0.2.1'],
     ['an address and a port', '192.0.2.1:4711', '192.0.2.1'],
     ['an IPv6 address and a port', '[2001:db8::7]:4711', '2001:db8::7'],
-    ['an IPv6 address alone', '2001:db8:0:0::7', '2001:db8::7'],
-    ['more than one, of which the last that is not trusted counts', '198.51.100.1, 192.0.2.1', '192.0.2.1'],
-    ['a proxy behind the proxy', '198.51.100.1, 192.0.2.1:99, 10.1.2.3:443', '192.0.2.1'],
-    ['an IPv6 proxy behind the proxy', '192.0.2.1, [2001:db8:ffff::1]:443', '192.0.2.1'],
-    ['proxies alone', '10.0.0.1, 10.0.0.2', '10.0.0.1'],
-    ['no address', 'unknown', '127.0.0.1'],
-    ['no address before a proxy', '192.0.2.1, unknown, 10.0.0.2', '10.0.0.2'],
+    ['an IPv6 address', '2001:db8:0:0::7', '2001:db8::7'],
+    ['several addresses, by the last untrusted one', '198.51.100.1, 192.0.2.1', '192.0.2.1'],
+    ['a proxy in front of the proxy', '198.51.100.1, 192.0.2.1:99, 10.1.2.3:443', '192.0.2.1'],
+    ['an IPv6 proxy in front of the proxy', '192.0.2.1, [2001:db8:ffff::1]:443', '192.0.2.1'],
+    ['only proxies', '10.0.0.1, 10.0.0.2', '10.0.0.1'],
+    ['an invalid address', 'unknown', '127.0.0.1'],
+    ['an invalid address before a proxy', '192.0.2.1, unknown, 10.0.0.2', '10.0.0.2'],
     ['an empty list', '', '127.0.0.1'],
-    ['an address before an empty one', '192.0.2.1,', '127.0.0.1'],
-  ])('goes by %s', async (_what, forwarded, address) => {
+    ['an address before an empty item', '192.0.2.1,', '127.0.0.1'],
+  ])('is read from %s', async (_what, forwarded, address) => {
     expect(await addressFor(forwarded)).toBe(address);
   });
 
-  it('is the proxy itself where nobody trusts it', async () => {
+  it("is the proxy's own if no proxy is trusted", async () => {
     const strict = await startSibling(server, { trustedProxies: [] });
     const linesBefore = strict.logs().length;
     try {
@@ -59,11 +59,11 @@ describe('The address of a request', () => {
   });
 });
 
-describe('The lock of a sign-in', () => {
+describe('Sign-in lockout', () => {
   it.each([
     ['ports', (attempt: number) => `192.0.2.77:${1024 + attempt}`],
     ['addresses of one IPv6 network', (attempt: number) => `[2001:db8:0:77::${attempt.toString(16)}]:443`],
-  ])('is not opened by other %s', async (_what, from) => {
+  ])('is not bypassed with other %s', async (_what, from) => {
     const { email } = await createFixtures(server).account();
     const visitor = createFormClient(server);
     const page = await visitor.open('/sign-in');

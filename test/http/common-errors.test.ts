@@ -15,23 +15,23 @@ import {
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 /**
- * What every operation answers alike (docs/decided.md, section 4), driven from the routes: an operation that is added is
- * held to it without a line here. What is particular stands in `test/contract`.
+ * The errors that all operations share (docs/decided.md, section 4), generated from the routes, so new
+ * operations are covered. Errors of one operation are tested in `test/contract`.
  */
 interface Operation {
   name: string;
   method: string;
-  /** With ids that nothing has: all of this is decided before something is looked for. */
+  /** With unknown ids: all of this is decided before objects are looked up. */
   path: string;
   access: Exclude<Access, string>;
   takesBody: boolean;
-  /** Whether the body may be an array as well. */
+  /** Whether the body may also be an array. */
   takesList: boolean;
-  /** Statuses that it answers without a body. */
+  /** Statuses without a body. */
   bodiless: readonly number[];
 }
 
-/** In bytes: less than any operation takes by itself. */
+/** In bytes; less than the limit of any operation. */
 const BODY_LIMIT = 4_096;
 const TOO_LARGE = JSON.stringify({ more: 'x'.repeat(BODY_LIMIT) });
 const PLAIN = { 'content-type': 'text/plain' };
@@ -50,7 +50,7 @@ beforeAll(async () => {
     startTestServer({ bodyLimit: BODY_LIMIT }),
     startTestServer({ bodyLimit: BODY_LIMIT, rateLimit: 1 }),
   ]);
-  const app = await buildApp(server.context, keep);
+  const app = await buildApp(server.context, collect);
   await app.close();
   const world = createFixtures(server);
   const { uid: organization } = await world.organization();
@@ -59,7 +59,7 @@ beforeAll(async () => {
   elsewhere = (await world.token(staff.id, { allowedAddresses: ['192.0.2.0/24'] })).token;
   scopeless = new Map();
   for (const scope of Object.keys(SCOPES) as Scope[]) {
-    // An organization's admin may hold what staff may not.
+    // Admins of an organization may use scopes that staff may not.
     const token = await world
       .token(staff.id, { scopes: [scope] })
       .catch(() => world.token(admin.id, { scopes: [scope] }));
@@ -68,8 +68,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), limited.close()]));
 
-function keep({ method, url, config, schema }: RouteOptions): void {
-  // Hidden are the refusals of other methods, and second spellings of a path for the router.
+function collect({ method, url, config, schema }: RouteOptions): void {
+  // Hidden routes reject other methods or are alternative spellings of a path.
   if (areaOfPath(url).name === 'server' || schema?.hide === true) return;
   const path = url
     .split('::')
@@ -84,7 +84,7 @@ function keep({ method, url, config, schema }: RouteOptions): void {
     method: String(method),
     path,
     access: config.access,
-    // What takes files looks at a body in its own way, and is tested by itself.
+    // Uploads validate their bodies differently and have tests of their own.
     takesBody: schema?.body !== undefined && config.multipart !== true,
     takesList: (schema?.body as { anyOf?: object[] } | undefined)?.anyOf !== undefined,
     bodiless: config.bodiless ?? [],
@@ -96,15 +96,15 @@ const send = ({ method, path }: Operation, options: RequestOptions, on = server)
 
 /** A token that may call the operation. */
 const tokenFor = ({ access }: Operation) => scopeless.get(access.scopes[0] as Scope) as string;
-/** One that may not. */
-const strangerTo = ({ access }: Operation) =>
+/** A token that may not. */
+const tokenWithoutScope = ({ access }: Operation) =>
   [...scopeless].find(([scope]) => !access.scopes.includes(scope))?.[1] as string;
 
-/** Runs a check for each operation, and tells of all that fail it. */
-async function forEach(chosen: readonly Operation[], check: (operation: Operation) => Promise<void>) {
-  expect(chosen.length).toBeGreaterThan(0);
+/** Runs a check for each operation and reports all that fail. */
+async function forEach(selected: readonly Operation[], check: (operation: Operation) => Promise<void>) {
+  expect(selected.length).toBeGreaterThan(0);
   const failures: string[] = [];
-  for (const operation of chosen) {
+  for (const operation of selected) {
     await check(operation).catch((error: unknown) => failures.push(`${operation.name}: ${String(error)}`));
   }
   expect(failures).toEqual([]);
@@ -115,14 +115,14 @@ const withBody = () => operations.filter(({ takesBody }) => takesBody);
 const ofAllSchemes = () => operations.filter(({ access }) => access.schemes === 'all');
 const ofBearerAlone = () => operations.filter(({ access }) => access.schemes === 'bearer');
 
-/** The header at fault, where an area names it. */
+/** The header that caused the error, in areas that name it. */
 const SOURCES: Partial<Record<ProblemTypeName, string>> = {
   unauthorized: 'Authorization',
   forbidden: 'Authorization',
   'rate-limited': '',
 };
 
-/** Holds an answer to the shape that its area has for the status, member by member. */
+/** Checks every member of an error against the shape of its area. */
 function expectError(operation: Operation, response: TestResponse, kind: ProblemTypeName, on = server): void {
   const { status } = PROBLEM_TYPES[kind];
   expect([response.status, response.text]).toEqual([status, expect.any(String)]);
@@ -155,10 +155,10 @@ const ASSET_DELETE = 'asset_gw asset_client_ow asset_boss_ow';
 const TAG_WRITE = `tag_gw tag_ow tag_lw ${ASSET_WRITE}`;
 const TAG_ANY = `${TAG_WRITE} tag_gr tag_or tag_lr asset_gr asset_or asset_lr`;
 
-/** Of the specification (operations 8 to 11) and of the companions, and `api` for all that is given none. */
+/** Scopes of the specification (operations 8 to 11) and of the companions; `api` for all others. */
 const SCOPES_OF: Record<string, (method: string) => string> = {
   v1: () => 'api',
-  // Operations 8 and 9 take the reading ones as well.
+  // Operations 8 and 9 accept read scopes too.
   tagging: (method) => (method === 'PUT' || method === 'DELETE' ? TAG_WRITE : TAG_ANY),
   assessment: () => 'api',
   asset: (method) => {
@@ -169,12 +169,12 @@ const SCOPES_OF: Record<string, (method: string) => string> = {
 };
 
 describe('Every operation', () => {
-  it('is one of those of the specification, or beside them', () => {
+  it('is in the specification or a companion', () => {
     expect(operations.length).toBeGreaterThanOrEqual(14);
     expect(new Set(operations.map(({ name }) => name)).size).toBe(operations.length);
   });
 
-  it('takes the scopes and the schemes of its area', () =>
+  it('accepts the scopes and schemes of its area', () =>
     forEach(all(), async ({ method, path, access }) => {
       const area = areaOfPath(path).name;
       expect([...access.scopes].sort()).toEqual(SCOPES_OF[area]?.(method).split(' ').sort());
@@ -187,7 +187,7 @@ describe('Every operation', () => {
     ['an unknown personal access token', { token: 'assay_pat_unknown' }],
     ['an unknown key', { headers: { 'x-auth': 'unknown' } }],
     ['a wrong password', { headers: { authorization: `Basic ${btoa('someone@example.com:unknown')}` } }],
-  ])('answers 401 to %s', (_name, credential) =>
+  ])('returns 401 for %s', (_name, credential) =>
     forEach(all(), async (operation) => {
       const response = await send(operation, { ...credential, ...(operation.takesBody ? { body: {} } : {}) });
       expectError(operation, response, 'unauthorized');
@@ -195,7 +195,7 @@ describe('Every operation', () => {
     }),
   );
 
-  it('that takes a bearer token alone answers 401 to a good one that comes in another way', () =>
+  it('returns 401 for a valid token in another scheme if it accepts only bearer tokens', () =>
     forEach(ofBearerAlone(), async (operation) => {
       const basic = `Basic ${btoa(`${staff.email}:${staff.token}`)}`;
       for (const headers of [{ 'x-auth': staff.token }, { authorization: basic }] as Record<
@@ -206,13 +206,13 @@ describe('Every operation', () => {
       }
     }));
 
-  it('that takes every scheme answers 400 to several at once', () =>
+  it('returns 400 for several schemes if it accepts every scheme', () =>
     forEach(ofAllSchemes(), async (operation) => {
       const several = { token: staff.token, headers: { 'x-auth': staff.token } };
       expectError(operation, await send(operation, several), 'invalid-request');
     }));
 
-  it('answers 403 to each scope that it does not take, and names those that it does', () =>
+  it('returns 403 for each other scope and names the accepted ones', () =>
     forEach(all(), async (operation) => {
       const { scopes } = operation.access;
       for (const [scope, token] of scopeless) {
@@ -225,26 +225,26 @@ describe('Every operation', () => {
       }
     }));
 
-  it('lets each scope that it takes past that', () =>
+  it('accepts each of its scopes', () =>
     forEach(all(), async (operation) => {
       for (const scope of operation.access.scopes) {
         const token = scopeless.get(scope) as string;
         const response = await send(operation, { token, ...(operation.takesBody ? { raw: '{' } : {}) });
-        // A list that nothing in its path narrows is there for everyone, and a form that has no file is looked at.
+        // Unfiltered lists return 200, and forms without a file are validated.
         const isForm = operation.method === 'POST' && !operation.path.includes('987654321');
         const found = operation.method === 'GET' && response.status === 200 ? 200 : isForm ? 422 : 404;
         expect([scope, response.status]).toEqual([scope, operation.takesBody ? 400 : found]);
       }
     }));
 
-  it('answers 403 to an address outside the allow list', () =>
+  it('returns 403 for an address outside the allow list', () =>
     forEach(all(), async (operation) => {
       const response = await send(operation, { token: elsewhere });
       expectError(operation, response, 'forbidden');
       expect(challengeOf(response)).toBeNull();
     }));
 
-  it('answers 429 to too many requests, and says when to come again', () =>
+  it('returns 429 with Retry-After for too many requests', () =>
     forEach(all(), async (operation) => {
       const { token } = await createFixtures(limited).user();
       expect((await send(operation, { token }, limited)).status).not.toBe(429);
@@ -253,7 +253,7 @@ describe('Every operation', () => {
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     }));
 
-  it('answers 405 to every other method of its path, and names those that it has', () =>
+  it('returns 405 with Allow for every other method of its path', () =>
     forEach(all(), async (operation) => {
       const known = methods.get(operation.path) as Set<string>;
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -265,15 +265,15 @@ describe('Every operation', () => {
     }));
 });
 
-describe('Every operation that takes a body', () => {
+describe('Every operation with a body', () => {
   it.each([
     ['no body', ''],
     ['broken JSON', '{"name": '],
     ['an array', '[]'],
     ['a string', '"name"'],
     ['null', 'null'],
-    ['a body that is nested too deep', `{"more":${'['.repeat(32)}${']'.repeat(32)}}`],
-  ])('answers 400 to %s', (_what, raw) =>
+    ['a body that is nested too deeply', `{"more":${'['.repeat(32)}${']'.repeat(32)}}`],
+  ])('returns 400 for %s', (_what, raw) =>
     forEach(withBody(), async (operation) => {
       const response = await send(operation, { token: tokenFor(operation), raw });
       if (operation.takesList && raw === '[]') expect(response.status).toBe(422);
@@ -281,14 +281,14 @@ describe('Every operation that takes a body', () => {
     }),
   );
 
-  it('answers 413 to a body over the limit', () =>
+  it('returns 413 for a body over the limit', () =>
     forEach(withBody(), async (operation) => {
       const response = await send(operation, { token: tokenFor(operation), raw: TOO_LARGE });
       expectError(operation, response, 'body-too-large');
     }));
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml'])(
-    'answers 415 to a body that is called %s',
+    'returns 415 for the type %s',
     (type) =>
       forEach(withBody(), async (operation) => {
         const options = { token: tokenFor(operation), headers: { 'content-type': type }, raw: '{}' };
@@ -297,11 +297,11 @@ describe('Every operation that takes a body', () => {
   );
 });
 
-describe('Of several faults', () => {
-  /** Wrong by its type, its size and its form; each request below has all the faults that come after its own as well. */
+describe('Order of validation', () => {
+  /** Wrong type, size and syntax; each request below also has every later error. */
   const wrong = { raw: `{${TOO_LARGE}`, headers: PLAIN };
 
-  it('several credentials come first', () =>
+  it('several credentials first', () =>
     forEach(ofAllSchemes(), async (operation) => {
       const headers = { ...PLAIN, 'x-auth': 'unknown' };
       const options = operation.takesBody ? { ...wrong, headers } : { headers: { 'x-auth': 'unknown' } };
@@ -309,13 +309,13 @@ describe('Of several faults', () => {
       expectError(operation, response, 'invalid-request');
     }));
 
-  it('then comes the credential', () =>
+  it('the credential next', () =>
     forEach(all(), async (operation) => {
       const options = operation.takesBody ? wrong : {};
       expectError(operation, await send(operation, { ...options, token: 'unknown' }), 'unauthorized');
     }));
 
-  it('then the allow list, the rate limit and the scope', () =>
+  it('allow list, rate limit and scope next', () =>
     forEach(all(), async (operation) => {
       const world = createFixtures(limited);
       const { id } = await world.user();
@@ -333,10 +333,14 @@ describe('Of several faults', () => {
       expect(challengeOf(refused)).toBeNull();
     }));
 
-  it('then the type of the body, its size and its form', () =>
+  it('type, size and syntax of the body last', () =>
     forEach(withBody(), async (operation) => {
       const token = tokenFor(operation);
-      expectError(operation, await send(operation, { ...wrong, token: strangerTo(operation) }), 'forbidden');
+      expectError(
+        operation,
+        await send(operation, { ...wrong, token: tokenWithoutScope(operation) }),
+        'forbidden',
+      );
       expectError(operation, await send(operation, { ...wrong, token }), 'unsupported-media-type');
       expectError(operation, await send(operation, { raw: wrong.raw, token }), 'body-too-large');
       expectError(operation, await send(operation, { raw: '{', token }), 'invalid-request');

@@ -19,8 +19,8 @@ const json = (status: number, body: unknown, type = 'application/json; charset=u
   text: JSON.stringify(body),
 });
 
-describe('The check that holds every answer of the tests to the description', () => {
-  it('lets pass what is as described, and what is not of the API', () => {
+describe('Response schema check', () => {
+  it('accepts described responses and paths outside the API', () => {
     const deleted = { status: 204, type: null, text: '' };
     expect(() => check('GET', PATH, json(200, HOURS))).not.toThrow();
     expect(() => check('DELETE', '/v1/vulnerability_tags/1', deleted)).not.toThrow();
@@ -29,17 +29,17 @@ describe('The check that holds every answer of the tests to the description', ()
   });
 
   it.each<[string, string, string, CheckedResponse]>([
-    ['a status that is not described', 'GET', PATH, json(418, HOURS)],
-    ['a field that is missing', 'GET', PATH, json(200, { ...HOURS, to: undefined })],
+    ['an undescribed status', 'GET', PATH, json(418, HOURS)],
+    ['a missing field', 'GET', PATH, json(200, { ...HOURS, to: undefined })],
     ['a field of another type', 'GET', PATH, json(200, { ...HOURS, stats_total: '1.5' })],
-    ['a field that is not described', 'GET', PATH, json(200, { ...HOURS, secret: 1 })],
-    ['a time in another form', 'GET', PATH, json(200, { ...HOURS, to: '2026-11-21T10:30:00Z' })],
+    ['an undescribed field', 'GET', PATH, json(200, { ...HOURS, secret: 1 })],
+    ['a time in another format', 'GET', PATH, json(200, { ...HOURS, to: '2026-11-21T10:30:00Z' })],
     ['another media type', 'GET', PATH, json(200, HOURS, 'text/html')],
     ['no media type', 'GET', PATH, { status: 200, type: null, text: '' }],
     ['an error of another shape', 'GET', PATH, json(404, { error: 'x' }, 'application/problem+json')],
-    ['a body where there is none', 'DELETE', '/v1/vulnerability_tags/1', json(204, {})],
+    ['a body for a status without one', 'DELETE', '/v1/vulnerability_tags/1', json(204, {})],
     [
-      'a field that is not described deep inside',
+      'an undescribed nested field',
       'PATCH',
       '/v1/vulnerabilities/1',
       json(200, {
@@ -56,17 +56,17 @@ describe('The check that holds every answer of the tests to the description', ()
       }),
     ],
     [
-      'a path that is written with escapes',
+      'a percent-encoded path',
       'POST',
       '/api/asset/v2/bulk/assets/criticality%3Aupdate',
       json(200, { updatedCount: '1' }),
     ],
-  ])('refuses %s', (_what, method, path, answer) => {
-    expect(() => check(method, path, answer)).toThrow(/^The answer \d{3} of [a-zA-Z]+ /);
+  ])('rejects %s', (_what, method, path, response) => {
+    expect(() => check(method, path, response)).toThrow(/^The answer \d{3} of [a-zA-Z]+ /);
   });
 
-  it('is asked about every answer', async () => {
-    // A year of five digits has another form.
+  it('checks every response of the tests', async () => {
+    // A year of five digits has another format.
     const late = await startTestServer({}, () => Date.UTC(12_026, 0));
     try {
       const world = createFixtures(late);

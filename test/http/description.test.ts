@@ -39,15 +39,15 @@ const operations = (): Operation[] =>
     Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation, servers })),
   );
 
-/** Follows a reference within the document. */
+/** Resolves a reference within the document. */
 function resolve(part: any): any {
   if (part?.$ref === undefined) return part;
   const keys = (part.$ref as string).split('/').slice(1);
   return resolve(keys.reduce((value, key) => value[key.replaceAll('~1', '/')], document));
 }
 
-describe('The API description', () => {
-  it('is OpenAPI 3.1 of version 2.0.0 under Apache-2.0', () => {
+describe('API description', () => {
+  it('is OpenAPI 3.1, version 2.0.0, under Apache-2.0', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.info).toMatchObject({
       title: 'Assay API',
@@ -57,7 +57,7 @@ describe('The API description', () => {
     });
   });
 
-  it('has each operation under a name of its own, with a summary, a tag and what it does', () => {
+  it('has a unique id, a summary, a tag and a description for each operation', () => {
     const ids = operations().map(({ operation }) => operation.operationId);
     expect(ids.length).toBeGreaterThanOrEqual(14);
     expect(new Set(ids).size).toBe(ids.length);
@@ -71,7 +71,7 @@ describe('The API description', () => {
     }
   });
 
-  it('lists both addresses of V1, and the address of the other areas', () => {
+  it('lists both servers of V1 and the server of the other areas', () => {
     const urls = (servers: { url: string }[]) => servers.map(({ url }) => url).sort();
     const { baseUrl, baseUrlFedramp, clientBaseUrl } = ADDRESSES;
     expect(urls(document.servers)).toEqual([baseUrl, clientBaseUrl, baseUrlFedramp].sort());
@@ -85,7 +85,7 @@ describe('The API description', () => {
     ['commercial', [ADDRESSES.baseUrl, ADDRESSES.baseUrlFedramp]],
     ['fedramp', [ADDRESSES.baseUrlFedramp, ADDRESSES.baseUrl]],
   ] as const)(
-    'puts the address of the %s deployment first where that is what it describes',
+    'lists the server of the %s deployment first if it describes that deployment',
     async (deployment, v1) => {
       const other = await startSibling(server, { ...ADDRESSES, deployment });
       try {
@@ -117,7 +117,7 @@ describe('The API description', () => {
     });
   });
 
-  it('has no implicit flow where the deployment has none', async () => {
+  it('omits the implicit flow if the deployment has none', async () => {
     const other = await startSibling(server, { implicitFlow: false });
     try {
       const { body } = await other.request('GET', '/openapi.json');
@@ -127,7 +127,7 @@ describe('The API description', () => {
     }
   });
 
-  it('has its sections and operations in the order of the specification', () => {
+  it('orders sections and operations as the specification does', () => {
     const sections = document.tags.map(({ name }: { name: string }) =>
       operations()
         .filter(({ operation }) => operation.tags[0] === name)
@@ -135,7 +135,7 @@ describe('The API description', () => {
     ) as { path: string; number: number }[][];
     const ascending = (numbers: number[]) => numbers.toSorted((one, other) => one - other);
     for (const section of sections) {
-      // A path stands where its first operation does, and has its others there.
+      // A path is at the position of its first operation.
       const paths = [...new Set(section.map(({ path }) => path))];
       const numbers = paths.map((at) =>
         section.filter(({ path }) => path === at).map(({ number }) => number),
@@ -144,14 +144,14 @@ describe('The API description', () => {
       const firsts = numbers.map(([first = 0]) => first);
       expect(firsts).toEqual(ascending(firsts));
     }
-    // Each section begins with operations of the specification, and has companions after them.
+    // Each section starts with operations of the specification, followed by companions.
     const specified = sections.flatMap((section) =>
       section.map(({ number }) => number).filter((number) => number <= 14),
     );
     expect(specified).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
   });
 
-  it('says for each operation who may call it', () => {
+  it('lists the security schemes and scopes of each operation', () => {
     const anyOf = (scopes: readonly string[]) => [
       ...scopes.map((scope) => ({ oauth2: [scope] })),
       { bearerAuth: [] },
@@ -174,7 +174,7 @@ describe('The API description', () => {
     }
   });
 
-  it('has a name for every object of a request or an answer', () => {
+  it('names every object of a request or response', () => {
     const unnamed = (part: any, path: string): string[] => {
       if (part === null || typeof part !== 'object') return [];
       const { properties = {}, example: _example, examples: _examples, ...rest } = part;
@@ -185,14 +185,14 @@ describe('The API description', () => {
     };
     const { schemas, responses } = document.components;
     expect(unnamed({ paths: document.paths, responses }, '')).toEqual([]);
-    const within = Object.values<any>(schemas).flatMap(({ title, properties = {} }) =>
+    const nested = Object.values<any>(schemas).flatMap(({ title, properties = {} }) =>
       unnamed(Object.values(properties), title),
     );
-    expect(within).toEqual([]);
+    expect(nested).toEqual([]);
     expect(Object.values<any>(schemas).filter(({ title }) => title === undefined)).toEqual([]);
   });
 
-  it('gives each response its headers, and each error its shape and an example', () => {
+  it('describes the headers of each response, and shape and example of each error', () => {
     for (const { path, method, operation } of operations()) {
       for (const [status, response] of Object.entries<any>(operation.responses)) {
         const { headers, content, description } = resolve(response);
@@ -209,11 +209,11 @@ describe('The API description', () => {
     }
   });
 
-  it('has examples that its schemas allow, and none that is a stand-in', () => {
+  it('has examples that match their schemas and are not placeholders', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(document, 'openapi');
     let checked = 0;
-    // Most are the same few, as those of errors are, and to compile one takes longest.
+    // Schemas repeat, and compiling them is slow.
     const validators = new Map<string, ValidateFunction>();
     const validatorOf = (schema: any): ValidateFunction => {
       const text = JSON.stringify(schema);
@@ -224,7 +224,7 @@ describe('The API description', () => {
     const check = (where: string, schema: any, example: unknown) => {
       const validate = validatorOf(schema);
       expect([where, validate(example), validate.errors]).toEqual([where, true, null]);
-      // As a value, and not as a name.
+      // As a value, not as a name.
       expect(JSON.stringify(example)).not.toMatch(new RegExp(`"${FALLBACK_EXAMPLE}"(?!:)`));
       checked += 1;
     };
@@ -243,7 +243,7 @@ describe('The API description', () => {
     expect(checked).toBeGreaterThan(100);
   });
 
-  it('carries the patterns and limits of the specification', () => {
+  it('includes the patterns and limits of the specification', () => {
     const { requestBody } = document.paths['/api/asset/v2/bulk/assets/criticality:update'].post;
     expect(resolve(requestBody.content['application/json'].schema).properties).toMatchObject({
       organizationUid: { pattern: '^[-_0-9a-z]{1,50}' },
@@ -261,12 +261,12 @@ describe('The API description', () => {
     });
   });
 
-  it('says nothing that only the server needs', async () => {
+  it('omits what only the server needs', async () => {
     const { text } = await server.request('GET', '/openapi.json');
     expect(text).not.toMatch(/~kind|x-batch|x-unknown|def-\d|Default Response|\/metrics|\/readyz|Symbol/);
   });
 
-  it('can be kept and asked for again', async () => {
+  it('supports If-None-Match', async () => {
     const first = await server.request('GET', '/openapi.json');
     const etag = first.headers.get('etag') ?? '';
     expect(etag).toMatch(/^".+"$/);
@@ -275,14 +275,14 @@ describe('The API description', () => {
   });
 });
 
-describe('The documentation page', () => {
+describe('Documentation page', () => {
   const policy = async (path: string): Promise<Map<string, string>> => {
     const { headers } = await server.request('GET', path);
     const text = headers.get('content-security-policy') ?? '';
     return new Map(text.split('; ').map((part) => part.split(/ (.*)/s).slice(0, 2) as [string, string]));
   };
 
-  it('has a policy that lets in nothing inline and nothing from outside', async () => {
+  it('has a Content-Security-Policy without inline or external sources', async () => {
     const rules = await policy('/docs');
     expect(Object.fromEntries(rules)).toMatchObject({
       'default-src': "'none'",
@@ -294,7 +294,7 @@ describe('The documentation page', () => {
     });
   });
 
-  it('keeps to it, and finds all that it asks for', async () => {
+  it('complies with it, and all of its assets exist', async () => {
     const { status, text } = await server.request('GET', '/docs');
     expect(status).toBe(200);
     expect(text).toContain('<title>Assay API</title>');
@@ -310,11 +310,11 @@ describe('The documentation page', () => {
     expect(initializer).toContain('"validatorUrl":null');
   });
 
-  it('shows what /openapi.json says', async () => {
+  it('shows /openapi.json', async () => {
     expect((await server.request('GET', '/docs/json')).body).toEqual(document);
   });
 
-  it('answers for what it does not have', async () => {
+  it('returns 404 for unknown files', async () => {
     const { status, body } = await server.request('GET', '/docs/static/..%2f..%2fpackage.json');
     expect([status, body.title]).toEqual([404, 'Not found']);
     expect((await server.request('GET', '/docs/static/nothing.js')).status).toBe(404);

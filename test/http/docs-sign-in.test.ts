@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('The documentation', () => {
-  it('offers every scope, at this server, by both flows', async () => {
+describe('Documentation sign-in', () => {
+  it('offers every scope at this server in both flows', async () => {
     const { body } = await server.request('GET', '/docs/json');
     const { implicit, authorizationCode } = body.components.securitySchemes.oauth2.flows;
     for (const { authorizationUrl, scopes } of [implicit, authorizationCode]) {
@@ -22,18 +22,18 @@ describe('The documentation', () => {
     expect(authorizationCode.tokenUrl).toBe(`${server.origin}/oauth/token`);
   });
 
-  it('signs in as assay-docs, and is answered at a page of its own', async () => {
+  it('authorizes as assay-docs, with a redirect page of its own', async () => {
     const { text: page } = await server.request('GET', '/docs');
     const scripts = [...page.matchAll(/<script src="([^"]+)"/g)].map(([, path]) => path ?? '');
     const { text: initializer } = await server.request('GET', '/docs/static/swagger-initializer.js');
     expect(initializer).toMatch(/initOAuth\(\{"clientId":"assay-docs"/);
-    // What it sets the address with has to run after the initializer.
+    // The script that sets the address must run after the initializer.
     const last = await server.request('GET', scripts.at(-1) ?? '');
     expect(last.text).toContain("'/oauth2-redirect.html'");
     expect(scripts.at(-2)).toMatch(/swagger-initializer\.js$/);
   });
 
-  it('has nothing inline on the page that takes the answer, under the same policy', async () => {
+  it('serves a redirect page without inline scripts and styles, under the same policy', async () => {
     const { status, headers, text } = await server.request('GET', '/docs/oauth2-redirect.html');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -48,7 +48,7 @@ describe('The documentation', () => {
     expect([source.status, source.text.includes('window.opener')]).toEqual([200, true]);
   });
 
-  it('gets an admin who selects every scope what an admin may hold', async () => {
+  it('grants an admin who selects every scope those that an admin may have', async () => {
     const world = createFixtures(server);
     await world.organization('acmedocs');
     const account = await world.account({ organization: 'acmedocs', admin: true });
@@ -68,7 +68,7 @@ describe('The documentation', () => {
     );
   });
 
-  it('tries operations without scopes of their own with a code and PKCE as well', async () => {
+  it('supports the authorization code flow with PKCE', async () => {
     const world = createFixtures(server);
     const { uid } = await world.organization();
     const account = await world.account({ organization: uid, admin: true });

@@ -15,7 +15,7 @@ import {
 } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-/** An operation of each area, with a body that it takes where it takes one. */
+/** One operation per area, with a valid body if it has one. */
 const PROBES = {
   v1: ['POST', '/v1/assessment_tags', { name: 'edge', assessment_id: 'none' }],
   tagging: ['POST', '/api/tagging/v1.0/organizations/acme/tags', { tags: [{ name: 'edge' }] }],
@@ -24,11 +24,11 @@ const PROBES = {
   streaming: ['GET', '/api/streaming/v1/acme/assets/5f0c1e2d3b4a59687786a5b4/ports', undefined],
 } as const;
 const WITH_BODY = AREA_NAMES.filter((area) => PROBES[area][2] !== undefined);
-const PLACES = [
+const AREAS_AND_SERVER = [
   ...AREA_NAMES.map((area) => [area, AREAS[area].prefix] as const),
   ['server', ''] as const,
 ] as const;
-type Place = (typeof PLACES)[number][0];
+type AreaOrServer = (typeof AREAS_AND_SERVER)[number][0];
 
 let server: TestServer;
 let staff: TestUser;
@@ -40,9 +40,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Holds a response to the shape of its area (docs/decided.md, section 4), and to telling nothing of the inside. */
+/**
+ * Checks a response against the shape of its area (docs/decided.md, section 4), and that it reveals no
+ * internals.
+ */
 function expectFailure(
-  place: Place,
+  area: AreaOrServer,
   { status, headers, body, text }: TestResponse,
   expected: number,
   kind: string,
@@ -51,15 +54,15 @@ function expectFailure(
   expect([status, text]).toEqual([expected, expect.stringMatching(/./)]);
   const id = headers.get('x-request-id');
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  const said = expect.stringMatching(/^[A-Z].*\.$/);
+  const sentence = expect.stringMatching(/^[A-Z].*\.$/);
   const title = expect.stringMatching(/./);
-  const shape = (place === 'server' ? SERVER_AREA : AREAS[place]).errorBodyFormatOf(expected);
-  const type = `${on.context.addresses.errorTypeBase}/${place}/${kind}`;
+  const shape = (area === 'server' ? SERVER_AREA : AREAS[area]).errorBodyFormatOf(expected);
+  const type = `${on.context.addresses.errorTypeBase}/${area}/${kind}`;
   const bodies = {
-    A: { id, error: said },
-    B: { type, title, status, detail: said, instance: id },
-    C: { status, title, type, detail: said, instance: id, logId: id },
-    D: { detail: said, id, source: expect.any(String), status, title },
+    A: { id, error: sentence },
+    B: { type, title, status, detail: sentence, instance: id },
+    C: { status, title, type, detail: sentence, instance: id, logId: id },
+    D: { detail: sentence, id, source: expect.any(String), status, title },
   };
   expect(body).toEqual(bodies[shape]);
   expect(headers.get('content-type')).toBe(
@@ -80,7 +83,7 @@ function probe(area: keyof typeof PROBES, options: RequestOptions = {}, on = ser
   });
 }
 
-/** Sends what `fetch` refuses to. */
+/** Sends requests that `fetch` rejects. */
 function sendRaw(method: string, path: string): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     const request = sendHttp(`${server.origin}${path}`, { method }, async (response) => {
@@ -102,25 +105,25 @@ function sendRaw(method: string, path: string): Promise<TestResponse> {
   });
 }
 
-describe.each(PLACES)('In the place %s', (place, prefix) => {
+describe.each(AREAS_AND_SERVER)('Unknown paths of %s', (area, prefix) => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
-    '%s to an unknown path is a 404',
+    'return 404 for %s',
     async (method) => {
       for (const path of [`${prefix}/no/such/thing`, `${prefix}/..%2f..%2fetc`, `${prefix}/x?y=%zz`]) {
-        expectFailure(place, await sendRaw(method, path), 404, 'not-found');
+        expectFailure(area, await sendRaw(method, path), 404, 'not-found');
       }
     },
   );
 
-  it('HEAD to an unknown path is a 404 without a body', async () => {
+  it('return 404 without a body for HEAD', async () => {
     const { status, text, headers } = await sendRaw('HEAD', `${prefix}/no/such/thing`);
     expect([status, text]).toEqual([404, '']);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('a path that is not valid percent-encoding is a 400', async () => {
+  it('return 400 for invalid percent-encoding', async () => {
     for (const path of [`${prefix}/%zz`, `${prefix}/x/%`, `${prefix}/x/%e0%a4%a`]) {
-      expectFailure(place, await sendRaw('GET', path), 400, 'invalid-request');
+      expectFailure(area, await sendRaw('GET', path), 400, 'invalid-request');
     }
   });
 });
@@ -134,36 +137,37 @@ const ALLOWED = {
   server: ['GET', 'HEAD'],
 };
 
-describe.each([...AREA_NAMES, 'server'] as const)('A path of %s that exists', (place) => {
-  const path = place === 'server' ? '/healthz' : PROBES[place][1];
+describe.each([...AREA_NAMES, 'server'] as const)('Known paths of %s', (area) => {
+  const path = area === 'server' ? '/healthz' : PROBES[area][1];
   const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH', 'LOCK'];
 
-  it.each(others.filter((method) => !ALLOWED[place].includes(method)))(
-    'answers %s with 405 and the methods that it has',
+  it.each(others.filter((method) => !ALLOWED[area].includes(method)))(
+    'return 405 for %s with the allowed methods',
     async (method) => {
       const response = await sendRaw(method, path);
-      expectFailure(place, response, 405, 'method-not-allowed');
-      expect(response.headers.get('allow')).toBe(ALLOWED[place].join(', '));
+      expectFailure(area, response, 405, 'method-not-allowed');
+      expect(response.headers.get('allow')).toBe(ALLOWED[area].join(', '));
     },
   );
 
-  it('answers HEAD as it answers GET, and without a body', async () => {
+  it('return the status of GET without a body for HEAD', async () => {
     const { status, text } = await sendRaw('HEAD', path);
     expect([status, text]).toEqual([(await sendRaw('GET', path)).status, '']);
   });
 });
 
-describe.each(WITH_BODY)('A body in %s', (area) => {
+describe.each(WITH_BODY)('Request bodies of %s', (area) => {
   it.each(['{', '{"a":1', 'nothing', '{"a":1}{"b":2}', "{'a': 1}", '\u0000'])(
-    'that is not JSON (%j) is a 400',
+    'return 400 for invalid JSON: %j',
     async (raw) => expectFailure(area, await probe(area, { raw }), 400, 'invalid-request'),
   );
 
-  it.each(['[]', '[{}]', '"text"', '1', 'null', 'true'])('that is not an object (%s) is a 400', async (raw) =>
-    expectFailure(area, await probe(area, { raw }), 400, 'invalid-request'),
+  it.each(['[]', '[{}]', '"text"', '1', 'null', 'true'])(
+    'return 400 for JSON other than an object: %s',
+    async (raw) => expectFailure(area, await probe(area, { raw }), 400, 'invalid-request'),
   );
 
-  it('that is empty is a 400', async () => {
+  it('return 400 if empty', async () => {
     expectFailure(area, await probe(area, { raw: '' }), 400, 'invalid-request');
     const absent = await server.request(PROBES[area][0], PROBES[area][1], { token: staff.token });
     expectFailure(area, absent, 400, 'invalid-request');
@@ -175,25 +179,25 @@ describe.each(WITH_BODY)('A body in %s', (area) => {
     'application/xml',
     'nonsense',
     'multipart/form-data',
-  ])('of the type %s is a 415', async (type) => {
+  ])('return 415 for the type %s', async (type) => {
     const response = await probe(area, { headers: { 'content-type': type } });
     expectFailure(area, response, 415, 'unsupported-media-type');
   });
 
   it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON'])(
-    'of the type %s is read',
+    'are parsed with the type %s',
     async (type) => {
       const response = await probe(area, { raw: '{', headers: { 'content-type': type } });
       expectFailure(area, response, 400, 'invalid-request');
     },
   );
 
-  it('that is too large is a 413', async () => {
+  it('return 413 if too large', async () => {
     const response = await probe(area, { body: { filler: 'x'.repeat(5_000) } });
     expectFailure(area, response, 413, 'body-too-large');
   });
 
-  it('cannot reach the prototype of objects', async () => {
+  it('cannot pollute prototypes', async () => {
     const raw = `{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}`;
     const response = await probe(area, { raw });
     expect(response.status).toBeLessThan(500);
@@ -201,18 +205,18 @@ describe.each(WITH_BODY)('A body in %s', (area) => {
   });
 });
 
-describe('What is not HTTP', () => {
+describe('Malformed HTTP', () => {
   it.each(['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`])(
-    'is a 400 in shape B',
+    'returns 400 in shape B',
     async (text) => {
       const { port } = new URL(server.origin);
-      const answer = await new Promise<string>((resolve, reject) => {
+      const response = await new Promise<string>((resolve, reject) => {
         let received = '';
         const socket = connect(Number(port), '127.0.0.1', () => socket.write(text));
         socket.on('data', (chunk) => (received += chunk.toString()));
         socket.on('close', () => resolve(received)).on('error', reject);
       });
-      const [head = '', body = ''] = answer.split('\r\n\r\n');
+      const [head = '', body = ''] = response.split('\r\n\r\n');
       expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
       const headers = new Headers(
         head
@@ -231,8 +235,8 @@ describe('What is not HTTP', () => {
   );
 });
 
-describe('A failure of the server', () => {
-  it('is a 500 that tells nothing, in the shape of each area, and the log has the reason', async () => {
+describe('Server failures', () => {
+  it('return 500 without details in the shape of each area, and log the reason', async () => {
     const broken = await startTestServer();
     try {
       const { token } = await createFixtures(broken).user();
@@ -250,7 +254,7 @@ describe('A failure of the server', () => {
     }
   });
 
-  it('is a 503 with Retry-After while the database is away, in the shape of each area', async () => {
+  it('return 503 with Retry-After in the shape of each area while the database is unavailable', async () => {
     const lonely = await startTestServer();
     try {
       const world = createFixtures(lonely);
@@ -279,9 +283,8 @@ describe('A failure of the server', () => {
 });
 
 /**
- * Takes the database away from under a server: PostgreSQL ends its connections and takes no new ones, SQLite's file is
- * closed.
- * @returns what brings it back, where that can be done
+ * Disconnects the database of a server: ends and rejects PostgreSQL's connections, closes SQLite's file.
+ * @returns a function that restores it, where possible
  */
 async function takeAway({ context }: TestServer): Promise<(() => Promise<void>) | undefined> {
   if (context.config.databaseUrl === undefined) {

@@ -40,15 +40,15 @@ interface Attempt {
   method: string;
   path: string;
   body?: unknown;
-  /** The same thing with a body that changes nothing. */
+  /** A body that changes nothing on the same object. */
   same?: unknown;
-  /** What changes the thing another time. */
+  /** A body that changes it again. */
   other?: unknown;
   table: 'vulnerability_tags' | 'assessment_tags' | 'vulnerabilities' | 'users';
   id: number;
 }
 
-/** Each of the first operations that changes one thing, with one of its own. */
+/** The operations of the specification that change one object, each with a new object. */
 const ATTEMPTS: Record<string, () => Promise<Attempt>> = {
   '1 delete a vulnerability tag': async () => {
     const { id } = await world.vulnerabilityTag(organization.uid);
@@ -115,7 +115,7 @@ const versionOf = async ({ table, id }: Pick<Attempt, 'table' | 'id'>) =>
   ).version;
 
 describe('If-Match', () => {
-  it.each(names)('%s: 412 in shape B when the version has moved, and nothing is changed', async (name) => {
+  it.each(names)('%s: returns 412 in shape B for a stale version, and changes nothing', async (name) => {
     const one = await attempt(name);
     const events = (await world.auditEvents()).length;
     for (const stale of ['"2.x"', 'W/"7.abc"', '"1"', 'garbage', '""', '']) {
@@ -127,17 +127,17 @@ describe('If-Match', () => {
     expect((await world.auditEvents()).length).toBe(events);
   });
 
-  it.each(names)('%s: is done when one of several is the version, weak or not', async (name) => {
+  it.each(names)('%s: accepts a list with the current version, weak or strong', async (name) => {
     for (const good of ['"1.anything"', 'W/"1.x-gzip"', '"9.a", W/"1.b" ,"3.c"', '*', undefined]) {
       const one = await attempt(name);
-      // A name is free once only.
+      // Names must be unique.
       const body = name.startsWith('2') || name.startsWith('4') ? { name: `after ${good}` } : one.body;
       const { status } = await send(one, body, good);
       expect([good, status]).toEqual([good, status < 300 ? status : 'refused']);
     }
   });
 
-  it.each(WITH_BODY)('%s: the ETag of one change lets the next one through, once', async (name) => {
+  it.each(WITH_BODY)('%s: accepts the ETag of the previous response once', async (name) => {
     const one = await attempt(name);
     const first = await send(one, one.body);
     const etag = first.headers.get('etag') ?? '';
@@ -150,8 +150,8 @@ describe('If-Match', () => {
     expect(await versionOf(one)).toBe(3);
   });
 
-  it('comes after 404 and 403, and before what the database refuses', async () => {
-    const stranger = await world.user({ organization: (await world.organization()).uid, admin: true });
+  it('is checked after 404 and 403 and before database constraints', async () => {
+    const foreignAdmin = await world.user({ organization: (await world.organization()).uid, admin: true });
     const headers = { 'if-match': '"7.x"' };
     for (const name of names) {
       const one = await attempt(name);
@@ -160,7 +160,7 @@ describe('If-Match', () => {
         expect(
           (
             await server.request(method, path, {
-              token: stranger.token,
+              token: foreignAdmin.token,
               body,
               headers: { 'if-match': value },
             })
@@ -187,7 +187,7 @@ describe('If-Match', () => {
     expect((await send(one, { status_id: 99 }, '"7.x"')).status).toBe(422);
   });
 
-  it('of many who change one version at once, lets one through', async () => {
+  it('accepts one of concurrent updates of the same version', async () => {
     const one = await attempt('5 update a vulnerability');
     const statuses = await Promise.all(
       Array.from(
@@ -200,8 +200,8 @@ describe('If-Match', () => {
   });
 });
 
-describe('A version', () => {
-  it('is told of what operation 3 creates, and of a user whom operation 6 bans', async () => {
+describe('ETag', () => {
+  it('is returned for the tag of operation 3 and the user of operation 6', async () => {
     const body = { name: 'new', assessment_id: assessment.uid };
     const created = await server.request('POST', '/v1/assessment_tags', { token: admin.token, body });
     expect([created.status, created.headers.get('location')]).toEqual([201, null]);
@@ -215,7 +215,7 @@ describe('A version', () => {
     expect([again.status, again.text]).toEqual([200, banned.text]);
   });
 
-  it('is not told of several things', async () => {
+  it('is not returned for several objects', async () => {
     const tags = `/api/tagging/v1.0/organizations/${organization.uid}/tags`;
     const several = await server.request('POST', tags, {
       token: admin.token,
@@ -228,36 +228,36 @@ describe('A version', () => {
       expect([headers.get('etag'), headers.get('location')]).toEqual([null, null]);
   });
 
-  it('of a vulnerability stays when a tag that it has is deleted', async () => {
+  it('keeps the version of a vulnerability when one of its tags is deleted', async () => {
     const one = await attempt('5 update a vulnerability');
     const { body } = await send(one, one.body);
     await server.request('DELETE', `/v1/vulnerability_tags/${body.tags[0].id}`, { token: admin.token });
     expect(await versionOf(one)).toBe(2);
   });
 
-  it('of a user moves with name, access and invitation, and not with a password or a token', async () => {
+  it('has a version of a user that counts name, access and invitation, but not passwords and tokens', async () => {
     const { db } = server.context;
     const invited = await world.invited({ organization: organization.uid });
     const of = { table: 'users', id: invited.id } as const;
-    const act = cliAttribution(Date.now());
-    await db.write((tx) => renewInvitation(tx, act, invited.id));
+    const attribution = cliAttribution(Date.now());
+    await db.write((tx) => renewInvitation(tx, attribution, invited.id));
     expect(await versionOf(of)).toBe(2);
-    await db.write((tx) => renameUser(tx, act, invited.id, 'Ada'));
+    await db.write((tx) => renameUser(tx, attribution, invited.id, 'Ada'));
     await world.access(assessment.uid, invited.id);
     expect(await versionOf(of)).toBe(4);
-    const place = { ...assessment, organizationId: organization.id };
+    const target = { ...assessment, organizationId: organization.id };
     await world.access(assessment.uid, invited.id);
-    await db.write((tx) => revokeAssessmentAccess(tx, act, place, invited.id));
-    await db.write((tx) => revokeAssessmentAccess(tx, act, place, invited.id));
+    await db.write((tx) => revokeAssessmentAccess(tx, attribution, target, invited.id));
+    await db.write((tx) => revokeAssessmentAccess(tx, attribution, target, invited.id));
     expect(await versionOf(of)).toBe(5);
     await world.token(invited.id);
-    await db.write((tx) => setPassword(tx, act, invited.id, 'hash'));
+    await db.write((tx) => setPassword(tx, attribution, invited.id, 'hash'));
     expect(await versionOf(of)).toBe(5);
   });
 });
 
-describe('A GET of one thing', () => {
-  /** A thing whose answer depends on who asks, in the area's shape; no operation of the specification reads one. */
+describe('If-None-Match', () => {
+  /** An object whose representation depends on the caller. */
   const declare = () =>
     operation({
       id: 'readThing',
@@ -275,7 +275,7 @@ describe('A GET of one thing', () => {
       handler: async ({ params }) => versionedResult(3, { seen: params.as }),
     });
 
-  it('is a 304 without a body when If-None-Match has version and digest', async () => {
+  it('returns 304 without a body if version and digest match', async () => {
     const app = fastify();
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
@@ -283,22 +283,22 @@ describe('A GET of one thing', () => {
     registerArea(app, AREAS.v1, [declare], server.context);
     const read = (as: string, known?: string) =>
       app.inject({ url: `/v1/things/${as}`, headers: known === undefined ? {} : { 'if-none-match': known } });
-    const whole = await read('admin');
-    const etag = String(whole.headers.etag);
-    expect([whole.statusCode, whole.body]).toEqual([200, '{"seen":"admin"}']);
+    const complete = await read('admin');
+    const etag = String(complete.headers.etag);
+    expect([complete.statusCode, complete.body]).toEqual([200, '{"seen":"admin"}']);
     expect(etag).toMatch(/^"3\.[\w-]{22}"$/);
-    expect(whole.headers).toMatchObject({
+    expect(complete.headers).toMatchObject({
       'cache-control': 'private, no-cache',
       'content-type': 'application/json; charset=utf-8',
       'content-length': '16',
     });
     for (const known of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-      const answer = await read('admin', known);
-      expect([known, answer.statusCode, answer.body]).toEqual([known, 304, '']);
-      expect(answer.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
-      expect(answer.headers['content-length']).toBeUndefined();
+      const response = await read('admin', known);
+      expect([known, response.statusCode, response.body]).toEqual([known, 304, '']);
+      expect(response.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+      expect(response.headers['content-length']).toBeUndefined();
     }
-    // The version is the same, and what this caller sees is not.
+    // The version matches, but not the representation.
     for (const known of ['"3.other"', '"3"', etag.slice(1), `${etag}x`, ''])
       expect([known, (await read('admin', known)).statusCode]).toEqual([known, 200]);
     const other = await read('client', etag);
@@ -308,7 +308,7 @@ describe('A GET of one thing', () => {
     await app.close();
   });
 
-  it('is described as the companion that it is, with its 304 and what it is asked by', async () => {
+  it('is described with its 304 as a companion', async () => {
     const app = fastify();
     for (const name of ['caller', 'ifMatch', 'idempotentRequest', 'write'])
       app.decorateRequest(name, undefined);
@@ -328,7 +328,7 @@ describe('A GET of one thing', () => {
   });
 });
 
-describe('The header', () => {
+describe('parseIfMatch', () => {
   it.each([
     [undefined, undefined],
     ['*', '*'],
@@ -343,12 +343,12 @@ describe('The header', () => {
     ['"1e3.a"', []],
     ['"99999999999999999.a"', []],
     ['*, "1.a"', []],
-  ])('If-Match: %j is read as %j', (header, versions) => {
+  ])('parses %j as %j', (header, versions) => {
     const expected = parseIfMatch(header);
     expect(expected instanceof Set ? [...expected] : expected).toEqual(versions);
   });
 
-  it('of more bytes than anyone means matches nothing, and takes no longer', () => {
+  it('returns no version for an oversized header in linear time', () => {
     expect(parseIfMatch(`${'"1.a",'.repeat(3_000)}"2.b"`)).toEqual(new Set());
     const started = performance.now();
     for (const text of [',', ' ', ' ,', '"', 'W/"', '"a",'])

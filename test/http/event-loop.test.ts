@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-/** No request holds the event loop, which is that of the database as well on SQLite. */
+/** No request may block the event loop, which is SQLite's too. */
 
 const MANY = 20_000;
-/** Turns: it is two or three where the statements are answered in this thread. */
+/** Turns; two or three if the statements run on this thread. */
 const FEW = 20;
 let server: TestServer;
 let admin: TestUser;
@@ -31,32 +31,32 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** @returns how often the event loop turned while a request was answered, and the answer */
+/** @returns the number of turns of the event loop during a request, and the response */
 async function turnsDuring(query: string, accept = 'application/json') {
   let running = true;
   let turns = 0;
   const counting = (async () => {
     for (; running; turns += 1) await new Promise((resolve) => setImmediate(resolve));
   })();
-  const answer = await fetch(`${server.origin}/v1/vulnerabilities${query}`, {
+  const response = await fetch(`${server.origin}/v1/vulnerabilities${query}`, {
     headers: { authorization: `Bearer ${admin.token}`, accept },
   });
-  const text = await answer.text();
+  const text = await response.text();
   running = false;
   await counting;
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   return { turns, text };
 }
 
-describe('The event loop', () => {
+describe('Event loop', () => {
   it.each([
-    ['a search for what all of them have', '?filter[search]=reflected&page[size]=1'],
-    ['an order that no index has', '?sort=title&page[size]=1'],
-    ['a filter that no index has', '?filter[source][]=manual&page[size]=1'],
-    ['a page that is deep in the list', `?page[number]=${MANY - 1}&page[size]=1`],
-    ['a summary of what is searched', '/summary?filter[search]=reflected'],
+    ['a search that matches every row', '?filter[search]=reflected&page[size]=1'],
+    ['a sort without an index', '?sort=title&page[size]=1'],
+    ['a filter without an index', '?filter[source][]=manual&page[size]=1'],
+    ['a page deep in the list', `?page[number]=${MANY - 1}&page[size]=1`],
+    ['a summary of a search', '/summary?filter[search]=reflected'],
   ])('turns during %s', async (_name, query) => {
-    // On a machine that is busy a short one may be over before the loop has its next turn: then it is asked again.
+    // On a busy machine a short request may end within one turn, so it is repeated.
     let most = 0;
     for (let attempt = 0; attempt < 20 && most <= FEW; attempt += 1) {
       const { turns, text } = await turnsDuring(query);

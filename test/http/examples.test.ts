@@ -13,19 +13,19 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('The examples of the API description', () => {
-  it('work as they are with the data of the demo', async () => {
+describe('Examples of the API description', () => {
+  it('succeed unchanged with the demo data', async () => {
     const operations = Object.entries<any>(document.paths).flatMap(
       ([path, { servers: _servers, ...methods }]) =>
         Object.entries<any>(methods).map(([method, operation]) => ({ path, method, operation })),
     );
-    // As people try them, from the first to the last: none takes away what a later one names.
+    // In the order of their numbers: no operation deletes what a later one uses.
     operations.sort(
       (one, other) => parseInt(one.operation.summary, 10) - parseInt(other.operation.summary, 10),
     );
     const failed: unknown[] = [];
-    /** By the path of a collection, the name that something got at random when it was made there. */
-    const made = new Map<string, string>();
+    /** Ids that the server assigned, by the path of the collection. */
+    const assignedIds = new Map<string, string>();
     const another = async () => {
       const { example } = document.paths['/v1/imports'].post.requestBody.content['multipart/form-data'];
       const started = await server.request('POST', '/v1/imports', { token, ...formOf(partsOf(example)) });
@@ -37,26 +37,26 @@ describe('The examples of the API description', () => {
         .filter((parameter) => parameter.in === 'path')
         .reduce((text, { name, example, schema }) => {
           const collection = text.slice(0, text.indexOf(`/{${name}}`));
-          const value = made.get(collection) ?? example ?? schema.examples?.[0];
+          const value = assignedIds.get(collection) ?? example ?? schema.examples?.[0];
           return text.replace(`{${name}}`, encodeURIComponent(value));
         }, path);
       const content = operation.requestBody?.content;
       const body = content?.['application/json']?.example;
       const upload = content?.['multipart/form-data']?.example;
-      // Whoever reads this far has seen the first import end.
-      if (url === `/v1/imports/${made.get('/v1/imports')}/cancel`)
+      // The first import has ended by now.
+      if (url === `/v1/imports/${assignedIds.get('/v1/imports')}/cancel`)
         url = url.replace(/\d+(?=\/cancel)/, await another());
       const {
         status,
         text,
-        body: answer,
+        body: response,
       } = await server.request(method.toUpperCase(), url, {
         token,
         ...(upload === undefined ? { body } : formOf(partsOf(upload))),
       });
-      const isRandom = typeof answer?.id === 'string' && body?.uid !== answer.id;
-      if (status === 201 && isRandom) made.set(url, answer.id);
-      if (upload !== undefined) made.set(url, String(answer.id ?? answer[0].id));
+      const isRandom = typeof response?.id === 'string' && body?.uid !== response.id;
+      if (status === 201 && isRandom) assignedIds.set(url, response.id);
+      if (upload !== undefined) assignedIds.set(url, String(response.id ?? response[0].id));
       if (status >= 300) failed.push([method, url, body, status, text]);
     }
     expect(failed).toEqual([]);
@@ -64,7 +64,7 @@ describe('The examples of the API description', () => {
   });
 });
 
-/** The parts of the example of a form, the file last. */
+/** The parts of a form, the file last. */
 function partsOf({ file, ...fields }: Record<string, unknown>): FormPart[] {
   return [
     ...Object.entries(fields).flatMap(([name, value]) =>

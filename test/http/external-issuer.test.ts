@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import type { ExternalIssuerSettings } from '../../src/auth/external-issuer.ts';
 import { ConfigError, loadConfig } from '../../src/config/config.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { bumpCredentialVersion } from '../../src/domain/tokens/credentials.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -19,15 +19,15 @@ let now = Date.UTC(2026, 5, 1);
 const folder = mkdtempSync(join(tmpdir(), 'assay-external-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** An issuer outside: a place with keys, and someone who signs with them. */
+/** An external issuer with its keys. */
 let keys: { kid: string; alg: string; privateKey: CryptoKey; jwk: JWK }[];
 let fetched = 0;
-let answers: 'keys' | 'error' | 'nonsense' = 'keys';
+let responses: 'keys' | 'error' | 'nonsense' = 'keys';
 const keyServer = createServer((_request, response) => {
   fetched += 1;
-  response.statusCode = answers === 'error' ? 500 : 200;
+  response.statusCode = responses === 'error' ? 500 : 200;
   response.setHeader('content-type', 'application/json');
-  response.end(answers === 'keys' ? JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }) : '"nonsense"');
+  response.end(responses === 'keys' ? JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }) : '"nonsense"');
 });
 let issuer: string;
 
@@ -70,7 +70,7 @@ afterAll(async () => {
   keyServer.close();
 });
 beforeEach(() => {
-  answers = 'keys';
+  responses = 'keys';
 });
 
 interface Signing {
@@ -79,7 +79,7 @@ interface Signing {
   kid?: string;
 }
 
-/** A good token of the issuer for the user, unless told. */
+/** A valid token of the issuer for the user by default. */
 function sign(
   claims: JWTPayload = {},
   { key = keys[0], typ = 'at+jwt', kid }: Signing = {},
@@ -103,13 +103,13 @@ function sign(
 
 const TAGS = '/api/tagging/v1.0/organizations/acmeissuer/tags';
 let counter = 0;
-/** Operation 8, which an organization admin may do with `tag_ow`: 201 where the token is good. */
+/** Calls operation 8, which `tag_ow` allows admins: returns 201 for a valid token. */
 const use = (token: string, on = server) =>
   on.request('POST', TAGS, { token, body: { tags: [{ name: `tag ${(counter += 1)}` }] } });
 const status = async (token: string, on = server) => (await use(token, on)).status;
 
-describe('A token of the external issuer', () => {
-  it('is good for its account and its scopes, and the audit log names it', async () => {
+describe('External token', () => {
+  it('authenticates its account with its scopes, and is named in the audit log', async () => {
     const token = await sign({ jti: 'named-token' });
     expect(await status(token)).toBe(201);
     const events = await createFixtures(server).auditEvents();
@@ -118,7 +118,7 @@ describe('A token of the external issuer', () => {
     expect(response.status).toBe(404);
   });
 
-  it('without a plain jti goes by its hash', async () => {
+  it('is named by its hash without a plain jti', async () => {
     for (const jti of [undefined, 'x'.repeat(101), 'two words']) {
       expect(await status(await sign({ jti } as JWTPayload))).toBe(201);
       const events = await createFixtures(server).auditEvents();
@@ -126,26 +126,26 @@ describe('A token of the external issuer', () => {
     }
   });
 
-  it('is good with any key of the issuer, and with the media type written out (RFC 9068, 2.1)', async () => {
+  it('accepts any key of the issuer and the full media type (RFC 9068, section 2.1)', async () => {
     expect(await status(await sign({}, { key: keys[1]! }))).toBe(201);
     expect(await status(await sign({}, { typ: 'application/at+jwt' }))).toBe(201);
     expect(await status(await sign({ aud: ['https://else.example', AUDIENCE] }))).toBe(201);
   });
 
-  it('holds no more than its account may hold', async () => {
+  it('is limited to the scopes of its account', async () => {
     const reader = await createFixtures(server).user({ organization: 'acmeissuer' });
     const response = await use(await sign({ sub: reader.uid, scope: 'tag_ow tag_gw asset_gw' }));
     expect(response.status).toBe(403);
     expect(response.headers.get('www-authenticate')).toContain('error="insufficient_scope"');
   });
 
-  it('lists its scopes in a list as well', async () => {
+  it('may list its scopes as an array', async () => {
     expect(await status(await sign({ scope: ['tag_ow'] } as JWTPayload))).toBe(201);
     expect(await status(await sign({ scope: 42 } as JWTPayload))).toBe(403);
     expect(await status(await sign({ scope: 'constructor toString' }))).toBe(403);
   });
 
-  it('is a bearer token and nothing else', async () => {
+  it('is accepted as a bearer token only', async () => {
     const token = await sign();
     const path = '/v1/assessments/none/testing_hours';
     for (const headers of [
@@ -156,7 +156,7 @@ describe('A token of the external issuer', () => {
     }
   });
 
-  it('leaves no row behind, and its use breaks nothing', async () => {
+  it('creates no row, and its last use is not stored', async () => {
     await use(await sign({ jti: 'no-row' }));
     await use(user.token);
     const { db } = server.context;
@@ -165,29 +165,29 @@ describe('A token of the external issuer', () => {
   });
 });
 
-describe('RFC 9068, 4: a token is refused', () => {
+describe('Validation (RFC 9068, section 4)', () => {
   it.each<[string, () => Promise<string>]>([
-    ['that another key signed', async () => sign({}, { key: await newKey('first') })],
-    ['with a key that the issuer does not have', () => sign({}, { kid: 'unknown' })],
+    ['signed with another key', async () => sign({}, { key: await newKey('first') })],
+    ['with an unknown key id', () => sign({}, { kid: 'unknown' })],
     ['of another type, such as an ID token', () => sign({}, { typ: 'JWT' })],
     ['without a type', () => sign({}, { typ: null })],
     ['for another audience', () => sign({ aud: 'https://else.example' })],
-    ['for nobody', () => sign({ aud: undefined } as unknown as JWTPayload)],
+    ['without an audience', () => sign({ aud: undefined } as unknown as JWTPayload)],
     ['that has expired', () => sign({ exp: Math.floor(now / 1_000) - 6 })],
-    ['that never expires', () => sign({ exp: undefined } as unknown as JWTPayload)],
-    ['that is not good yet', () => sign({ nbf: Math.floor(now / 1_000) + 60 })],
-    ['for an account that is not here', () => sign({ sub: 'nobody' })],
-    ['for nobody in particular', () => sign({ sub: undefined } as unknown as JWTPayload)],
-    ['for a subject that no account can have', () => sign({ sub: 'nul\0' })],
-    ['for an e-mail address, where uids are meant', () => sign({ sub: user.email })],
+    ['without an expiry', () => sign({ exp: undefined } as unknown as JWTPayload)],
+    ['that is not valid yet', () => sign({ nbf: Math.floor(now / 1_000) + 60 })],
+    ['for an unknown account', () => sign({ sub: 'nobody' })],
+    ['without a subject', () => sign({ sub: undefined } as unknown as JWTPayload)],
+    ['with a subject that no account can have', () => sign({ sub: 'nul\0' })],
+    ['with an e-mail address in place of a uid', () => sign({ sub: user.email })],
     ['of an issuer that differs by a slash', () => sign({ iss: issuer.replace(/\/$/, '') })],
-  ])('%s', async (_what, token) => {
+  ])('rejects a token %s', async (_what, token) => {
     const response = await use(await token());
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
-  it('that is signed with a secret, or not at all', async () => {
+  it('rejects a token signed with a secret or not at all', async () => {
     const payload = (await sign()).split('.')[1] ?? '';
     const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const unsigned = `${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`;
@@ -198,30 +198,30 @@ describe('RFC 9068, 4: a token is refused', () => {
     expect([await status(unsigned), await status(confused)]).toEqual([401, 401]);
   });
 
-  it('that says it is ours and is signed by them', async () => {
+  it('rejects a token that claims our issuer', async () => {
     const ours = server.context.addresses.issuer;
     expect(await status(await sign({ iss: ours, aud: ours }))).toBe(401);
   });
 });
 
-describe('A token that is good', () => {
-  it('ends at its expiry, also when it was good before', async () => {
+describe('Token lifetime', () => {
+  it('ends at the expiry, also for a cached token', async () => {
     const token = await sign({ exp: Math.floor(now / 1_000) + 60 });
     expect(await status(token)).toBe(201);
     now += 60_000 + 5_000;
     expect(await status(token)).toBe(401);
   });
 
-  it('ends with the ban of its account, at once', async () => {
+  it('ends immediately when the account is banned', async () => {
     const banned = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: banned.uid });
     expect(await status(token)).toBe(201);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
     expect(await status(token)).toBe(401);
     expect(await status(await sign({ sub: banned.uid, jti: 'another' }))).toBe(401);
   });
 
-  it('does not come back when the ban ends; one that is issued afterwards is good', async () => {
+  it('does not resume when the ban ends, except for tokens issued later', async () => {
     const banned = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const path = `/v1/users/${banned.id}`;
     const before = await sign({ sub: banned.uid });
@@ -238,7 +238,7 @@ describe('A token that is good', () => {
     expect(await status(await sign({ sub: banned.uid, jti: 'afterwards' }))).toBe(201);
   });
 
-  it('loses at once what its account may no longer hold, and gets it back', async () => {
+  it('follows the rights of the account immediately', async () => {
     const demoted = await createFixtures(server).user({ organization: 'acmeissuer', admin: true });
     const token = await sign({ sub: demoted.uid, scope: 'tag_ow' });
     const setAdmin = (admin: 0 | 1) =>
@@ -255,7 +255,7 @@ describe('A token that is good', () => {
 });
 
 describe('Keys of the external issuer', () => {
-  it('are fetched once for many tokens, and never for a token of somebody else', async () => {
+  it('are fetched once for many tokens, and never for tokens of others', async () => {
     const another = await start();
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const before = fetched;
@@ -266,34 +266,34 @@ describe('Keys of the external issuer', () => {
     for (const jti of ['1', '2', '3']) {
       expect(await status(await sign({ jti, sub: admin.uid }), another)).toBe(201);
     }
-    // A made-up key id makes nobody fetch again and again.
+    // An unknown key id does not cause repeated requests.
     for (const kid of ['a', 'b', 'c']) expect(await status(await sign({}, { kid }), another)).toBe(401);
     expect(fetched).toBe(before + 1);
   });
 
   it.each(['error', 'nonsense'] as const)(
-    'that cannot be had (%s) are a 503, and a later try is good',
-    async (fault) => {
+    'that cannot be fetched (%s) cause 503 until a later request succeeds',
+    async (failure) => {
       const another = await start();
       const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
       const token = await sign({ sub: admin.uid });
-      answers = fault;
+      responses = failure;
       const before = fetched;
       for (let count = 0; count < 3; count += 1) {
         const response = await use(token, another);
         expect(response.status).toBe(503);
         expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
       }
-      // Tokens that need no key of theirs work meanwhile, and nobody asks again at once.
+      // Other tokens keep working, and the keys are not requested again immediately.
       expect(await status(admin.token, another)).toBe(201);
       expect(fetched).toBe(before + 1);
-      answers = 'keys';
+      responses = 'keys';
       now += 2_000;
       expect(await status(token, another)).toBe(201);
     },
   );
 
-  it('may be in a file', async () => {
+  it('can be read from a file', async () => {
     const file = join(folder, 'keys.json');
     writeFileSync(file, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }));
     const { externalIssuer } = loadConfig(
@@ -314,7 +314,7 @@ describe('Keys of the external issuer', () => {
 });
 
 describe('Claims', () => {
-  it('name the account by its e-mail address, unless the issuer calls that unverified', async () => {
+  it('identify the account by its e-mail address unless it is unverified', async () => {
     const another = await start({ claims: { user: 'email', scope: 'scp', organization: undefined } });
     const admin = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     const claims = { email: admin.email.toUpperCase(), scp: ['tag_ow'], sub: 'anything' };
@@ -325,7 +325,7 @@ describe('Claims', () => {
     expect(await status(await sign({ ...claims, email: undefined, sub: admin.uid }), another)).toBe(401);
   });
 
-  it('name the organization, which must be the account’s; staff have none', async () => {
+  it("contain the organization, which must be the account's; staff have none", async () => {
     const another = await start({ claims: { user: 'sub', scope: 'scope', organization: 'org' } });
     await createFixtures(another).organization('umbra');
     const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
@@ -338,14 +338,14 @@ describe('Claims', () => {
     expect(await status(await sign({ ...global, org: 'acmeissuer' }), another)).toBe(401);
   });
 
-  it('map scopes to ours, and then no other name counts', async () => {
+  it('map scopes, and then reject unmapped ones', async () => {
     const another = await start({ scopes: new Map([['tags.write', ['tag_ow', 'tag_lw']]]) });
     const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, scope: 'openid tags.write' }), another)).toBe(201);
     expect(await status(await sign({ sub, scope: 'tag_ow' }), another)).toBe(403);
   });
 
-  it('without an audience of their own are for our issuer', async () => {
+  it('use our issuer as the default audience', async () => {
     const another = await start({ audience: undefined });
     const { uid: sub } = await createFixtures(another).user({ organization: 'acmeissuer', admin: true });
     expect(await status(await sign({ sub, aud: another.context.addresses.issuer }), another)).toBe(201);
@@ -403,7 +403,7 @@ describe('Configuration', () => {
     [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'user' }, /must contain pairs like name=value, not "user"/],
     [{ ...base, ASSAY_EXTERNAL_CLAIMS: 'role=x' }, /"role" is unknown/],
     [{ ...base, ASSAY_EXTERNAL_SCOPES: 'theirs=nothing' }, /"nothing" is not one/],
-  ])('%j is refused with what is wrong', (env, message) => {
+  ])('rejects %j with the reason', (env, message) => {
     expect(() => loadConfig({}, env)).toThrow(ConfigError);
     expect(() => loadConfig({}, env)).toThrow(message);
   });

@@ -19,12 +19,12 @@ describe('Security headers', () => {
   it.each([
     ['a success', 'GET', '/healthz', 200],
     ['an error', 'GET', '/v1/assessments/none/testing_hours', 404],
-    ['a refusal', 'POST', '/v1/assessment_tags', 400],
+    ['a forbidden request', 'POST', '/v1/assessment_tags', 400],
     ['an unknown path', 'GET', '/nothing', 404],
     ['an unknown path of an area', 'GET', '/api/streaming/nothing', 404],
     ['a wrong method', 'DELETE', '/api/asset/v2/bulk/assets/criticality:update', 405],
-    ['a path that is no path', 'GET', '/%zz', 400],
-  ])('stand on %s', async (_case, method, path, status) => {
+    ['an invalid path', 'GET', '/%zz', 400],
+  ])('are set on %s', async (_case, method, path, status) => {
     const response = await server.request(method, path, { token });
     expect(response.status).toBe(status);
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -40,14 +40,14 @@ describe('Security headers', () => {
     }
   });
 
-  it('demand https where users come through https', async () => {
+  it('include Strict-Transport-Security if the public address is https', async () => {
     const secure = await startSibling(server, { clientBaseUrl: 'https://assay.example' });
     const { headers } = await secure.request('GET', '/healthz');
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000; includeSubDomains');
     await secure.close();
   });
 
-  it('let public answers be kept for a while', async () => {
+  it('allow caching of public responses', async () => {
     for (const path of ['/.well-known/jwks.json', '/openapi.json', '/problems', '/problems/v1/conflict']) {
       const { headers } = await server.request('GET', path);
       expect([path, headers.get('cache-control')]).toEqual([path, 'public, max-age=300']);
@@ -55,12 +55,12 @@ describe('Security headers', () => {
   });
 });
 
-describe('The address of an error', () => {
+describe('Problem types', () => {
   it.each(
     [...AREA_NAMES, 'server' as const].flatMap((area) =>
       Object.keys(PROBLEM_TYPES).map((kind) => [area, kind] as const),
     ),
-  )('/problems/%s/%s explains it, unless the area never sends it', async (area, kind) => {
+  )('/problems/%s/%s describes the type, or returns 404 if the area does not use it', async (area, kind) => {
     const { status, headers, text } = await server.request('GET', `/problems/${area}/${kind}`);
     const {
       title,
@@ -79,7 +79,7 @@ describe('The address of an error', () => {
     expect(headers.get('content-security-policy')).toBe(CLOSED);
   });
 
-  it('stands in the list of the one area that sends it', async () => {
+  it('are listed under the only area that uses them', async () => {
     const { text } = await server.request('GET', '/problems');
     for (const kind of ['group-not-found', 'precondition-failed', 'range-not-satisfiable'])
       expect(text.match(new RegExp(`/problems/[a-z0-9]+/${kind}\n`, 'g'))).toHaveLength(1);
@@ -87,14 +87,14 @@ describe('The address of an error', () => {
     expect(text).toContain('/problems/server/range-not-satisfiable\n');
   });
 
-  it('is what a body names', async () => {
+  it('match the type of an error', async () => {
     const { body } = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
     expect(body.type).toBe(`${server.origin}/problems/v1/not-found`);
     expect((await server.request('GET', new URL(body.type).pathname)).status).toBe(200);
   });
 
   it.each(['/problems/v1/nothing', '/problems/nowhere/conflict', '/problems/v1/toString', '/problems/v1'])(
-    '%s is a 404',
+    '%s returns 404',
     async (path) => {
       const { status, body } = await server.request('GET', path);
       expect([status, body.type]).toEqual([404, `${server.origin}/problems/server/not-found`]);

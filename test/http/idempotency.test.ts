@@ -50,8 +50,9 @@ const createAssetTags = (key: string, names: string[], path = assetTagsPath()) =
     body: { tags: names.map((name) => ({ name })) },
     headers: { 'idempotency-key': key },
   });
-const kept = () => server.context.db.read.selectFrom('idempotency_keys').selectAll().execute();
-const keptOf = async ({ id }: TestUser) => (await kept()).filter((row) => row.user_id === id);
+const storedResponses = () => server.context.db.read.selectFrom('idempotency_keys').selectAll().execute();
+const storedResponsesOf = async ({ id }: TestUser) =>
+  (await storedResponses()).filter((row) => row.user_id === id);
 const tagsNamed = async (name: string) =>
   (
     await server.context.db.read
@@ -62,8 +63,8 @@ const tagsNamed = async (name: string) =>
       .execute()
   ).length;
 
-describe('A request with an Idempotency-Key', () => {
-  it('is answered again as it was, byte for byte, and does nothing more', async () => {
+describe('Idempotency-Key', () => {
+  it('returns the first response byte for byte, and repeats nothing', async () => {
     const key = newKey();
     const first = await createTag(key, 'retest');
     expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
@@ -78,11 +79,11 @@ describe('A request with an Idempotency-Key', () => {
     }
     expect((await world.auditEvents()).length).toBe(events);
     expect(await tagsNamed('retest')).toBe(1);
-    // Without the key it is another request.
+    // Without the key it is a new request.
     expect((await createTag(undefined, 'retest')).status).toBe(409);
   });
 
-  it('has the headers of the first answer: those of operation 8 tell of its tags', async () => {
+  it('returns the headers of the first response, including those of operation 8', async () => {
     const key = newKey();
     const first = await createAssetTags(key, ['a', 'b']);
     const again = await createAssetTags(key, ['a', 'b']);
@@ -93,7 +94,7 @@ describe('A request with an Idempotency-Key', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true');
   });
 
-  it('is another one for another account, another path and another key', async () => {
+  it('is separate for each account, path and key', async () => {
     const key = newKey();
     await createTag(key, 'mine');
     const colleague = await world.user({ organization: organization.uid, admin: true });
@@ -104,20 +105,20 @@ describe('A request with an Idempotency-Key', () => {
     expect([other.status, other.headers.get('idempotency-replayed')]).toEqual([409, null]);
   });
 
-  it('tells another tenant nothing by its key', async () => {
+  it('reveals nothing to other organizations', async () => {
     const key = newKey();
     await createTag(key, 'secret');
     const elsewhere = await world.organization();
-    const stranger = await world.user({ organization: elsewhere.uid, admin: true });
-    const answer = await createTag(key, 'secret', stranger);
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([404, null]);
-    expect(answer.text).not.toContain(key);
+    const foreignAdmin = await world.user({ organization: elsewhere.uid, admin: true });
+    const response = await createTag(key, 'secret', foreignAdmin);
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([404, null]);
+    expect(response.text).not.toContain(key);
   });
 
   it.each([
     ['body', '/v1/assessment_tags', (body: string) => ` ${body}`],
     ['query', '/v1/assessment_tags?x=1', (body: string) => body],
-  ])('is a 422 when another %s had the key', async (_what, path, change) => {
+  ])('returns 422 if reused with another %s', async (_what, path, change) => {
     const key = newKey();
     const body = JSON.stringify({ name: 'first', assessment_id: assessment.uid });
     const request = { token: admin.token, raw: body, headers: { 'idempotency-key': key } };
@@ -136,23 +137,23 @@ describe('A request with an Idempotency-Key', () => {
     ['caf\u00e9', 400],
     ['x'.repeat(255), 201],
     ['"quoted"', 201],
-  ])('with the key %j is a %i', async (key, status) => {
-    const answer = await createTag(key, `tag ${newKey()}`);
-    expect(answer.status).toBe(status);
-    if (status === 400) expectProblem(server, answer, { area: 'v1', status, kind: 'invalid-request' });
+  ])('with the value %j returns %i', async (key, status) => {
+    const response = await createTag(key, `tag ${newKey()}`);
+    expect(response.status).toBe(status);
+    if (status === 400) expectProblem(server, response, { area: 'v1', status, kind: 'invalid-request' });
   });
 
-  it('is decided anew after a refusal, which is not kept', async () => {
+  it('does not store errors: the request runs again', async () => {
     const key = newKey();
     await createTag(undefined, 'taken');
     expect((await createTag(key, 'taken')).status).toBe(409);
     expect((await createTag(key, '')).status).toBe(422);
-    expect(await keptOf(admin)).toEqual([]);
+    expect(await storedResponsesOf(admin)).toEqual([]);
     const done = await createTag(key, 'free');
     expect([done.status, done.headers.get('idempotency-replayed')]).toEqual([201, null]);
   });
 
-  it('is refused like any other before its key is looked at', async () => {
+  it('is checked after other errors', async () => {
     const key = newKey();
     await createTag(key, 'tag');
     const send = (options: object) =>
@@ -165,7 +166,7 @@ describe('A request with an Idempotency-Key', () => {
     expect((await send({ token: admin.token, raw: '{' })).status).toBe(400);
   });
 
-  it('is answered again within 24 hours, then not, and in a day it is gone', async () => {
+  it('is stored for 24 hours, then deleted', async () => {
     const { db } = server.context;
     const key = newKey();
     await createTag(key, 'old');
@@ -175,58 +176,64 @@ describe('A request with an Idempotency-Key', () => {
     expect((await createTag(key, 'old')).status).toBe(409);
     expect((await createTag(key, 'new')).headers.get('idempotency-replayed')).toBeNull();
     expect((await createTag(key, 'new')).headers.get('idempotency-replayed')).toBe('true');
-    expect(await keptOf(admin)).toHaveLength(1);
+    expect(await storedResponsesOf(admin)).toHaveLength(1);
     now += DAY;
     await deleteExpired(db, { sessionIdle: DAY, auditDays: null }, now);
-    expect(await keptOf(admin)).toEqual([]);
+    expect(await storedResponsesOf(admin)).toEqual([]);
   });
 
-  it('is nowhere: not in the log, the database, the metrics or an error', async () => {
+  it('is not in logs, database, metrics or errors', async () => {
     const key = `secret-key-${newKey()}`;
     await createTag(key, 'quiet');
     await createTag(key, 'quiet');
     const other = await createTag(key, 'loud');
     const metrics = await server.request('GET', '/metrics');
-    const told = [server.logs(), await kept(), await world.auditEvents(), metrics.text, other.text];
-    expect(JSON.stringify(told)).not.toContain(key);
+    const outputs = [
+      server.logs(),
+      await storedResponses(),
+      await world.auditEvents(),
+      metrics.text,
+      other.text,
+    ];
+    expect(JSON.stringify(outputs)).not.toContain(key);
   });
 
-  it('goes with the account', async () => {
+  it('is deleted with the account', async () => {
     const leaving = await world.user({ organization: organization.uid, admin: true });
     await createTag(newKey(), 'by who leaves', leaving);
-    expect(await keptOf(leaving)).toHaveLength(1);
+    expect(await storedResponsesOf(leaving)).toHaveLength(1);
     await server.context.db.write((tx) => tx.deleteFrom('users').where('id', '=', leaving.id).execute());
-    expect(await keptOf(leaving)).toEqual([]);
+    expect(await storedResponsesOf(leaving)).toEqual([]);
   });
 
-  it('is ignored where it means nothing', async () => {
+  it('is ignored by operations that do not support it', async () => {
     const { id } = await world.vulnerability(assessment.uid);
     const headers = { 'idempotency-key': 'not one of these \u00e9' };
     const update = { token: admin.token, body: { status_id: 3 }, headers };
-    const answer = await server.request('PATCH', `/v1/vulnerabilities/${id}`, update);
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([200, null]);
-    expect(await keptOf(admin)).toEqual([]);
+    const response = await server.request('PATCH', `/v1/vulnerabilities/${id}`, update);
+    expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    expect(await storedResponsesOf(admin)).toEqual([]);
   });
 
-  it('is done once, however often it comes at once', async () => {
+  it('runs the request once for concurrent repeats', async () => {
     const key = newKey();
-    const answers = await Promise.all(Array.from({ length: 12 }, () => createTag(key, 'once')));
-    const done = answers.filter(({ status }) => status === 201);
+    const responses = await Promise.all(Array.from({ length: 12 }, () => createTag(key, 'once')));
+    const done = responses.filter(({ status }) => status === 201);
     expect(done.length).toBeGreaterThan(0);
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
     expect(done.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 201)) {
-      expectProblem(server, answer, { area: 'v1', status: 409, kind: 'conflict' });
-      expect(answer.headers.get('retry-after')).toBe('1');
+    for (const response of responses.filter(({ status }) => status !== 201)) {
+      expectProblem(server, response, { area: 'v1', status: 409, kind: 'conflict' });
+      expect(response.headers.get('retry-after')).toBe('1');
     }
     expect(await tagsNamed('once')).toBe(1);
   });
 
-  it('keeps large answers small, and gives them again whole', async () => {
+  it('stores large responses compressed, and returns them in full', async () => {
     const key = newKey();
     const names = Array.from({ length: 1_000 }, (_, index) => `${'large '.repeat(20)}${index}`);
     const first = await createAssetTags(key, names);
-    const [row] = await keptOf(admin);
+    const [row] = await storedResponsesOf(admin);
     expect(row).toMatchObject({ body_is_gzip: 1, status: 201 });
     expect(Buffer.byteLength(first.text)).toBeGreaterThan(150_000);
     expect(row?.body.length).toBeLessThan(60_000);
@@ -236,17 +243,17 @@ describe('A request with an Idempotency-Key', () => {
   });
 });
 
-describe('An operation', () => {
+describe('Operations with an Idempotency-Key', () => {
   const Body = Type.Object({
     id: Type.Integer(),
     secret: Type.String({ maxLength: 100 }),
     made_again: Type.String({ maxLength: 100 }),
   });
 
-  /** What an operation declares of its repeats, on an app of its own, for an account. */
+  /** An app with one operation and its idempotency options, for an account. */
   async function appWith(
     rule: true | IdempotencyOptions,
-    unit: (tx: Transaction) => Promise<void> = async () => undefined,
+    transaction: (tx: Transaction) => Promise<void> = async () => undefined,
     digest?: string,
   ) {
     let runs = 0;
@@ -278,7 +285,7 @@ describe('An operation', () => {
               ? {}
               : { hash: startRequestHash(request).update(digest).digest('base64url') };
           return request.write(async (tx) => {
-            await unit(tx);
+            await transaction(tx);
             runs += 1;
             const body = { id: runs, secret: `secret ${runs}`, made_again: `first ${runs}` };
             return versionedResult(1, body, { location: `/things/${runs}` });
@@ -292,7 +299,7 @@ describe('An operation', () => {
     return { post, close: () => app.close(), runs: () => runs };
   }
 
-  it('gives the Location, the ETag and what was ignored again, and 400 where its area has no 422', async () => {
+  it('return Location, ETag and Assay-Ignored again, and 400 in areas without 422', async () => {
     const app = await appWith(true);
     const first = await app.post('a', { unknown: 1 });
     const again = await app.post('a', { unknown: 1 });
@@ -309,32 +316,32 @@ describe('An operation', () => {
     await app.close();
   });
 
-  it('keeps nothing of what is shown once: the repeat is a 409, for good', async () => {
+  it('return 409 if the response has a secret, which is not stored', async () => {
     const app = await appWith({ omitted: ['secret'] });
     const first = await app.post('b');
     expect(first.json()).toMatchObject({ secret: 'secret 1' });
     const again = await app.post('b');
     expect([again.statusCode, again.headers['retry-after'], app.runs()]).toEqual([409, undefined, 1]);
     expect(again.body).not.toContain('secret 1');
-    expect(JSON.stringify(await keptOf(admin))).not.toContain('secret 1');
+    expect(JSON.stringify(await storedResponsesOf(admin))).not.toContain('secret 1');
     await app.close();
   });
 
-  it('makes again what it does not keep', async () => {
+  it('recreate omitted fields', async () => {
     const app = await appWith({
       omitted: ['made_again'],
       recreate: async ({ id }, caller) => ({ made_again: `again ${String(id)} for ${caller.userId}` }),
     });
     const first = await app.post('c');
     expect(first.json()).toMatchObject({ made_again: 'first 1' });
-    expect((await keptOf(admin))[0]?.body).not.toContain('first 1');
+    expect((await storedResponsesOf(admin))[0]?.body).not.toContain('first 1');
     const again = await app.post('c');
     expect(again.body).toBe(first.body.replace('first 1', `again 1 for ${admin.id}`));
     expect([again.statusCode, again.headers['idempotency-replayed']]).toEqual([201, 'true']);
     await app.close();
   });
 
-  it('may say itself what its request was, once it has read it', async () => {
+  it('can compute the hash of the request themselves', async () => {
     const rule = { hashedByHandler: true } as const;
     const [app, other] = [await appWith(rule, undefined, 'parts'), await appWith(rule, undefined, 'others')];
     const first = await app.post('d', { name: 'boundary 1' });
@@ -347,18 +354,18 @@ describe('An operation', () => {
     await other.close();
   });
 
-  it('is refused with 409 while the first request runs, and free again when that fails', async () => {
-    let begun = (): void => undefined;
+  it('return 409 while the first request runs, and run again if it fails', async () => {
+    let markStarted = (): void => undefined;
     let goOn = (): void => undefined;
-    const hasBegun = new Promise<void>((resolve) => (begun = resolve));
+    const hasStarted = new Promise<void>((resolve) => (markStarted = resolve));
     const mayGoOn = new Promise<void>((resolve) => (goOn = resolve));
     const app = await appWith(true, async () => {
-      begun();
+      markStarted();
       await mayGoOn;
       throw new Error('It fails after all.');
     });
     const first = app.post('e');
-    await hasBegun;
+    await hasStarted;
     const second = await app.post('e');
     expect([second.statusCode, second.headers['retry-after']]).toEqual([409, '1']);
     goOn();
@@ -367,7 +374,7 @@ describe('An operation', () => {
     await app.close();
   });
 
-  it('is refused while another instance answers the first, whose lock ends with its unit of work', async () => {
+  it('return 409 while another instance runs the first request, whose lock ends with its transaction', async () => {
     const { db } = server.context;
     const app = await appWith(true);
     const id = idempotencyId({ userId: admin.id, method: 'POST', path: '/api/assessment/things', key: 'f' });
@@ -388,14 +395,14 @@ describe('An operation', () => {
     await app.close();
   });
 
-  it('answers again what another instance answered between the look and the change', async () => {
+  it('return the response of another instance that finished meanwhile', async () => {
     const [one, other] = [await appWith(true), await appWith(true)];
     // Each instance knows only its own requests, so the database decides.
-    const answers = await Promise.all([one.post('g'), other.post('g'), one.post('g'), other.post('g')]);
+    const responses = await Promise.all([one.post('g'), other.post('g'), one.post('g'), other.post('g')]);
     expect(one.runs() + other.runs()).toBe(1);
-    const done = answers.filter(({ statusCode }) => statusCode === 201);
+    const done = responses.filter(({ statusCode }) => statusCode === 201);
     expect(new Set(done.map(({ body }) => body)).size).toBe(1);
-    expect(answers.every(({ statusCode }) => [201, 409].includes(statusCode))).toBe(true);
+    expect(responses.every(({ statusCode }) => [201, 409].includes(statusCode))).toBe(true);
     await one.close();
     await other.close();
   });

@@ -7,7 +7,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const PAGES = ['/sign-in', '/invitation', '/reset-password', '/oauth/authorize'];
 
-/** Every operation that has a body, with the most bytes that it takes. */
+/** Every operation with a body, and its limit in bytes. */
 const OPERATIONS = [
   [1, 'DELETE', '/v1/vulnerability_tags/1', 64 * KIB],
   [2, 'PUT', '/v1/vulnerability_tags/1', 64 * KIB],
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** @returns the answer to a request, and whether any part of it that has the marker was parsed as JSON */
+/** @returns the response, and whether JSON with the marker was parsed */
 async function watched(method: string, path: string, options: RequestOptions, marker: string) {
   const parse = vi.spyOn(JSON, 'parse');
   try {
@@ -45,8 +45,8 @@ async function watched(method: string, path: string, options: RequestOptions, ma
 
 const nested = (depth: number, marker: string) => `${'['.repeat(depth)}"${marker}"${']'.repeat(depth)}`;
 
-describe('A page', () => {
-  it.each(PAGES)('%s takes no JSON, and does not read it', async (path) => {
+describe('Pages', () => {
+  it.each(PAGES)('%s rejects JSON without parsing it', async (path) => {
     const raw = `[{"__proto__":1,"page-marker":${nested(1_000, '')}}]`;
     const { response, parsed } = await watched('POST', path, { raw }, 'page-marker');
     expect([response.status, parsed]).toEqual([415, false]);
@@ -55,20 +55,20 @@ describe('A page', () => {
   });
 
   it.each(['text/plain', 'multipart/form-data; boundary=x', 'application/xml', 'nonsense'])(
-    'takes no %s',
+    'reject %s',
     async (type) => {
       const options = { raw: 'email=a', headers: { 'content-type': type } };
       expect((await server.request('POST', '/sign-in', options)).status).toBe(415);
     },
   );
 
-  it('takes a form of 64 KiB, and no larger one', async () => {
+  it('accept forms of up to 64 KiB', async () => {
     const send = async (length: number) => {
       const raw = 'email='.padEnd(length, 'x');
       const headers = { 'content-type': 'application/x-www-form-urlencoded' };
       return (await server.request('POST', '/sign-in', { raw, headers })).status;
     };
-    // Read, and then refused as it has no token of ours.
+    // Parsed, then rejected without a CSRF token.
     expect([await send(64 * KIB), await send(64 * KIB + 1)]).toEqual([403, 413]);
   });
 });
@@ -76,7 +76,7 @@ describe('A page', () => {
 describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, limit) => {
   const padded = (length: number) => `{"fill":"${'x'.repeat(length - '{"fill":""}'.length)}"}`;
 
-  it('is read up to its limit, and not beyond', async () => {
+  it('is parsed up to its limit only', async () => {
     const { token } = staff;
     const fits = await watched(method, path, { token, raw: padded(limit) }, 'xxxx');
     expect(fits.parsed).toBe(true);
@@ -85,7 +85,7 @@ describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, li
     expect([over.response.status, over.parsed]).toEqual([413, false]);
   });
 
-  it(`is parsed ${MAX_NESTING} levels deep, and refused before that when it is deeper`, async () => {
+  it(`is parsed up to a depth of ${MAX_NESTING} only`, async () => {
     const { token } = staff;
     const body = (depth: number) => `{"ignored":${nested(depth - 1, 'depth-marker')}}`;
     const fits = await watched(method, path, { token, raw: body(MAX_NESTING) }, 'depth-marker');
@@ -97,7 +97,7 @@ describe.each(OPERATIONS)('The body of operation %i', (_number, method, path, li
 });
 
 it.each(['', '/v1', '/api/tagging', '/api/assessment', '/api/asset', '/api/streaming'])(
-  'What is sent to an unknown path below "%s" is not parsed',
+  'Bodies for unknown paths under "%s" are not parsed',
   async (prefix) => {
     const raw = '{"unknown-path-marker":1}';
     const { response, parsed } = await watched(
@@ -110,7 +110,7 @@ it.each(['', '/v1', '/api/tagging', '/api/assessment', '/api/asset', '/api/strea
   },
 );
 
-describe('Depth', () => {
+describe('isNestedDeeperThan', () => {
   it.each([
     ['{}', 1],
     ['[[]]', 2],
@@ -120,12 +120,12 @@ describe('Depth', () => {
     [String.raw`{"a\\":[1]}`, 2],
     ['[],[],[]', 1],
     ['', 0],
-  ])('of %s is %i', (text, depth) => {
+  ])('computes the depth of %s as %i', (text, depth) => {
     expect(isNestedDeeperThan(depth, text)).toBe(false);
     if (depth > 0) expect(isNestedDeeperThan(depth - 1, text)).toBe(true);
   });
 
-  it('is found out without reading what comes after', () => {
+  it('stops reading at the limit', () => {
     const hostile = `[{"__proto__":1},${'['.repeat(2 * MIB)}`;
     let read = 0;
     const counted = {

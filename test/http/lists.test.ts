@@ -3,7 +3,10 @@ import { startSibling, type TestResponse, type TestServer, useSharedServer } fro
 import { linkOf } from '../harness/list-contract.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
-/** What every list does alike (docs/companions.md, section 1); that each has its own rows, filters and orders is walked in `test/lists`. */
+/**
+ * What all lists share (docs/companions.md, section 1). Rows, filters and sorts of each list are tested in
+ * `test/lists`.
+ */
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
 const TAGS = '/v1/vulnerability_tags';
@@ -37,7 +40,7 @@ const names = ({ body }: TestResponse) => (body as { name: string }[]).map(({ na
 const pagination = ({ headers }: TestResponse) => headers.get('x-pagination');
 
 describe('Pages', () => {
-  it('tell where they are, exactly', async () => {
+  it('return their position in the headers', async () => {
     const response = await get(TAGS, 'page[number]=2&page[size]=2&filter[search]=');
     expect(names(response)).toEqual(['c', 'd']);
     expect(pagination(response)).toBe('{"current_page":2,"per_page":2,"total_pages":3,"total_entries":5}');
@@ -51,9 +54,9 @@ describe('Pages', () => {
     expect(linkOf(response, 'next')).toMatch(/^https:\/\/gateway\.example\/v1\/vulnerability_tags\?/);
   });
 
-  it('have no link past the ends, and one page at least', async () => {
-    const whole = await get(TAGS);
-    expect([linkOf(whole, 'prev'), linkOf(whole, 'next')]).toEqual([undefined, undefined]);
+  it('have no links past the ends, and there is at least one page', async () => {
+    const complete = await get(TAGS);
+    expect([linkOf(complete, 'prev'), linkOf(complete, 'next')]).toEqual([undefined, undefined]);
     const none = await get(TAGS, 'filter[search]=nothing+like+it');
     expect([none.body, pagination(none)]).toEqual([
       [],
@@ -61,7 +64,7 @@ describe('Pages', () => {
     ]);
   });
 
-  it('past the end are empty', async () => {
+  it('are empty past the end', async () => {
     for (const number of ['4', '1000000', '9007199254740993', '99999999999999999999']) {
       const response = await get(TAGS, `page[number]=${number}&page[size]=2`);
       expect([number, response.status, response.body]).toEqual([number, 200, []]);
@@ -69,7 +72,7 @@ describe('Pages', () => {
     }
   });
 
-  it('of V1 are cut to 200 rows, and those of other areas refused above 5,000', async () => {
+  it('are limited to 200 rows in V1, and return 400 above 5,000 in other areas', async () => {
     expect(pagination(await get(TAGS, 'page[size]=201'))).toContain('"per_page":200,');
     expect(pagination(await get(TAGS, 'page[size]=99999999999999999999'))).toContain('"per_page":200,');
     expect((await get(ASSET_TAGS, 'perPage=5000')).headers.get('pagination-limit')).toBe('5000');
@@ -101,17 +104,17 @@ describe('Pages', () => {
     [EVENTS, 'filter[since]=2026-02-30'],
     [EVENTS, 'filter[since]=2026-11-21T25:00:00Z'],
     [EVENTS, 'filter[since]='],
-  ])('%s?%s is a 400', async (path, query) => {
+  ])('%s?%s returns 400', async (path, query) => {
     expect((await get(path, query)).status).toBe(400);
   });
 });
 
-describe('A parameter that is wrong', () => {
+describe('Invalid parameters', () => {
   it.each([
     ['filter[state][]=nope', 'filter[state][]'],
     ['filter[state][]=active&filter[state][]=nope', 'filter[state][]'],
     ['filter[state]=nope', 'filter[state]'],
-  ])('%s is named as it was sent', async (query, property) => {
+  ])('are named as sent: %s', async (query, property) => {
     const { status, body } = await get(ASSESSMENTS, query);
     expect(status).toBe(400);
     expect(body).toMatchObject({
@@ -124,7 +127,7 @@ describe('A parameter that is wrong', () => {
 describe('Query strings', () => {
   const found = async (query: string) => names(await get(TAGS, query));
 
-  it('have brackets raw or percent-encoded, and empty parts that are skipped', async () => {
+  it('accept raw and percent-encoded brackets, and skip empty parts', async () => {
     for (const query of [
       'filter[search]=b',
       'filter%5Bsearch%5D=b',
@@ -135,7 +138,7 @@ describe('Query strings', () => {
       expect([query, await found(query)]).toEqual([query, ['b']]);
   });
 
-  it('name an array with its last brackets or without, once or several times', async () => {
+  it('accept arrays with or without trailing brackets, once or repeatedly', async () => {
     const count = async (query: string) =>
       ((await get(EVENTS, `page[size]=200&${query}`)).body as unknown[]).length;
     const [tags, assessments] = ['vulnerability-tag.create', 'assessment.create'];
@@ -146,7 +149,7 @@ describe('Query strings', () => {
     expect(await count(`filter%5Baction%5D%5B%5D=${tags}`)).toBe(5);
   });
 
-  it('write a boolean as true, false, 1 or 0', async () => {
+  it('accept booleans as true, false, 1 or 0', async () => {
     const count = async (value: string) =>
       ((await get(USERS, `filter[banned]=${value}`)).body as unknown[]).length;
     expect([await count('true'), await count('1'), await count('false'), await count('0')]).toEqual([
@@ -154,7 +157,7 @@ describe('Query strings', () => {
     ]);
   });
 
-  it('write a moment with an offset or without, which is UTC', async () => {
+  it('accept times with an offset or in UTC', async () => {
     const since = async (value: string) =>
       (
         (await get(EVENTS, `filter[action][]=vulnerability-tag.create&filter[since]=${value}`))
@@ -172,7 +175,7 @@ describe('Query strings', () => {
     expect(await since('2026-11-21')).toBe(5);
   });
 
-  it('may have a parameter that nobody knows, and values that nothing has', async () => {
+  it('may contain unknown parameters and unknown values', async () => {
     expect(await found('unknown[]=1&filter[unknown]=2')).toHaveLength(5);
     const ignoredOf = async (list: string, query: string) =>
       (await get(list, query, list === EVENTS ? staffToken : token)).headers.get('assay-ignored');
@@ -188,7 +191,7 @@ describe('Query strings', () => {
     expect((await get(EVENTS, 'filter[action][]=%00&filter[action][]=none')).body).toEqual([]);
   });
 
-  it('narrow staff to organizations', async () => {
+  it('filter by organization for staff', async () => {
     const uids = async (query: string) => names(await get(TAGS, query, staffToken));
     expect(await uids('filter[organization_uid][]=listed')).toHaveLength(5);
     expect(await uids('filter[organization_uid][]=other')).toEqual([]);
@@ -204,13 +207,13 @@ describe('Cursors', () => {
   const behind = (path: string, cursor: string, query = '', who = token) =>
     get(path, `${query}&page[size]=2&page[after]=${encodeURIComponent(cursor)}`, who);
 
-  it('go on where they stand, without a total', async () => {
+  it('continue at their position without a total', async () => {
     const response = await behind(TAGS, await cursorOf(TAGS));
     expect(names(response)).toEqual(['c', 'd']);
     expect(pagination(response)).toBeNull();
   });
 
-  it('are good for their list, filters and order alone', async () => {
+  it('are valid only for their list, filters and sort', async () => {
     const cursor = await cursorOf(ASSESSMENTS, 'sort=name&filter[search]=assess');
     expect((await behind(ASSESSMENTS, cursor, 'sort=name&filter[search]=assess')).status).toBe(200);
     for (const query of [
@@ -225,13 +228,13 @@ describe('Cursors', () => {
   });
 
   it.each(['x', '%', '{}', 'bnVsbA', 'W10', 'WzEsMiwzLDRd', 'é', '\u{1f600}', 'A'.repeat(8_000)])(
-    'are a 400 when they are %s',
+    'return 400 if they are %s',
     async (cursor) => {
       expect((await behind(TAGS, cursor)).status).toBe(400);
     },
   );
 
-  it('that are forged are a 400, or a place that nothing has: they are never a failure', async () => {
+  it('return 400 or an empty page if forged, never a failure', async () => {
     const orders: [string, string, string][] = [
       [TAGS, '', token],
       [EVENTS, '', token],

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openOperations, type InProcessOperations } from '../../src/app.ts';
-import { operatorAttribution } from '../../src/auth/callers.ts';
+import { cliAttribution } from '../../src/auth/callers.ts';
 import { renameAssessmentTag } from '../../src/domain/assessments/assessment-tags.ts';
 import { allowOperator } from '../../src/http/register-area.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -21,8 +21,8 @@ afterAll(async () => {
   await server.close();
 });
 
-describe('The operations in process', () => {
-  it('reach everything of every organization, without a token and a limit', async () => {
+describe('Operations in process', () => {
+  it('access every organization without a token or rate limit', async () => {
     for (const uid of ['one', 'two']) {
       await world.organization(uid);
       const { uid: assessment_id } = await world.assessment(uid);
@@ -33,7 +33,7 @@ describe('The operations in process', () => {
       const tags = `/api/tagging/v1.0/organizations/${uid}/tags`;
       const named = [{ name: 'by command', entities: [{ uid: asset.uid }] }];
       const criticality = { organizationUid: uid, criticality: 'high', assetUids: [asset.uid] };
-      const answers = [
+      const responses = [
         await operations.request({
           method: 'POST',
           url: '/v1/assessment_tags',
@@ -51,23 +51,23 @@ describe('The operations in process', () => {
         await operations.request({ url: `/api/assessment/v1/assessment-groups/${id}/members` }),
         await operations.request({ url: `/api/streaming/v1/${uid}/assets/${asset.uid}/ports` }),
       ];
-      expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 200, 200, 201, 200, 200, 200]);
-      expect(answers[2]?.json()).toMatchObject({ banned: true, admin: false });
-      expect(answers[4]?.json()).toEqual({ updatedCount: 1 });
-      expect(answers[0]?.headers).not.toHaveProperty('ratelimit');
+      expect(responses.map(({ statusCode }) => statusCode)).toEqual([201, 200, 200, 201, 200, 200, 200]);
+      expect(responses[2]?.json()).toMatchObject({ banned: true, admin: false });
+      expect(responses[4]?.json()).toEqual({ updatedCount: 1 });
+      expect(responses[0]?.headers).not.toHaveProperty('ratelimit');
     }
   });
 
-  it('are in the audit log as the command line, with no account', async () => {
+  it('are recorded as the command line without an account', async () => {
     await world.organization('audited');
     const { uid: assessment_id } = await world.assessment('audited');
-    const answer = await operations.request({
+    const response = await operations.request({
       method: 'POST',
       url: '/v1/assessment_tags',
       payload: { name: 'told', assessment_id },
     });
     const events = await world.auditEvents();
-    expect(events.find((event) => event.request_id === answer.headers['x-request-id'])).toMatchObject({
+    expect(events.find((event) => event.request_id === response.headers['x-request-id'])).toMatchObject({
       action: 'assessment-tag.create',
       actor_kind: 'command_line',
       user_id: null,
@@ -76,7 +76,7 @@ describe('The operations in process', () => {
     });
   });
 
-  it('answer errors as a server does', async () => {
+  it('return errors as a server does', async () => {
     const missing = await operations.request({ url: '/v1/assessments/none/testing_hours' });
     expect([missing.statusCode, missing.headers['content-type']]).toEqual([
       404,
@@ -92,20 +92,20 @@ describe('The operations in process', () => {
     expect(bad.statusCode).toBe(422);
   });
 
-  it('have nothing that listens: no pages, no metrics, no way to the app', async () => {
+  it('expose no pages, metrics or the app', async () => {
     for (const url of ['/metrics', '/account', '/oauth/authorize', '/openapi.json'])
       expect([url, (await operations.request({ url })).statusCode]).toEqual([url, 404]);
     expect(Object.keys(operations)).toEqual(['request', 'startImports', 'close']);
   });
 
-  it('open nothing on the server beside them, whatever a request says', async () => {
+  it('change nothing on a server in the same process', async () => {
     const headers = { 'x-operator': 'true', authorization: 'command_line' };
     expect((await server.request('GET', '/v1/assessments/none/testing_hours', { headers })).status).toBe(401);
   });
 });
 
-describe('An app that takes everybody for the operator', () => {
-  it('answers nobody once it listens', async () => {
+describe('An app with allowOperator', () => {
+  it('rejects requests once it listens', async () => {
     const app = fastify();
     app.decorateRequest('caller', null);
     allowOperator(app);
@@ -118,13 +118,13 @@ describe('An app that takes everybody for the operator', () => {
   });
 });
 
-describe('The act of an operator', () => {
-  it('passes the rules that ask what their caller may do', async () => {
+describe('operatorAttribution', () => {
+  it('passes the access checks of rules', async () => {
     await world.organization('acted');
     const { uid } = await world.assessment('acted');
     const tag = await world.assessmentTag(uid, 'before');
     const renamed = await server.context.db.write((tx) =>
-      renameAssessmentTag(tx, operatorAttribution(Date.now()), tag.id, 'after'),
+      renameAssessmentTag(tx, cliAttribution(Date.now()), tag.id, 'after'),
     );
     expect(renamed).toEqual({ id: tag.id, name: 'after', version: 2 });
   });

@@ -4,8 +4,8 @@ import { startSibling, useSharedServer } from '../harness/server.ts';
 
 const NOW = Date.UTC(2026, 10, 21);
 
-describe('The rate limiter', () => {
-  it('lets as many through as the limit, and tells what is left', () => {
+describe('Rate limiter', () => {
+  it('allows requests up to the limit and returns what remains', () => {
     const limiter = new RateLimiter(3);
     const taken = [0, 10, 20_500, 59_999].map((after) => limiter.consume('user:1', NOW + after));
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
@@ -24,7 +24,7 @@ describe('The rate limiter', () => {
     ]);
   });
 
-  it('begins anew when the minute is over', () => {
+  it('resets after a minute', () => {
     const limiter = new RateLimiter(1);
     expect(limiter.consume('user:1', NOW).allowed).toBe(true);
     expect(limiter.consume('user:1', NOW + 59_999).allowed).toBe(false);
@@ -34,21 +34,21 @@ describe('The rate limiter', () => {
     });
   });
 
-  it('counts each key for itself', () => {
+  it('counts each key separately', () => {
     const limiter = new RateLimiter(1);
     expect(limiter.consume('user:1', NOW).allowed).toBe(true);
     expect(limiter.consume('address:1', NOW).allowed).toBe(true);
     expect(limiter.consume('user:1', NOW).allowed).toBe(false);
   });
 
-  it('is off at 0, and then says nothing', () => {
+  it('is disabled at 0 and returns no headers', () => {
     const limiter = new RateLimiter(0);
     for (let i = 0; i < 1_000; i += 1)
       expect(limiter.consume('user:1', NOW)).toEqual({ allowed: true, headers: {} });
   });
 });
 
-it('A network of IPv6 addresses has one limit, as whoever has one address has all of them', async () => {
+it('IPv6 addresses of one network share a limit', async () => {
   const server = await startSibling(await useSharedServer(() => NOW), {
     rateLimit: 2,
     trustedProxies: ['127.0.0.1'],

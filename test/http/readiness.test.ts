@@ -16,17 +16,18 @@ afterEach(() => server.close());
 
 const readyz = async () => (await server.request('GET', '/readyz')).status;
 
-/** Lets the database grow no more, as a disk that is full does, while every read succeeds. */
+/** Stops the database from growing, like a full disk, while reads succeed. */
 async function setRoom(room: 'none' | 'enough'): Promise<void> {
   const { databaseUrl } = server.context.config;
   if (databaseUrl === undefined) {
     const limit = sql.lit(room === 'none' ? 1 : 4_294_967_294);
-    // The limit stays with the connection that writes, and the unit neither succeeds nor fails for want of room.
-    const unit = server.context.db.write(async (tx) => {
+    // The limit belongs to the writing connection; the transaction must neither commit nor fail for lack of
+    // space.
+    const transaction = server.context.db.write(async (tx) => {
       await sql`pragma max_page_count = ${limit}`.execute(tx);
       throw new Error('The limit is set.');
     });
-    await expect(unit).rejects.toThrow('The limit is set.');
+    await expect(transaction).rejects.toThrow('The limit is set.');
     return;
   }
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -45,21 +46,21 @@ async function setRoom(room: 'none' | 'enough'): Promise<void> {
   await client.end();
 }
 
-/** Makes organizations until one is refused: what is there has room for a few. */
+/** Creates organizations until one fails, as existing pages have room for a few. */
 async function fill(world: ReturnType<typeof createFixtures>): Promise<unknown> {
   try {
-    for (let made = 0; made < 1_000; made += 1) await world.organization();
+    for (let count = 0; count < 1_000; count += 1) await world.organization();
     return undefined;
   } catch (error) {
     return error;
   }
 }
 
-describe('A server without room to write', () => {
-  it('is not ready from the first write that fails until one succeeds, which it tries every five seconds', async () => {
+describe('A server without space to write', () => {
+  it('is not ready from the first failed write until one succeeds, which it tries every five seconds', async () => {
     const world = createFixtures(server);
     await setRoom('none');
-    // Nobody was refused yet, so nobody knows; on PostgreSQL the jobs may have been, in that instant.
+    // No write has failed yet; on PostgreSQL a job's may have.
     if (engine() === 'sqlite') expect(await readyz()).toBe(200);
     expect(await fill(world)).toBeInstanceOf(StorageError);
     const refused = await server.request('GET', '/readyz');
@@ -67,7 +68,7 @@ describe('A server without room to write', () => {
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     now += 4_999;
     expect(await readyz()).toBe(503);
-    // It tries now, and fails.
+    // It retries and fails.
     now += 1;
     expect(await readyz()).toBe(503);
     await setRoom('enough');
@@ -76,12 +77,12 @@ describe('A server without room to write', () => {
     await world.organization('after');
   });
 
-  it('is ready again at once when somebody else’s write succeeds', async () => {
+  it('is ready as soon as another write succeeds', async () => {
     const world = createFixtures(server);
     await setRoom('none');
     expect(await fill(world)).toBeInstanceOf(StorageError);
     expect(await readyz()).toBe(503);
-    // What changes nothing needs no room.
+    // A transaction that changes nothing needs no space.
     await server.context.db.write((tx) => tx.selectFrom('organizations').select('id').execute());
     expect(await readyz()).toBe(503);
     await setRoom('enough');
@@ -89,7 +90,7 @@ describe('A server without room to write', () => {
     expect(await readyz()).toBe(200);
   });
 
-  it('is not unready because a rule refused something', async () => {
+  it('stays ready when a rule rejects a write', async () => {
     const world = createFixtures(server);
     await world.organization('once');
     await expect(world.organization('once')).rejects.toThrow();
@@ -97,11 +98,11 @@ describe('A server without room to write', () => {
   });
 });
 
-describe('The log', () => {
+describe('Error log', () => {
   const unavailable = () => toProblem(new StorageError('unavailable', 'The database cannot answer now.'));
   const errors = () => server.logs().filter((line) => line['level'] === 50);
 
-  it('tells of requests that all fail alike at once, and then once a second with their number', () => {
+  it('summarizes equal errors once a second with their number', () => {
     vi.useFakeTimers();
     try {
       const { log } = server.context;
@@ -127,24 +128,21 @@ describe('The log', () => {
     }
   });
 
-  it('tells of every failure that nobody foresaw', () => {
+  it('logs every unexpected error', () => {
     for (let sent = 0; sent < 5; sent += 1)
       logServerError(server.context.log, `request-${sent}`, new Problem('internal-error', 'It failed.'));
     expect(errors()).toHaveLength(5);
   });
 
-  it.runIf(engine() === 'sqlite')(
-    'has few lines of a flood of requests that cannot be answered',
-    async () => {
-      const { token } = await createFixtures(server).user();
-      await server.context.db.close();
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, () =>
-          server.request('GET', '/v1/assessments/none/testing_hours', { token }),
-        ),
-      );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
-      expect(errors().length).toBeLessThan(20);
-    },
-  );
+  it.runIf(engine() === 'sqlite')('has few lines for many unavailable responses', async () => {
+    const { token } = await createFixtures(server).user();
+    await server.context.db.close();
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        server.request('GET', '/v1/assessments/none/testing_hours', { token }),
+      ),
+    );
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(errors().length).toBeLessThan(20);
+  });
 });

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { toProblem } from '../../src/http/problems.ts';
 
-it('answers what takes too long with 503, once, and leaves the rest alone', async () => {
+it('Request timeout: returns 503 once for slow requests and leaves others alone', async () => {
   const app = fastify();
   enforceRequestTimeout(app, 40);
   app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
@@ -25,7 +25,7 @@ it('answers what takes too long with 503, once, and leaves the rest alone', asyn
   await app.close();
 });
 
-it('leaves nothing behind of a request that has no connection', async () => {
+it('Request timeout: leaves no timer for requests without a connection', async () => {
   const app = fastify();
   enforceRequestTimeout(app, 40);
   app.post('/here', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 
-/** The 14 operations of the specification, by number. */
+/** The 14 operations of the specification by number. */
 const SPECIFIED = [
   ['DELETE', '/v1/vulnerability_tags/{id}'],
   ['PUT', '/v1/vulnerability_tags/{id}'],
@@ -46,7 +46,7 @@ afterAll(() => server.close());
 
 const shown = () => routes.filter(({ schema, method }) => schema?.hide !== true && method !== 'HEAD');
 const nameOf = ({ method, url }: RouteOptions) => `${[method].flat().join('|')} ${url}`;
-/** A path as the specification writes it; `::` is Fastify's way to write a colon. */
+/** A path as in the specification; Fastify escapes a colon as `::`. */
 const specified = (url: string) =>
   url
     .split('::')
@@ -54,7 +54,7 @@ const specified = (url: string) =>
     .join(':');
 
 describe('Every route', () => {
-  it('says who may call it, and has a name in logs and metrics', () => {
+  it('declares its access and a name for logs and metrics', () => {
     expect(routes.length).toBeGreaterThan(SPECIFIED.length);
     const silent = routes.filter(
       ({ config }) => config?.access === undefined || (config.operation ?? '') === '',
@@ -62,7 +62,7 @@ describe('Every route', () => {
     expect(silent.map(nameOf)).toEqual([]);
   });
 
-  it('wants a credential, unless it is the server’s own', () => {
+  it("requires a credential unless it is the server's own", () => {
     const areas = routes.filter(({ url }) => /^\/(v1|api)\//.test(url));
     const open = areas.filter(({ config }) => typeof config?.access !== 'object');
     expect(open.map(nameOf)).toEqual([]);
@@ -81,7 +81,7 @@ describe('Every route', () => {
     },
   );
 
-  it('has a schema for every error that it can answer', () => {
+  it('has a schema for every error it can return', () => {
     const lacking = shown().flatMap((route) => {
       const hasBody = route.schema?.body !== undefined;
       const invalidIsMalformed = /^\/api\/(assessment|streaming)\//.test(route.url);
@@ -103,7 +103,7 @@ describe('Every route', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('limits every text and every array of its schemas', () => {
+  it('limits every string and array of its schemas', () => {
     const unlimited = shown().flatMap((route) => {
       const { params, querystring, body, response } = route.schema ?? {};
       const parts = { params, querystring, body, ...responseSchemas(response) };
@@ -116,7 +116,7 @@ describe('Every route', () => {
     expect(unlimited).toEqual([]);
   });
 
-  it('would tell what has no limit', () => {
+  it('finds schemas without a limit', () => {
     const schema: JsonSchema = {
       type: 'object',
       properties: {
@@ -131,20 +131,20 @@ describe('Every route', () => {
   });
 });
 
-/** The schemas of a route's response bodies, by status and media type. */
+/** The schemas of a route's response bodies by status and media type. */
 function responseSchemas(response: unknown): Record<string, JsonSchema> {
   const found: Record<string, JsonSchema> = {};
-  for (const [status, answer] of Object.entries((response ?? {}) as Record<string, any>)) {
-    if (answer.content === undefined) found[status] = answer;
+  for (const [status, described] of Object.entries((response ?? {}) as Record<string, any>)) {
+    if (described.content === undefined) found[status] = described;
     else
-      for (const [type, media] of Object.entries<any>(answer.content))
-        // A download is as long as the list.
+      for (const [type, media] of Object.entries<any>(described.content))
+        // Downloads are as long as the list.
         if (type !== 'text/csv' && type !== 'application/x-ndjson') found[`${status} ${type}`] = media.schema;
   }
   return found;
 }
 
-/** Where a schema lets in a text or an array of any length, or anything at all. */
+/** Where a schema allows strings or arrays of any length, or any value. */
 function unlimitedIn(schema: JsonSchema, path: string): string[] {
   if (schema.enum !== undefined || schema.const !== undefined) return [];
   const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type JsonSchema, mapSchema } from '../../src/http/validation/map-schema.ts';
 
-interface Answer {
+interface DescribedResponse {
   content?: Record<string, { schema?: JsonSchema }>;
 }
 interface Description {
-  paths: Record<string, Record<string, { responses?: Record<string, Answer> }>>;
+  paths: Record<string, Record<string, { responses?: Record<string, DescribedResponse> }>>;
   components: { schemas: Record<string, JsonSchema> };
 }
 
@@ -15,7 +15,7 @@ const { paths, components } = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'),
 ) as Description;
 
-/** The schemas of all answers, and those that they refer to. */
+/** The schemas of all responses and those that they reference. */
 function answered(): JsonSchema[] {
   const found = new Set<JsonSchema>();
   const referred = (schema: JsonSchema): JsonSchema => {
@@ -35,7 +35,7 @@ function answered(): JsonSchema[] {
   return [...direct, ...found];
 }
 
-it('meets no union in an answer but a thing or null, and a thing or an array, which it writes without Ajv', () => {
+it('Response schemas contain no unions except an object or null, and an object or an array, which are serialized without Ajv', () => {
   const seen = { null: 0, array: 0 };
   const others: unknown[] = [];
   for (const schema of answered()) {

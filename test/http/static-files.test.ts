@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends a request as it is written, and waits until the server has closed the connection. */
+/** Sends a request verbatim and waits until the server closes the connection. */
 function sendText(text: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
     let received = '';
@@ -56,9 +56,9 @@ const PATHS = [
   '//',
 ];
 
-describe('A static file', () => {
+describe('Static files', () => {
   it.each(FILES.flatMap((file) => HEADERS.map((header) => [file, header] as const)))(
-    '%s with %j is no failure of the server',
+    'return no server error for %s with %j',
     async (file, header) => {
       const before = errors().length;
       const { status } = await sendText(
@@ -70,7 +70,7 @@ describe('A static file', () => {
   );
 
   it.each(['/docs/static/', '/assets/'].flatMap((folder) => PATHS.map((path) => [folder, path] as const)))(
-    'that is not below %s, as %s, is no failure of the server',
+    'return no server error outside %s at %s',
     async (folder, path) => {
       const before = errors().length;
       const { status, body } = await sendText(
@@ -82,7 +82,7 @@ describe('A static file', () => {
     },
   );
 
-  it('says what is wrong in the shape of the server, and not in the words of a library', async () => {
+  it("return errors in the server's shape, not in a library's", async () => {
     for (const [header, status, kind] of [
       ['Range: bytes=99999999-', 416, 'range-not-satisfiable'],
       ['If-Match: "x"', 412, 'precondition-failed'],
@@ -104,8 +104,8 @@ describe('A static file', () => {
   });
 });
 
-describe('An upload that is broken off', () => {
-  it('is no error in the log', async () => {
+describe('Aborted uploads', () => {
+  it('are not logged as errors', async () => {
     const { token } = await createFixtures(server).user();
     const head = [
       'POST /v1/assessment_tags HTTP/1.1',
@@ -118,13 +118,13 @@ describe('An upload that is broken off', () => {
     await new Promise<void>((resolve, reject) => {
       const { port } = new URL(server.origin);
       const socket = connect(Number(port), '127.0.0.1', () => socket.write(`${head}\r\n\r\n`));
-      // The server says that it is ready to read.
+      // The server is ready to read.
       socket.once('data', () => socket.end('{"name":'));
       socket.on('close', () => resolve()).on('error', reject);
     });
     const noticed = () => server.logs().some((line) => line['code'] === 'HPE_INVALID_EOF_STATE');
     await expect.poll(noticed).toBe(true);
-    // Whatever is to be said of it was said before this is answered.
+    // Any error has been logged before this responds.
     await server.request('GET', '/healthz');
     expect(errors()).toEqual([]);
   });

@@ -3,13 +3,13 @@ import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { negotiateMediaType } from '../../src/http/lists/download.ts';
-import { toCsvLine } from '../../src/http/lists/row-serializers.ts';
+import { toCsvLine } from '../../src/http/lists/csv.ts';
 import { streamResponse } from '../../src/http/streams.ts';
 import { yieldToEventLoop } from '../../src/runtime/yield-to-event-loop.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
-/** What a list does that is written while it is read (docs/companions.md, section 1). */
+/** Streamed lists (docs/companions.md, section 1). */
 
 const PATH = '/v1/audit_events';
 
@@ -36,7 +36,7 @@ describe('CSV', () => {
   });
 });
 
-describe('The type that is wanted', () => {
+describe('Content negotiation', () => {
   const [json, csv, ndjson] = ['application/json', 'text/csv', 'application/x-ndjson'];
   it.each([
     [undefined, json],
@@ -55,12 +55,12 @@ describe('The type that is wanted', () => {
     ['image/png', json],
     ['nonsense', json],
     ['', json],
-  ])('by %j is %s', (accept, type) => {
+  ])('selects for %j: %s', (accept, type) => {
     expect(negotiateMediaType(accept)).toBe(type);
   });
 });
 
-describe('A download', () => {
+describe('Downloads', () => {
   let server: TestServer;
   let admin: TestUser;
   let other: TestUser;
@@ -70,7 +70,7 @@ describe('A download', () => {
     const { id, uid } = await world.organization();
     admin = await world.user({ organization: uid, admin: true });
     other = await world.user({ organization: uid, admin: true });
-    // More than what stands between the server and a reader who takes nothing.
+    // More than the buffers between the server and a client that does not read.
     const after = JSON.stringify({ texts: Array.from({ length: 60 }, () => 'x'.repeat(4_000)) });
     const event = {
       at: 1,
@@ -91,7 +91,7 @@ describe('A download', () => {
   });
   afterAll(() => server.close());
 
-  /** Asks for a download, and reads nothing of it. */
+  /** Starts a download without reading it. */
   function begin({ token }: TestUser): Promise<{ request: ClientRequest; response: IncomingMessage }> {
     return new Promise((resolve, reject) => {
       const request = get(
@@ -110,7 +110,7 @@ describe('A download', () => {
     return [statusCode, headers['retry-after'] !== undefined];
   };
 
-  it('is one of four at once of an account, and frees its place when it ends', async () => {
+  it('are limited to four at once per account until one ends', async () => {
     const running = [];
     for (let count = 0; count < 4; count += 1) running.push(await begin(admin));
     expect(running.map(({ response }) => response.statusCode)).toEqual([200, 200, 200, 200]);
@@ -123,7 +123,7 @@ describe('A download', () => {
     await vi.waitFor(async () => expect((await statusOf(admin))[0]).toBe(200), { timeout: 10_000 });
   });
 
-  it('is whole, with one event for each', async () => {
+  it('are complete and record one event each', async () => {
     const headers = { accept: 'application/x-ndjson' };
     const { status, text } = await server.request('GET', `${PATH}?filter[object_id]=large`, {
       token: other.token,
@@ -139,7 +139,7 @@ describe('A download', () => {
     expect(exports.filter(({ after }) => after?.includes('large') === true)).toHaveLength(1);
   });
 
-  it('is none for who asks for its headers alone', async () => {
+  it('record no event for HEAD', async () => {
     const { status, headers, text } = await server.request('HEAD', `${PATH}?filter[object_id]=headers`, {
       token: other.token,
       headers: { accept: 'text/csv' },
@@ -155,9 +155,9 @@ describe('A download', () => {
   });
 
   it.each([
-    ['a page', {}],
-    ['a file', { accept: 'text/csv' }],
-  ])('of large rows, or %s, lets others go between', async (_name, headers) => {
+    ['as a page', {}],
+    ['as a file', { accept: 'text/csv' }],
+  ])('of large rows yield to other requests, %s', async (_name, headers) => {
     let turns = 0;
     let counting = true;
     const count = (): void => {
@@ -171,13 +171,13 @@ describe('A download', () => {
     });
     counting = false;
     expect(status).toBe(200);
-    // Of 12 million characters and more, some hundred thousand at once.
+    // Of more than 12 million characters, written in chunks of some hundred thousand.
     expect(text.length).toBeGreaterThan(12_000_000);
     expect(turns).toBeGreaterThan(100);
   });
 });
 
-describe('A stream', () => {
+describe('streamResponse', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   });
@@ -193,7 +193,7 @@ describe('A stream', () => {
   const ended = (stream: ReturnType<typeof streamResponse>) =>
     new Promise<string>((resolve) => stream.once('error', (error) => resolve(error.message)));
 
-  it('ends within 15 seconds of its credential, and looks no more', async () => {
+  it('ends within 15 seconds after the credential is revoked, and then stops checking', async () => {
     let live = true;
     let looks = 0;
     const onEnd = vi.fn<() => void>();
@@ -215,11 +215,11 @@ describe('A stream', () => {
     expect(looks).toBe(before);
   });
 
-  it('is cut when nobody reads it, and not while somebody does', async () => {
+  it('ends when no one reads, but not for a slow reader', async () => {
     const stream = streamResponse(endless(), { timeout: 30_000, isLive: async () => true });
     const end = ended(stream);
     for (let second = 0; second < 60; second += 1) {
-      // A slow reader, who takes all that there is.
+      // A slow reader that takes everything available.
       while (stream.read() !== null);
       await vi.advanceTimersByTimeAsync(1_000);
     }
@@ -230,13 +230,13 @@ describe('A stream', () => {
   });
 });
 
-describe('A server that closes', () => {
-  it('does not wait for who has connected and asked for nothing, as browsers do ahead', async () => {
+describe('Shutdown', () => {
+  it('closes idle connections that browsers open ahead of requests', async () => {
     const closing = await startSibling(await useSharedServer(), {});
     const { hostname, port } = new URL(closing.origin);
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
-    // The server has taken it, as it answers who came later.
+    // The server has accepted the connection, as it responds to a later one.
     expect((await closing.request('GET', '/healthz')).status).toBe(200);
     await Promise.all([once(socket, 'close'), closing.close()]);
   });

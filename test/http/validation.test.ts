@@ -25,21 +25,23 @@ const schema = Type.Object({
     ),
   ),
 });
-type Answer = { value?: unknown; error?: Problem };
+type ValidationResult = { value?: unknown; error?: Problem };
 const validatorOf = (of: object, httpPart: string) =>
-  compileValidator({ schema: of as never, httpPart, method: 'POST', url: '/' }) as (input: unknown) => Answer;
+  compileValidator({ schema: of as never, httpPart, method: 'POST', url: '/' }) as (
+    input: unknown,
+  ) => ValidationResult;
 const validate = validatorOf(schema, 'body');
-const faultsOf = (body: unknown) =>
+const fieldErrorsOf = (body: unknown) =>
   validate(body).error?.details.fieldErrors?.map(({ property }) => property);
 
-describe('A schema', () => {
-  it('has no keyword that validation would not read', () => {
+describe('Schemas', () => {
+  it('reject keywords that validation ignores', () => {
     const odd = { type: 'object', properties: { a: { type: 'string', contentEncoding: 'base64' } } };
     expect(() => validatorOf(odd, 'body')).toThrow('contentEncoding');
     expect(() => validatorOf(odd, 'querystring')).toThrow('contentEncoding');
   });
 
-  it('is read in its choices and its further properties as well', () => {
+  it('are validated in unions and additional properties', () => {
     const choices = validatorOf(
       Type.Object({
         id: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ maxLength: 2 })]),
@@ -58,7 +60,7 @@ describe('A schema', () => {
   });
 });
 
-describe('A body in which null is as good as absent', () => {
+describe('Bodies in which null means absent', () => {
   const Part = Type.Object({ uid: Type.String(), note: Type.Optional(Type.String()) });
   const lenient = createValidatorCompiler({ nullIsAbsent: true })({
     schema: Type.Object({
@@ -71,9 +73,9 @@ describe('A body in which null is as good as absent', () => {
     httpPart: 'body',
     method: 'POST',
     url: '/',
-  }) as (input: unknown) => Answer;
+  }) as (input: unknown) => ValidationResult;
 
-  it('loses what is null, but where that means something', () => {
+  it('lose null properties except where null has a meaning', () => {
     const body = {
       name: 'a',
       size: null,
@@ -82,11 +84,11 @@ describe('A body in which null is as good as absent', () => {
       filter: { size: null },
       more: null,
     };
-    const kept = { name: 'a', due: null, parts: [1, { uid: 'x' }], filter: {}, more: null };
-    expect(lenient(body)).toEqual({ value: kept });
+    const expected = { name: 'a', due: null, parts: [1, { uid: 'x' }], filter: {}, more: null };
+    expect(lenient(body)).toEqual({ value: expected });
   });
 
-  it('lacks what is required and null, and has no null for an item', () => {
+  it('require non-null properties and items', () => {
     expect(lenient({ name: null }).error?.details.fieldErrors).toEqual([
       { property: 'name', message: 'is required' },
     ]);
@@ -95,73 +97,73 @@ describe('A body in which null is as good as absent', () => {
   });
 });
 
-describe('A body', () => {
+describe('Bodies', () => {
   it.each([
     { name: 'abc' },
     { name: 'abc', size: 3, unknown: { kept: [1] } },
     { name: 'ab', items: [{ uid: '' }, { uid: 'x', lines: ['a', 'b'], parts: [] }] },
-  ])('that is good passes as it is: %j', (body) => {
-    const answer = validate(body);
-    expect(answer.error).toBeUndefined();
-    expect(answer.value).toBe(body);
+  ])('pass unchanged if valid: %j', (body) => {
+    const response = validate(body);
+    expect(response.error).toBeUndefined();
+    expect(response.value).toBe(body);
   });
 
   it.each([
-    ['is no object', undefined, undefined],
-    ['is null', null, undefined],
-    ['is an array', [], undefined],
-    ['has a number for a text, which is not converted', { name: 5 }, ['name']],
-    ['has a text for a number, which is not converted', { name: 'abc', size: '3' }, ['size']],
-    ['has null for what is optional', { name: 'abc', size: null }, ['size']],
-    ['has an object for an array', { name: 'abc', items: {} }, ['items']],
+    ['are not objects', undefined, undefined],
+    ['are null', null, undefined],
+    ['are arrays', [], undefined],
+    ['have a number for a string, which is not converted', { name: 5 }, ['name']],
+    ['have a string for a number, which is not converted', { name: 'abc', size: '3' }, ['size']],
+    ['have null for optional properties', { name: 'abc', size: null }, ['size']],
+    ['have an object for an array', { name: 'abc', items: {} }, ['items']],
     [
-      'has wrong types deep inside',
+      'have wrong nested types',
       { name: 'abc', items: [{ uid: 1 }, 'x', { uid: 'y', lines: [true, 'a', null] }] },
       ['items.0.uid', 'items.1', 'items.2.lines.0', 'items.2.lines.2'],
     ],
     [
-      'has wrong types beside wrong values and too many items',
+      'have wrong types beside wrong values and too many items',
       { name: '', size: [], items: Array.from({ length: 9 }, () => ({})) },
       ['size'],
     ],
-  ])('that %s is malformed', (_name, body, faults) => {
+  ])('are malformed if they %s', (_name, body, fieldErrors) => {
     expect(validate(body).error?.type).toBe('invalid-request');
-    expect(faultsOf(body)).toEqual(faults);
+    expect(fieldErrorsOf(body)).toEqual(fieldErrors);
   });
 
   it.each([
-    ['lacks what is required', { size: 1 }, ['name']],
-    ['has a number of the wrong kind', { name: 'abc', size: 1.5 }, ['size']],
-    ['has several faults in one value', { name: '1234567' }, ['name', 'name']],
+    ['lack required properties', { size: 1 }, ['name']],
+    ['have a number of the wrong kind', { name: 'abc', size: 1.5 }, ['size']],
+    ['have several errors in one value', { name: '1234567' }, ['name', 'name']],
     [
-      'has faults in several items',
+      'have errors in several items',
       { name: 'abc', items: [{}, { uid: 'x' }, { uid: 'x', lines: ['long one'] }] },
       ['items.0.uid', 'items.2.lines.0'],
     ],
     [
-      'has more items in a list that is no batch than it may',
+      'have too many items in a list that is not a batch',
       { name: 'abc', items: [{ uid: 'x', lines: ['a', 'b', 'c'] }] },
       ['items.0.lines'],
     ],
-    ['has a NUL character', { name: 'a\0' }, ['name']],
+    ['have a NUL character', { name: 'a\0' }, ['name']],
     [
-      'has half a surrogate pair deep inside',
+      'have half a surrogate pair in a nested value',
       { name: 'abc', items: [{ uid: '\ud800', lines: ['\udfff'] }] },
       ['items.0.uid', 'items.0.lines.0'],
     ],
-  ])('that %s is invalid', (_name, body, faults) => {
+  ])('are invalid if they %s', (_name, body, fieldErrors) => {
     expect(validate(body).error?.type).toBe('validation-failed');
-    expect(faultsOf(body)?.sort()).toEqual([...faults].sort());
+    expect(fieldErrorsOf(body)?.sort()).toEqual([...fieldErrors].sort());
   });
 
-  it('takes whole surrogate pairs, and counts them as one character', () => {
+  it('may contain surrogate pairs, which count as one character', () => {
     expect(validate({ name: 'a🔒🔒🔒🔒' }).error).toBeUndefined();
   });
 
   it.each([
     ['a batch', { items: Array.from({ length: 4 }, () => ({})) }, 'items', 3, 4],
-    ['a batch within one', { items: [{ uid: 'x' }, { parts: ['a', 'b', '\0'] }] }, 'items.1.parts', 2, 3],
-  ])('with too many items in %s is told so before its values', (_name, body, source, max, size) => {
+    ['a nested batch', { items: [{ uid: 'x' }, { parts: ['a', 'b', '\0'] }] }, 'items.1.parts', 2, 3],
+  ])('with too many items in %s return only that error', (_name, body, source, max, size) => {
     const { error } = validate({ name: '', ...body });
     expect(error?.type).toBe('batch-too-large');
     expect(error?.details).toEqual({ batch: { max, size }, source });
@@ -175,14 +177,14 @@ describe('A body', () => {
       'invalid-request',
     ],
     ['wrong values within one item', [{ uid: 'x', lines: Array(1_000_000).fill('\0') }], 'validation-failed'],
-  ])('with a million %s is answered with the first of them', (_name, items, kind) => {
+  ])('with a million %s return only the first', (_name, items, kind) => {
     const { error } = validate({ name: 'abc', items });
     expect(error?.type).toBe(kind);
     expect(error?.details.fieldErrors?.length).toBe(1);
   });
 });
 
-describe('A name', () => {
+describe('Names', () => {
   const named = validatorOf(Type.Object({ name: nameSchema('x') }), 'body');
   const wide = '\u{1f512}';
 
@@ -206,30 +208,32 @@ describe('A name', () => {
       ` ${'x '.repeat(128)}x`,
       ' '.repeat(2_048),
     ],
-  ])('is held to the rule of names before anything is looked up: %j and others', (...names) => {
+  ])('are validated before lookups: %j and others', (...names) => {
     for (const name of names) {
-      const fault = validateName('name', name);
-      expect(named({ name }).error?.details.fieldErrors).toEqual(fault && [describeFieldError(fault)]);
+      const fieldError = validateName('name', name);
+      expect(named({ name }).error?.details.fieldErrors).toEqual(
+        fieldError && [describeFieldError(fieldError)],
+      );
     }
   });
 
   it.each([
     ['longer than any text', 'x'.repeat(2_049), 'must have at most 2048 characters'],
-    ['no text to be kept', ' \0', 'must not contain a NUL character or half of a surrogate pair'],
-  ])('that is %s is told that alone', (_name, name, message) => {
+    ['not storable text', ' \0', 'must not contain a NUL character or half of a surrogate pair'],
+  ])('that are %s return only that error', (_name, name, message) => {
     expect(named({ name }).error?.details.fieldErrors).toMatchObject([{ property: 'name', message }]);
   });
 });
 
-describe('An id of a row in a path', () => {
+describe('Row ids in a path', () => {
   const ids = validatorOf(idParams('A row.', 1), 'params');
 
-  it.each(['1', '42', '9007199254740991'])('is the number %s', (id) => {
+  it.each(['1', '42', '9007199254740991'])('parse %s as a number', (id) => {
     expect(ids({ id })).toEqual({ value: { id: Number(id) } });
   });
 
   it.each(['0', '-1', '01', '1.0', '1e3', 'x', '', ' 1', '9007199254740992', '1'.repeat(400), 'null'])(
-    'that is %j is one that no row has',
+    'parse %j as an id that no row has',
     (id) => {
       expect(ids({ id })).toEqual({ value: { id: 0 } });
     },
@@ -242,12 +246,12 @@ describe('Parameters', () => {
     'querystring',
   );
 
-  it.each(['1', '20', '9007199254740991'])('take %s for a whole number', (page) => {
+  it.each(['1', '20', '9007199254740991'])('parse %s as an integer', (page) => {
     expect(parameters({ page, name: '5' })).toEqual({ value: { page: Number(page), name: '5' } });
   });
 
   it.each(['', ' 1', '1 ', '01', '+1', '1.0', '1e3', '0x1', 'one', '0', '-1', ['1', '2']])(
-    'refuse %j where a whole number belongs',
+    'reject %j as an integer',
     (page) => {
       const { error } = parameters({ page });
       expect(error?.type).toBe('invalid-request');
@@ -256,7 +260,7 @@ describe('Parameters', () => {
   );
 });
 
-describe('Parameters that are booleans or lists', () => {
+describe('Boolean and list parameters', () => {
   const parameters = validatorOf(
     Type.Object({
       running: Type.Optional(Type.Boolean()),
@@ -274,7 +278,7 @@ describe('Parameters that are booleans or lists', () => {
     [{ port: '80' }, { port: [80] }],
     [{ port: ['80', '443'] }, { port: [80, 443] }],
     [{ name: 'true' }, { name: 'true' }],
-  ])('%j become %j', (given, value) => {
+  ])('parse %j as %j', (given, value) => {
     expect(parameters(given)).toEqual({ value });
   });
 
@@ -286,12 +290,12 @@ describe('Parameters that are booleans or lists', () => {
     { port: ['80', '0'] },
     { port: ['1', '2', '3', '4'] },
     { name: ['a', 'b'] },
-  ])('%j are malformed', (given) => {
+  ])('reject %j', (given) => {
     expect(parameters(given).error?.type).toBe('invalid-request');
   });
 });
 
-describe('An offending value', () => {
+describe('Rejected values', () => {
   const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown;
 
   it.each([
@@ -309,12 +313,12 @@ describe('An offending value', () => {
     [['y'.repeat(1_000_000)], `["${'y'.repeat(98)}`],
     [Array<number>(1_000_000).fill(7), `[${'7,'.repeat(50)}`.slice(0, 100)],
     [nested(100_000), '['.repeat(100)],
-  ])('is told in at most 100 characters', (value, expected) => {
+  ])('are returned with at most 100 characters', (value, expected) => {
     expect(formatRejectedValue(value)).toBe(expected);
   });
 });
 
-describe('Through the server', () => {
+describe('Validation in the server', () => {
   const PATH = '/api/asset/v2/listings/none/assets';
   let server: TestServer;
   let token: string;
@@ -328,25 +332,25 @@ describe('Through the server', () => {
   it.each([
     ['deep', `{"remove":[${'['.repeat(500_000)}${']'.repeat(500_000)}]}`],
     ['deep and mixed', `{"remove":[${'{"a":['.repeat(200_000)}${']}'.repeat(200_000)}]}`],
-  ])('a body that is very %s is malformed, and the answer is small', async (_name, raw) => {
+  ])('returns a short 400 for a very %s body', async (_name, raw) => {
     const response = await send(raw);
     expect(response.status).toBe(400);
     expect(response.body.detail).toContain('nested');
     expect(response.text.length).toBeLessThan(1_000);
   });
 
-  it('a body of a million wrong values gets a small answer', async () => {
+  it('returns a short error for a million wrong values', async () => {
     const rules = `${'{"rule":""},'.repeat(300_000)}{"rule":""}`;
     const response = await send(`{"add":[{"assetUid":"x","scopeRules":[${rules}]}]}`);
     expect(response.status).toBe(422);
     expect(response.text.length).toBeLessThan(1_000);
   });
 
-  it('many faults of one item are grouped under its index', async () => {
+  it('groups the errors of an item under its index', async () => {
     const raw = JSON.stringify({
       add: [{ assetUid: 'x' }, { scopeRules: [{ rule: '' }, {}] }, { assetUid: '\0' }],
     });
-    const fault = (property: string, value?: string) => ({
+    const fieldError = (property: string, value?: string) => ({
       property,
       message: expect.any(String),
       ...(value === undefined ? {} : { value }),
@@ -362,12 +366,12 @@ describe('Through the server', () => {
       {
         index: 1,
         failedValidation: [
-          fault('add.1.assetUid'),
-          fault('add.1.scopeRules.0.rule', ''),
-          fault('add.1.scopeRules.1.rule'),
+          fieldError('add.1.assetUid'),
+          fieldError('add.1.scopeRules.0.rule', ''),
+          fieldError('add.1.scopeRules.1.rule'),
         ],
       },
-      { index: 2, failedValidation: [fault('add.2.assetUid', '\0')] },
+      { index: 2, failedValidation: [fieldError('add.2.assetUid', '\0')] },
     ]);
     expectProblem(server, response, {
       area: 'asset',
@@ -378,7 +382,7 @@ describe('Through the server', () => {
   });
 });
 
-it('A choice that may be null is told without it', () => {
+it('Errors of a nullable enum do not mention null', () => {
   const kind = Type.Optional(nullable(Type.Enum(['a', 'b'], { type: 'string' })));
   const choose = validatorOf(Type.Object({ kind }), 'body');
   expect([choose({ kind: null }).error, choose({ kind: 'a' }).error]).toEqual([undefined, undefined]);
@@ -387,25 +391,25 @@ it('A choice that may be null is told without it', () => {
   ]);
 });
 
-it('What may be one of two things is told what is wrong with the one that it was meant to be', () => {
+it('Errors of a union refer to the alternative that was meant', () => {
   const tags = Type.Array(
     Type.Union([nameSchema('x'), Type.Object({ name: nameSchema('x'), id: Type.Optional(Type.Integer()) })]),
   );
   const choose = validatorOf(Type.Object({ tags }), 'body');
-  const told = (items: unknown[]) =>
+  const errorsOf = (items: unknown[]) =>
     choose({ tags: items }).error?.details.fieldErrors?.map(
       ({ property, message }) => `${property} ${message}`,
     );
-  expect(told(['', { name: '' }, {}])).toEqual([
+  expect(errorsOf(['', { name: '' }, {}])).toEqual([
     'tags.0 must not be empty',
     'tags.1.name must not be empty',
     'tags.2.name is required',
   ]);
-  expect(told(['x', 1])).toEqual(['tags.1 must match one of the allowed forms']);
+  expect(errorsOf(['x', 1])).toEqual(['tags.1 must match one of the allowed forms']);
 });
 
-it('Faults are told in words, without a regular expression, as one sentence', () => {
-  const told = validatorOf(
+it('Schema errors are one sentence without regular expressions', () => {
+  const validateSchema = validatorOf(
     Type.Object({
       uid: Type.String({ pattern: '^[-_0-9a-z]{1,50}$' }),
       asset: Type.String({ pattern: '^[0-9a-f]{24}' }),
@@ -416,7 +420,7 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
     'body',
   );
   const wrong = (body: object) =>
-    told({ uid: 'a', asset: 'a'.repeat(24), user: 'a', count: 1, name: null, ...body });
+    validateSchema({ uid: 'a', asset: 'a'.repeat(24), user: 'a', count: 1, name: null, ...body });
   const messages = (body: object) => wrong(body).error?.details.fieldErrors?.map(({ message }) => message);
   expect(messages({ uid: 'A', asset: 'a', user: '1', count: 1.5 })).toEqual([
     'must be 1 to 50 characters of -, _, 0-9 and a-z',
@@ -434,10 +438,10 @@ it('Faults are told in words, without a regular expression, as one sentence', ()
   );
 });
 
-it('What the rules find wrong is one sentence as well, which says how much more there is', () => {
-  const fault = (property: string) => ({ property, code: 'taken' }) as const;
-  expect(invalidInput(fault('name')).message).toBe('name is already taken.');
-  expect(invalidInput(['a', 'b', 'c', 'd', 'e'].map(fault)).message).toBe(
+it('Domain errors are one sentence with the number of further errors', () => {
+  const fieldError = (property: string) => ({ property, code: 'taken' }) as const;
+  expect(invalidInput(fieldError('name')).message).toBe('name is already taken.');
+  expect(invalidInput(['a', 'b', 'c', 'd', 'e'].map(fieldError)).message).toBe(
     'a is already taken; b is already taken; c is already taken; and 2 more.',
   );
 });

@@ -5,7 +5,7 @@ import { FIRST, inChunks } from './reports.ts';
 const sample = (text: string | Uint8Array, size?: number) => readSample(() => inChunks(text, size));
 
 describe('readSample: the first MiB of a report', () => {
-  it('tells the root of XML', async () => {
+  it('finds the root element of XML', async () => {
     const text =
       '\uFEFF<?xml version="1.0"?>\n<!-- <no/> -->\n<!DOCTYPE a [<!ELEMENT b ANY>]>\n<x:a xmlns:x="u" b="1"><c';
     for (const size of [1, 65_536]) {
@@ -29,13 +29,13 @@ describe('readSample: the first MiB of a report', () => {
     ['[{"a":1},\n]', [{ a: 1 }], false],
     ['"text"', undefined, false],
     ['['.repeat(10_000), undefined, false],
-  ])('tells the first value of %j', async (text, json, lines) => {
+  ])('parses the first value of %j', async (text, json, lines) => {
     const found = await sample(text);
     expect(found.lines).toBe(lines);
     if (!text.startsWith('[[')) expect(found.json).toEqual(json);
   });
 
-  it('is no more than a MiB', async () => {
+  it('reads at most one MiB', async () => {
     const found = await sample(`{"a":1,"b":["${'é'.repeat(1_000_000)}"]}`);
     expect(found.json).toEqual({ a: 1, b: [] });
     expect(found.text.length).toBeLessThan(600_000);

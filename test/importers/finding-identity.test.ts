@@ -37,7 +37,7 @@ describe('the asset of a finding', () => {
 });
 
 describe('the identity of a finding', () => {
-  it('is of source, rule, asset and place, and of nothing else', () => {
+  it('depends on source, rule, asset and location only', () => {
     const target = { host: '192.0.2.1', port: 443 };
     const one = identity({ target });
     expect(one).toMatch(/^[\w-]{22}$/);
@@ -57,20 +57,20 @@ describe('the identity of a finding', () => {
     expect(new Set([one, ...others]).size).toBe(10);
   });
 
-  it('of instances on one site is one', () => {
+  it('is the same for all instances on one site', () => {
     const at = (url: string) => identity({ target: { url } });
     expect(at('https://example.com/a?sid=1')).toBe(at('https://EXAMPLE.com:443/b#x'));
     expect(at('https://example.com/')).not.toBe(at('http://example.com/'));
   });
 
-  it('is the fingerprint where there is one', () => {
+  it('is the fingerprint, if there is one', () => {
     const one = identity({ fingerprint: 'f', target: { host: '192.0.2.1' } });
     expect(identity({ fingerprint: 'f', target: { host: '192.0.2.2' }, rule: 'R2' })).toBe(one);
     expect(identity({ fingerprint: 'g' })).not.toBe(one);
     expect(identity({ fingerprint: 'f' }, 'other')).not.toBe(one);
   });
 
-  it('holds no place of one part for one of two', () => {
+  it('distinguishes locations with one and two parts', () => {
     const at = (path: string, name: string) => identity({ target: { artifact: 'x', path, package: name } });
     expect(at('a', 'b')).not.toBe(at('a,b', ''));
     expect(locationKeyOf({ target: { url: 'https://example.com/a' } })).toBe('');
@@ -102,7 +102,7 @@ it('a target is named by a URL, an address or a host name', () => {
   expect(parseTarget('https://')).toBeUndefined();
 });
 
-it('a location is made of a target', () => {
+it('locationOf: the location of a target', () => {
   expect(locationOfTarget({ host: '192.0.2.1', port: 53, protocol: 'udp' })).toEqual({
     type: 'ip',
     value: '192.0.2.1:53',
@@ -118,7 +118,7 @@ it.each([
   ['https://u:p@example.com/a;jsessionid=ABC/b?PHPSESSID=1&q=2&csrf_token=3', 'https://example.com/a/b?q=2'],
   ['https://example.com/?nonce=1', 'https://example.com/'],
   ['not a url', 'not a url'],
-])('a URL %s is the same in every scan as %s', (url, stable) => {
+])('the URL %s is normalized to %s', (url, stable) => {
   expect(canonicalUrl(url)).toBe(stable);
   expect(webOriginOf('not a url')).toBeUndefined();
 });

@@ -12,20 +12,21 @@ import {
 import { inChunks } from './reports.ts';
 
 const FIXTURES = new URL('../fixtures/', import.meta.url);
-const VARIANTS = 2_000;
+/** Mutated reports per format. */
+const VARIANTS = 1_000;
 const LONGEST_MILLISECONDS = 5_000;
 
 interface HarnessOptions {
-  /** Files of the fixture folder that are no reports: what made them, notes. */
+  /** Files in the fixture folder that are not reports. */
   besides?: readonly string[];
   mapping?: ColumnMapping;
-  /** Whether a report is read twice, so that what is missing at its end changes the texts of what came before. */
+  /** Whether a report is read twice, so that its end changes the texts of earlier records. */
   readsTwice?: boolean;
-  /** Whether one can only be read by its name, as CSV without known columns. */
+  /** Reports that no format detects, such as CSV with unknown columns. */
   unrecognised?: readonly string[];
 }
 
-/** What a report gave until it ended or could be read no further. */
+/** Returns the records of a report, and the error that ended it. */
 export async function readRecords(
   format: ReportFormat,
   bytes: string | Uint8Array,
@@ -41,7 +42,7 @@ export async function readRecords(
   return { records };
 }
 
-/** @returns the findings that a text gives */
+/** Returns the findings of a report. */
 export async function findingsOf(format: ReportFormat, bytes: string | Uint8Array, mapping?: ColumnMapping) {
   const { records, error } = await readRecords(format, bytes, { mapping });
   if (error !== undefined) throw error;
@@ -49,9 +50,9 @@ export async function findingsOf(format: ReportFormat, bytes: string | Uint8Arra
 }
 
 /**
- * Holds a format to what every format does, with each report in `test/fixtures/<name>/`: it is recognised as this one and
- * no other, gives the records of `<report>.records.json` beside it (written when there is none: read it before it is
- * committed), the same again and whatever the chunks, ends well wherever it is cut, and whatever becomes of its bytes.
+ * Defines the tests of every format for each report in `test/fixtures/<name>/`: only this format detects it; it yields the
+ * records of `<report>.records.json` (written if missing: review it before the commit), with chunks of any size; it ends
+ * with the records so far or a `ReportError` if truncated or changed anywhere.
  */
 export function describeFormat(format: ReportFormat, options: HarnessOptions = {}): void {
   const folder = new URL(`${format.name}/`, FIXTURES);
@@ -65,35 +66,36 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
     const read = (report: Uint8Array, size?: number) =>
       readRecords(format, report, { mapping, ...(size === undefined ? {} : { size }) });
 
-    it('is recognised, and by no other format', async () => {
+    it('is detected by this format only', async () => {
       const sample = await readSample(() => inChunks(bytes));
       const names = matchingFormats(sample).map(({ name }) => name);
       expect(names).toEqual(options.unrecognised?.includes(file) === true ? [] : [format.name]);
     });
 
-    it('gives its records', async () => {
+    it('yields the expected records', async () => {
       const { records, error } = await read(bytes);
       expect(error).toBeUndefined();
       const expected = new URL(`${basename(file)}.records.json`, folder);
       await expect(`${JSON.stringify(records, null, 2)}\n`).toMatchFileSnapshot(expected.pathname);
     });
 
-    it('gives the same again, in chunks of any size', async () => {
-      const whole = await read(bytes);
-      expect(await read(bytes)).toEqual(whole);
-      for (const size of [1, 13]) expect(await read(bytes, size)).toEqual(whole);
+    it('yields the same records again, and with chunks of any size', async () => {
+      const complete = await read(bytes);
+      expect(await read(bytes)).toEqual(complete);
+      for (const size of [1, 13]) expect(await read(bytes, size)).toEqual(complete);
     });
 
-    it('gives the beginning of its records wherever it is cut', async () => {
-      const told = (records: readonly ReportRecord[]) => records.flatMap((record) => toldOf(record, options));
-      const whole = told((await read(bytes)).records);
+    it('yields the first records if truncated anywhere', async () => {
+      const comparable = (records: readonly ReportRecord[]) =>
+        records.flatMap((record) => comparableParts(record, options));
+      const complete = comparable((await read(bytes)).records);
       for (let end = 0; end < bytes.length; end += 1_000) {
-        const cut = told((await read(bytes.subarray(0, end))).records);
-        expect(cut).toEqual(whole.slice(0, cut.length));
+        const cut = comparable((await read(bytes.subarray(0, end))).records);
+        expect(cut).toEqual(complete.slice(0, cut.length));
       }
     });
 
-    it('ends whatever becomes of its bytes', { timeout: 300_000 }, async () => {
+    it('ends in bounded time with random changes', { timeout: 300_000 }, async () => {
       const random = randomFrom(bytes.length);
       let longest = 0;
       for (let variant = 0; variant < Math.ceil(VARIANTS / files.length); variant += 1) {
@@ -109,8 +111,8 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
   });
 }
 
-/** What has to be the same in a report that is cut; what says that it is cut may be told besides. */
-function toldOf(record: ReportRecord, { readsTwice }: HarnessOptions): unknown[] {
+/** Returns what must be the same in a truncated report, which may have further records about the truncation. */
+function comparableParts(record: ReportRecord, { readsTwice }: HarnessOptions): unknown[] {
   if (record.kind === 'host') return [JSON.stringify(record.host)];
   if (record.kind !== 'finding') return [];
   return [readsTwice === true ? identityOf(record.finding, 'source') : JSON.stringify(record.finding)];
@@ -118,7 +120,7 @@ function toldOf(record: ReportRecord, { readsTwice }: HarnessOptions): unknown[]
 
 type Random = (below: number) => number;
 
-/** The same numbers in every run (Lehmer's generator). */
+/** Returns the same numbers in every run (Lehmer generator). */
 function randomFrom(seed: number): Random {
   let state = (seed % 2_147_483_646) + 1;
   return (below) => {
@@ -134,7 +136,7 @@ const STRANGE = [
   'http://[::1', 'javascript:1', '1600-01-01T00:00:00Z', '9999-12-31', 'CVSS:3.1/AV:N', '%', '../../etc',
 ];
 
-/** One to four changes to bytes, spans or values. */
+/** Makes one to four changes to bytes, spans or values. */
 function mutated(bytes: Uint8Array, random: Random): Uint8Array {
   let report: Buffer = Buffer.from(bytes);
   for (let change = 0; change <= random(4); change += 1) {
@@ -169,7 +171,7 @@ function mutated(bytes: Uint8Array, random: Random): Uint8Array {
   return report;
 }
 
-/** Another value in place of the next text in quotes, number or word. */
+/** Replaces the next string, number or word. */
 function withoutValue(report: Buffer, at: number, value: Uint8Array): Buffer {
   const text = report.subarray(at, at + 2_000).toString('latin1');
   const found = /"[^"]*"|\b[\w.-]+\b/.exec(text);

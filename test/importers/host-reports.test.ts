@@ -79,7 +79,7 @@ async function run(text: string, into = organization): Promise<ImportOutcome> {
   });
 }
 
-/** Imports a whole report. @returns what became of its hosts */
+/** Imports a complete report and returns the result for its hosts. */
 async function imported(text: string, into = organization) {
   const { error, result } = await run(text, into);
   expect(error).toBeNull();
@@ -97,7 +97,7 @@ const assets = () =>
     .orderBy('id')
     .execute();
 
-/** The ports of the organization's hosts, and whether `port_counts` is what they come to. */
+/** Returns the ports of the organization's hosts, and checks `port_counts` against them. */
 async function ports() {
   const rows = await server.context.db.read
     .selectFrom('ports')
@@ -138,7 +138,7 @@ async function events(action: string) {
 }
 
 describe('the first scan of a host', () => {
-  it('makes it an asset with its ports', async () => {
+  it('creates an asset with its ports', async () => {
     expect(await imported(FIRST)).toEqual({ ...NOTHING, created: 1, opened: 5 });
     const [asset] = await assets();
     expect(asset).toEqual({
@@ -180,7 +180,7 @@ describe('the first scan of a host', () => {
     });
   });
 
-  it('is told by the audit log with all that is new', async () => {
+  it('is recorded in the audit log with all new values', async () => {
     await imported(
       report(
         host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>') + port(23, 'closed')),
@@ -231,7 +231,7 @@ describe('the first scan of a host', () => {
     ]);
   });
 
-  it('shows through operation 14', async () => {
+  it('is visible through operation 14', async () => {
     const admin = await world.user({ organization: organization.uid, admin: true });
     await imported(FIRST);
     const uid = (await assets())[0]?.uid;
@@ -246,7 +246,7 @@ describe('the first scan of a host', () => {
 });
 
 describe('a second scan', () => {
-  it('updates what it saw', async () => {
+  it('updates the ports and the time of the last scan', async () => {
     await imported(FIRST);
     const before = await assets();
     expect(await imported(SECOND)).toEqual({ ...NOTHING, updated: 1, opened: 1, closed: 1 });
@@ -292,14 +292,14 @@ describe('a second scan', () => {
     ]);
   });
 
-  it('that saw nothing new changes nothing but when it was seen, and the audit log is silent', async () => {
+  it('without changes updates only the time, and is not recorded in the audit log', async () => {
     await imported(report(host('192.0.2.1', port(22))));
     expect(await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 60 })))).toEqual(NOTHING);
     expect(await ports()).toMatchObject([{ first_seen: SEEN * 1_000, last_seen: (SEEN + 60) * 1_000 }]);
     expect(await events('asset.scan')).toEqual([]);
   });
 
-  it('leaves the name, the criticality and who may write as they are', async () => {
+  it('keeps the name, the criticality and who can change the asset', async () => {
     const input = {
       type: 'host',
       name: 'Mail',
@@ -316,7 +316,7 @@ describe('a second scan', () => {
     expect(await states()).toEqual({ '25/tcp': 'open' });
   });
 
-  it('touches no other organization', async () => {
+  it('changes no other organization', async () => {
     await imported(report(host('192.0.2.1', port(22))));
     const other = await world.organization();
     await imported(report(host('192.0.2.1', port(80))), other);
@@ -324,7 +324,7 @@ describe('a second scan', () => {
   });
 });
 
-describe('a port that is not listed any more', () => {
+describe('a port that is no longer listed', () => {
   const later = (inner: string, scaninfo?: string, attributes = '') =>
     report(host('192.0.2.1', inner, { seen: SEEN + 60, attributes }), scaninfo);
   const known = port(22) + port(80, 'filtered') + port(2_000) + port(53, 'open|filtered', '', 'udp');
@@ -355,7 +355,7 @@ describe('a port that is not listed any more', () => {
     expect(await events('asset.scan')).toHaveLength(closed > 0 ? 1 : 0);
   });
 
-  it('and was closed is seen as such, so that no report from between opens it again', async () => {
+  it('and was closed updates its time, so that no earlier report reopens it', async () => {
     await imported(later(''));
     await imported(report(host('192.0.2.1', port(22), { seen: SEEN + 120 })));
     await imported(report(host('192.0.2.1', '', { seen: SEEN + 180 })));
@@ -371,7 +371,7 @@ describe('a host that is down', () => {
       '<scaninfo type="syn" protocol="tcp" services="443"/>',
     );
 
-  it('has its ports closed at that time, covered or not', async () => {
+  it('closes all of its ports at that time', async () => {
     await imported(report(host('192.0.2.1', port(22) + port(80, 'filtered') + port(81, 'closed'))));
     expect(await imported(down(SEEN + 60))).toEqual({ ...NOTHING, closed: 2 });
     expect(await states()).toEqual({ '22/tcp': 'closed', '80/tcp': 'closed', '81/tcp': 'closed' });
@@ -380,7 +380,7 @@ describe('a host that is down', () => {
     expect(event?.after).toMatchObject({ scanned_at: (SEEN + 60) * 1_000, down: true });
   });
 
-  it('has what a later scan saw left as it is', async () => {
+  it('does not change what a later scan saw', async () => {
     await imported(report(host('192.0.2.1', port(22))));
     await imported(down(SEEN - 60));
     expect(await states()).toEqual({ '22/tcp': 'open' });
@@ -393,7 +393,7 @@ describe('a host that is down', () => {
   });
 });
 
-describe('what a scan says of a service', () => {
+describe('the service of a port', () => {
   const nginx =
     '<service name="http" product="nginx" version="1.24.0" method="probed"><cpe>cpe:/a:nginx</cpe></service>';
   const asNginx = {
@@ -441,7 +441,7 @@ describe('what a scan says of a service', () => {
 });
 
 describe('an older report', () => {
-  it('says only when a port was first seen', async () => {
+  it('updates only when a port was first seen', async () => {
     await imported(report(host('192.0.2.1', port(22, 'open', '<service name="ssh" method="probed"/>'))));
     const old = port(22, 'closed') + port(23);
     await imported(report(host('192.0.2.1', old, { seen: SEEN - 60 })));
@@ -457,14 +457,14 @@ describe('an older report', () => {
     ]);
   });
 
-  it('is one of now when its clock is ahead', async () => {
+  it('from the future counts as one of the current time', async () => {
     await imported(report(host('192.0.2.1', port(22), { seen: NOW / 1_000 + 3_600 })));
     expect(await ports()).toMatchObject([{ first_seen: NOW, last_seen: NOW }]);
   });
 });
 
 describe('a report', () => {
-  it('of many hosts is written whole, and again without a change', async () => {
+  it('of many hosts is imported completely, and changes nothing when repeated', async () => {
     let hosts = '';
     for (let number = 0; number < 1_500; number += 1) {
       const address = `10.0.${number >> 8}.${number & 255}`;
@@ -479,12 +479,12 @@ describe('a report', () => {
     expect(await imported(report(hosts))).toEqual(NOTHING);
   });
 
-  it('of a host with very many ports is what one of few would be', async () => {
+  it('of a host with very many ports has the same result as one of few', async () => {
     const many = (state: (number: number) => string | undefined, seen: number) => {
       let text = '';
       for (let number = 1; number <= 6_000; number += 1) {
-        const told = state(number);
-        if (told !== undefined) text += port(number, told);
+        const portState = state(number);
+        if (portState !== undefined) text += port(number, portState);
       }
       const scaninfo = '<scaninfo type="syn" protocol="tcp" services="1-5999"/>';
       return report(host('192.0.2.1', text, { seen }), scaninfo);
@@ -493,7 +493,7 @@ describe('a report', () => {
     expect(await imported(many(open, SEEN))).toEqual({ ...NOTHING, created: 1, opened: 6_000 });
     expect(await ports()).toHaveLength(6_000);
     expect(await imported(many(open, SEEN))).toEqual(NOTHING);
-    // What it looks at and no longer lists is closed, in every part of it, and what it does not look at stays.
+    // Covered ports that it no longer lists are closed, in every part of the report; others keep their state.
     const few = (number: number) => (number === 3_000 ? 'filtered' : undefined);
     expect(await imported(many(few, SEEN + 60))).toEqual({ ...NOTHING, updated: 1, closed: 5_998 });
     const after = await states();
@@ -508,7 +508,7 @@ describe('a report', () => {
     expect(await imported(report(isDown))).toEqual({ ...NOTHING, closed: 6_000 });
   });
 
-  it('that lists a host once for each port keeps them all', async () => {
+  it('that lists a host once per port keeps all ports', async () => {
     const text = report(
       host('192.0.2.1', port(22)) + host('192.0.2.1', port(80)),
       '<scaninfo protocol="tcp"/>',
@@ -517,7 +517,7 @@ describe('a report', () => {
     expect(await states()).toEqual({ '22/tcp': 'open', '80/tcp': 'open' });
   });
 
-  it('of two imports at the same time leaves every port and right counts', async () => {
+  it('imported twice at the same time has all ports and correct counters', async () => {
     const hosts = (number: number) =>
       Array.from({ length: 50 }, (_, index) => host(`192.0.2.${index}`, port(number))).join('');
     await Promise.all([1_001, 1_002, 1_003].map((number) => imported(report(hosts(number)))));
@@ -526,7 +526,7 @@ describe('a report', () => {
     expect(await events('asset.create')).toHaveLength(50);
   });
 
-  it('that breaks off is kept up to the last whole host', async () => {
+  it('that is truncated is imported up to the last complete host', async () => {
     const text = report(host('192.0.2.1', port(22)) + host('192.0.2.2', port(22))).slice(0, -60);
     expect(await run(text)).toMatchObject({
       state: 'failed',

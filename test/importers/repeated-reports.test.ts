@@ -137,7 +137,7 @@ const REPORTS = FORMATS.flatMap((format) => {
 });
 
 describe.each(REPORTS)('The report $file of $format.name', ({ format, report }) => {
-  it('makes its findings once, and changes nothing when it is given again', async () => {
+  it('creates each finding once, and changes nothing when imported again', async () => {
     const place = await newPlace();
     const first = await imported(format, report, place);
     expect(first.error).toBeNull();
@@ -180,7 +180,7 @@ describe('A later report', () => {
       .orderBy('title')
       .execute();
 
-  it('of Trivy fixes what it no longer has, and one after it reopens what is back', async () => {
+  it('of Trivy fixes missing findings, and the next one reopens those that are back', async () => {
     const place = await newPlace();
     const fix = { whenGone: 'fix' } as const;
     await imported(trivy, trivyReport(MONDAY, 'CVE-2030-0001', 'CVE-2030-0002'), place, fix);
@@ -227,7 +227,7 @@ describe('A later report', () => {
     [openvas, openvasReport, openvasResult],
     [nikto, niktoReport, niktoItem],
   ])(
-    'of $name fixes what its host or site no longer has, and reopens it',
+    'of $name fixes missing findings of its host or site, and reopens them',
     async (format, reportOf, finding) => {
       const place = await newPlace();
       const fix = { whenGone: 'fix' } as const;
@@ -252,7 +252,7 @@ describe('A later report', () => {
     },
   );
 
-  it('of SARIF leaves what another tool and another run of the same tool found', async () => {
+  it('of SARIF does not change findings of another tool or another run', async () => {
     const place = await newPlace();
     const sarifReport = (tool: string, id: string, end: string, ...rules: string[]) =>
       JSON.stringify({

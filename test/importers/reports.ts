@@ -3,7 +3,7 @@ import type { ScannedHost } from '../../src/domain/assets/scans/apply-scans.ts';
 import { type NmapBatch, streamNmapReport } from '../../src/importers/formats/nmap/nmap.ts';
 import { ReportError } from '../../src/importers/report.ts';
 
-/** Reports that `nmap -sV --script banner` made of services on loopback; before the second one ended, one had gone. */
+/** Reports of `nmap -sV --script banner` on loopback; one service was stopped before the second scan. */
 export const FIRST = fixture('loopback-first');
 export const SECOND = fixture('loopback-second');
 
@@ -11,7 +11,7 @@ export function fixture(name: string): string {
   return readFileSync(new URL(`../fixtures/nmap/${name}.xml`, import.meta.url), 'utf8');
 }
 
-/** Seconds since 1970: when the hosts of a report below were seen unless it says otherwise. */
+/** Default time of the hosts below, in seconds since 1970. */
 export const SEEN = 1_700_000_000;
 
 export function port(number: number, state = 'open', inner = '', protocol = 'tcp'): string {
@@ -37,13 +37,13 @@ export function report(
   return `<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE nmaprun>\n<nmaprun start="1600000000">\n${scaninfo}\n${hosts}</nmaprun>\n`;
 }
 
-/** The bytes of a report, in chunks of a size. */
+/** Yields a report in chunks of a size. */
 export async function* inChunks(bytes: string | Uint8Array, size = 65_536): AsyncGenerator<Uint8Array> {
   const whole = Buffer.from(bytes as Uint8Array);
   for (let start = 0; start < whole.length; start += size) yield whole.subarray(start, start + size);
 }
 
-/** Everything that a report told before it ended or failed. */
+/** Returns everything that a report yielded before it ended or failed. */
 export async function read(bytes: string | Uint8Array, size?: number) {
   const hosts: ScannedHost[] = [];
   let last: NmapBatch | undefined;

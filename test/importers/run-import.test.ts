@@ -17,7 +17,7 @@ import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 31);
-/** The reports of three weeks. */
+/** Times of three weekly reports. */
 const [FIRST, SECOND, THIRD] = [NOW - 21 * DAY, NOW - 14 * DAY, NOW - 7 * DAY] as const;
 
 let server: TestServer;
@@ -58,7 +58,7 @@ const callerOf = (user: Partial<Caller> = {}): Caller => ({
   ...user,
 });
 
-/** A report of these records, which breaks off where an error stands among them. */
+/** Returns a report of these records that fails at an error among them. */
 const formatOf = (records: readonly (ReportRecord | Error)[]): ReportFormat => ({
   name: 'scanner',
   title: 'Scanner',
@@ -168,8 +168,8 @@ const run = (job: ImportJob, records: readonly (ReportRecord | Error)[], more: P
     ...more,
   });
 
-/** What the API tells of the vulnerabilities of an assessment. */
-async function told(uid = assessment.uid): Promise<any[]> {
+/** Returns the vulnerabilities of an assessment from the API. */
+async function listVulnerabilities(uid = assessment.uid): Promise<any[]> {
   const rows: any[] = [];
   for (let page = 1; ; page += 1) {
     const { body } = await server.request(
@@ -183,7 +183,7 @@ async function told(uid = assessment.uid): Promise<any[]> {
 }
 
 async function one(rule: string, uid = assessment.uid): Promise<any> {
-  const found = (await told(uid)).filter(({ title }) => title === `Title of ${rule}`);
+  const found = (await listVulnerabilities(uid)).filter(({ title }) => title === `Title of ${rule}`);
   expect(found).toHaveLength(1);
   return found[0];
 }
@@ -198,7 +198,7 @@ const kinds = async (id: number) => (await timeline(id)).map(({ kind }) => kind)
 const setStatus = (id: number, status_id: number) =>
   server.request('PATCH', `/v1/vulnerabilities/${id}`, { token: staff.token, body: { status_id } });
 
-/** Every row that an import may write, to compare. */
+/** Returns all rows that an import may write, to compare them. */
 async function everything() {
   const { read } = server.context.db;
   const [vulnerabilities, findings, links, entries, taggings, statuses] = await Promise.all([
@@ -242,10 +242,10 @@ async function everything() {
   return { vulnerabilities, findings, links, entries, taggings, statuses };
 }
 
-/** The counts of the assessment are what its rows come to. */
+/** Checks the counters of the assessment against its rows. */
 async function expectCounted() {
   const { body } = await server.request('GET', `/v1/assessments/${assessment.uid}`, { token: staff.token });
-  const rows = await told();
+  const rows = await listVulnerabilities();
   expect(body).toMatchObject({
     vulnerability_count: rows.length,
     open_vulnerability_count: rows.filter(({ status_id }) => status_id < 5).length,
@@ -262,7 +262,7 @@ async function expectCounted() {
 const iso = (time: number) => new Date(time).toISOString();
 
 describe('a finding', () => {
-  it('becomes a vulnerability with its asset, its locations and all that is said of it', async () => {
+  it('becomes a vulnerability with its asset, locations and fields', async () => {
     const { result, state, job } = await imported([
       at(FIRST),
       finding('xss', {
@@ -323,7 +323,7 @@ describe('a finding', () => {
     await expectCounted();
   });
 
-  it('is one however often it stands in a report, with all that was seen of it', async () => {
+  it('with several instances in a report becomes one vulnerability with all of them', async () => {
     const url = (n: number) => ({ target: { url: `https://shop.example/${n}` } });
     const many = Array.from({ length: 1_200 }, (_, n) => finding('xss', url(n)));
     const { result, progress } = await imported([
@@ -341,7 +341,7 @@ describe('a finding', () => {
     expect(exploitable_locations[999]).toMatchObject({ value: 'https://shop.example/999' });
   });
 
-  it('is told apart by rule, asset and place', async () => {
+  it('is identified by rule, asset and location', async () => {
     const host = (port: number, address = '192.0.2.1'): Partial<ReportedFinding> => ({
       target: { host: address, port, protocol: 'tcp' },
     });
@@ -360,7 +360,7 @@ describe('a finding', () => {
     expect(result).toMatchObject({ findings_created: 8, assets_created: 3 });
   });
 
-  it('has its texts cleaned and cut, and what is cut is counted', async () => {
+  it('has its texts cleaned and truncated, and truncations are counted', async () => {
     const { skips } = await imported([
       finding('long', {
         title: 't'.repeat(300),
@@ -370,7 +370,7 @@ describe('a finding', () => {
       finding('fine'),
     ]);
     expect(skips).toEqual([{ reason: 'truncated', count: 1 }]);
-    const long = (await told()).find(({ title }) => title.startsWith('ttt'));
+    const long = (await listVulnerabilities()).find(({ title }) => title.startsWith('ttt'));
     expect(long.title).toBe('t'.repeat(255));
     expect(long.description).toHaveLength(65_536);
     expect(long.description.startsWith('a\uFFFDb\uFFFDcd')).toBe(true);
@@ -378,7 +378,7 @@ describe('a finding', () => {
     expect(Buffer.byteLength(JSON.stringify(long))).toBeLessThan(270_000);
   });
 
-  it('of less than the least severity is not made, but seen where it stands', async () => {
+  it('below the minimum severity is not created, but updated if it exists', async () => {
     await imported([at(FIRST), finding('low', { severity: 'Low' })]);
     const { result, skips } = await imported(
       [
@@ -394,7 +394,7 @@ describe('a finding', () => {
     expect((await one('low')).last_seen_at).toBe(iso(SECOND));
   });
 
-  it('gets the tags that are wanted when it is made', async () => {
+  it('gets the requested tags when it is created', async () => {
     await imported([at(FIRST), finding('old')]);
     await imported([at(SECOND), finding('old'), finding('new')], { options: { tags: ['weekly', 'Weekly'] } });
     expect((await one('new')).tags).toMatchObject([{ name: 'weekly' }]);
@@ -409,7 +409,7 @@ describe('a finding', () => {
 });
 
 describe('the next report', () => {
-  it('moves only the time of what it sees unchanged', async () => {
+  it('updates only the time of unchanged findings', async () => {
     await imported([at(FIRST), finding('xss')]);
     const before = await everything();
     const { result, job } = await imported([at(SECOND), finding('xss', { evidence: ['Date: another'] })]);
@@ -424,7 +424,7 @@ describe('the next report', () => {
     });
   });
 
-  it('of the same bytes changes nothing, whatever was decided since', async () => {
+  it('with the same bytes changes nothing, also after later decisions', async () => {
     const records = [finding('fixed'), finding('open')];
     const sha256 = `same ${organization.uid}`;
     await imported(records, { sha256 });
@@ -437,7 +437,7 @@ describe('the next report', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('overwrites what the scanner says otherwise, but not what a person changed, and tells both', async () => {
+  it('overwrites what the scanner changed, but not what a person changed, and reports both', async () => {
     await imported([at(FIRST), finding('xss', { description: 'old' })]);
     const { id } = await one('xss');
     await server.request('POST', '/v1/vulnerabilities/bulk_update', {
@@ -469,7 +469,7 @@ describe('the next report', () => {
     await expectCounted();
   });
 
-  it('links what it sees again with its asset, where that was deleted and made anew', async () => {
+  it('links a known finding to its asset if that was deleted and created again', async () => {
     const assets = async () =>
       (
         await server.request('GET', `/api/asset/v2/assets?organizationUid[]=${organization.uid}`, {
@@ -490,7 +490,7 @@ describe('the next report', () => {
     const [made] = await assets();
     expect(await one('seen')).toMatchObject({ asset_uids: [made.uid] });
     expect(made).toMatchObject({ location: 'https://shop.example/', vulnerabilityCount: 1 });
-    // Who unlinked it meant it.
+    // It was unlinked deliberately.
     const { id, title, severity } = await one('seen');
     const edit = { assessment_id: assessment.uid, title, severity, asset_uids: [] };
     const edited = await server.request('PUT', `/v1/vulnerabilities/${id}`, {
@@ -502,7 +502,7 @@ describe('the next report', () => {
     expect(await one('seen')).toMatchObject({ asset_uids: [] });
   });
 
-  it('counts another severity anew', async () => {
+  it('updates the counters when a severity changes', async () => {
     await imported([at(FIRST), finding('xss')]);
     await imported([at(SECOND), finding('xss', { severity: 'Low' })]);
     const { body } = await server.request(
@@ -515,7 +515,7 @@ describe('the next report', () => {
     expect(body.by_severity).toMatchObject({ High: 0, Low: 1 });
   });
 
-  it('reopens what was fixed before it, and leaves what was fixed after it and what people decided', async () => {
+  it('reopens findings that were fixed before it, but not later ones or decisions of people', async () => {
     await imported([at(FIRST), ...['early', 'late', 'accepted', 'invalid'].map((rule) => finding(rule))]);
     now = SECOND;
     await setStatus((await one('early')).id, 5);
@@ -543,8 +543,8 @@ describe('the next report', () => {
   });
 });
 
-describe('what a whole report no longer has', () => {
-  it('is gone once, and kept unless it is to be fixed', async () => {
+describe('a finding that a complete report no longer has', () => {
+  it('is gone once, and keeps its status by default', async () => {
     await imported([at(FIRST), SITE, finding('stays'), finding('goes')]);
     const second = await imported([at(SECOND), SITE, finding('stays')]);
     expect(second.result).toMatchObject({ findings_gone: 1, findings_seen_again: 1 });
@@ -559,7 +559,7 @@ describe('what a whole report no longer has', () => {
     expect(await kinds(id)).toEqual(['created', 'gone', 'seen']);
   });
 
-  it('is fixed at the time of the report where that is wanted, but for what people decided', async () => {
+  it('is fixed at the time of the report if requested, except for decisions of people', async () => {
     await imported([at(FIRST), SITE, finding('goes'), finding('accepted')]);
     await setStatus((await one('accepted')).id, 6);
     const { result, job } = await imported([at(SECOND), SITE], { options: { whenGone: 'fix' } });
@@ -579,7 +579,7 @@ describe('what a whole report no longer has', () => {
     await expectCounted();
   });
 
-  it('is looked for only within what the report covers, of the same tool, and only when it is whole', async () => {
+  it('is only gone if the report of the same tool covers it and is complete', async () => {
     const elsewhere = { target: { url: 'https://other.example/' } };
     await imported([
       at(FIRST),
@@ -598,7 +598,7 @@ describe('what a whole report no longer has', () => {
     expect(await kinds((await one('here')).id)).toEqual(['created', 'gone']);
   });
 
-  it('is fixed by a later report where that is wanted, also when an earlier one kept it', async () => {
+  it('is fixed by a later report if requested, also if an earlier one kept it', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     await imported([at(FIRST), SITE, finding('goes'), finding('stays')]);
     await imported([at(SECOND), SITE, finding('stays')]);
@@ -616,14 +616,14 @@ describe('what a whole report no longer has', () => {
     expect(await kinds((await one('goes')).id)).toEqual(['created', 'gone', 'status']);
     expect((await run(third.job, [at(THIRD), SITE, finding('stays')])).result).toEqual(third.result);
     await expectCounted();
-    // A person says that it is there all the same.
+    // A person reopens it.
     await setStatus((await one('goes')).id, 3);
     const last = await imported([at(NOW - DAY), SITE, finding('stays')], fix);
     expect(last.result).toMatchObject({ findings_gone: 0 });
     expect((await one('goes')).status_id).toBe(3);
   });
 
-  it('is of the ports that a scan of a host looked at', async () => {
+  it('must be on a port that the scan of its host covered', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     const port = (number: number) => ({ target: { host: '192.0.2.7', port: number } });
     const covered = (number: number): ReportRecord => ({ kind: 'covered', ...port(number) });
@@ -634,16 +634,16 @@ describe('what a whole report no longer has', () => {
     expect(without.result).toMatchObject({ findings_gone: 1 });
     expect((await one('one')).status_id).toBe(5);
     expect((await one('other')).status_id).toBe(1);
-    // An older report brings what the newer ones covered without it, and what they did not cover.
+    // An older report has a finding that newer reports covered but lack, and one that they did not cover.
     const older = [finding('late', port(443)), finding('elsewhere', port(25))];
     await imported([at(FIRST + DAY), ...older], fix);
     expect((await one('late')).status_id).toBe(5);
     expect((await one('elsewhere')).status_id).toBe(1);
   });
 
-  it('is of the port ranges that a scan looked at, and of a host itself when it looked at all of them', async () => {
+  it('must be in the scanned port ranges, or on the host itself if all ports were scanned', async () => {
     const host = { host: '192.0.2.7' };
-    // More than a text of 40 characters.
+    // Longer than 40 characters.
     const many = Array.from({ length: 20 }, (_, index) => ['tcp', index * 10, index * 10 + 5] as const);
     const few = [['tcp', 20, 30]] as const;
     const covered = (ports: readonly PortRange[]): ReportRecord => ({ kind: 'covered', target: host, ports });
@@ -681,7 +681,7 @@ describe('what a whole report no longer has', () => {
     ]);
   });
 
-  it('is all of it, however much that is, of one asset or of many', async () => {
+  it('is gone also if there are many, on one asset or on many', async () => {
     const many = Array.from({ length: 620 }, (_, index) =>
       finding(`one ${index}`, { target: { host: 'one.example', port: 1 + (index % 3) } }),
     );
@@ -696,7 +696,7 @@ describe('what a whole report no longer has', () => {
     expect((await imported([at(THIRD), ...kept], { options })).result.findings_gone).toBe(0);
   });
 
-  it('is of the targets that whoever imports names, a host with its sites', async () => {
+  it('can be on a target that the importing user names, including the sites of a host', async () => {
     const host = { target: { host: '192.0.2.7', port: 22 } };
     const site = { target: { url: 'https://192.0.2.7:8443/' } };
     await imported([at(FIRST), finding('host', host), finding('site', site), finding('shop')]);
@@ -720,9 +720,9 @@ describe('reports out of order', () => {
     [0, 2, 1],
     [2, 0, 1],
   ];
-  it.each(orders)('come to the same: %i, %i, %i', async (...order) => {
+  it.each(orders)('have the same result: %i, %i, %i', async (...order) => {
     for (const index of order) await imported(reports[index] ?? [], { options: { whenGone: 'fix' } });
-    const states = (await told())
+    const states = (await listVulnerabilities())
       .map(({ title, status_id, severity, first_seen_at, last_seen_at }) => [
         title,
         status_id,
@@ -742,7 +742,7 @@ describe('reports out of order', () => {
 });
 
 describe('the time of a report', () => {
-  it('is its own, else what whoever imports says, else that of the upload', async () => {
+  it('is its own, else the one given by the importing user, else that of the upload', async () => {
     const timeOf = async (records: ReportRecord[], options: Partial<ImportOptions> = {}) =>
       (await imported(records, { options })).reportAt;
     expect(await timeOf([at(FIRST), finding('a')], { scannedAt: SECOND })).toBe(FIRST);
@@ -755,7 +755,7 @@ describe('the time of a report', () => {
 });
 
 describe('decisions', () => {
-  it('of other assessments are taken over where that is wanted and reached, the latest of several', async () => {
+  it('of other visible assessments are carried over if requested, the latest of several', async () => {
     const [one1, two, hidden] = [
       await assessmentOf(organization.uid),
       await assessmentOf(organization.uid),
@@ -788,7 +788,7 @@ describe('decisions', () => {
 });
 
 describe('assets', () => {
-  it('are neither made nor changed without a right to', async () => {
+  it('are neither created nor changed without permission', async () => {
     const host: ReportRecord = {
       kind: 'host',
       host: { address: '192.0.2.9', ports: [], complete: true, unlistedStates: [] },
@@ -800,7 +800,7 @@ describe('assets', () => {
     await expectCounted();
   });
 
-  it('are changed once, however a tool tells of them port by port', async () => {
+  it('are changed once, also if a tool lists them once per port', async () => {
     const seen = (address: string, number: number, state = 'open'): ReportRecord => ({
       kind: 'host',
       host: hostWithPorts(address, [buildObservedPort('tcp', number, { state })], { seenAt: FIRST + number }),
@@ -813,12 +813,12 @@ describe('assets', () => {
     ];
     const { result } = await imported(records);
     expect(result).toMatchObject({ assets_created: 2, assets_updated: 0, ports_opened: 4 });
-    // The later word on a port stands.
+    // The later observation of a port wins.
     const again = await imported([...records, seen('192.0.2.7', 81), seen('192.0.2.7', 22, 'closed')]);
     expect(again.result).toMatchObject({ assets_created: 0, ports_opened: 1 });
   });
 
-  it('that the assessment does not list are left alone by who is no admin', async () => {
+  it('that the assessment does not list are changed by admins only', async () => {
     const { uid } = await world.asset({ organization: organization.uid, location: 'https://shop.example/' });
     const listed = await world.asset({ organization: organization.uid, location: 'https://listed.example/' });
     await world.list(assessment.uid, listed.uid);
@@ -847,7 +847,7 @@ describe('assets', () => {
 });
 
 describe('a dry run', () => {
-  it('tells what would change, and changes nothing', async () => {
+  it('previews what would change, and changes nothing', async () => {
     await imported([at(FIRST), SITE, finding('again'), finding('fixed'), finding('gone')]);
     now = SECOND;
     await setStatus((await one('fixed')).id, 5);
@@ -882,7 +882,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('a run that broke off', () => {
+describe('an interrupted run', () => {
   const host = (n: number): ReportRecord => ({
     kind: 'host',
     host: {
@@ -906,7 +906,7 @@ describe('a run that broke off', () => {
   const PORTS: ReportRecord = { kind: 'ports', ranges: [['tcp', 1, 1000]] };
   const rules = Array.from({ length: 400 }, (_, n) => `rule ${n}`);
 
-  it('ends the same when it runs again', async () => {
+  it('has the same result when it runs again', async () => {
     const other = await world.organization();
     const results = [];
     for (const broken of [false, true]) {
@@ -935,7 +935,7 @@ describe('a run that broke off', () => {
       }
       const { result, state } = await run(job, records);
       expect(state).toBe('succeeded');
-      const rows = (await told())
+      const rows = (await listVulnerabilities())
         .map(({ title, status_id, last_seen_at, exploitable_locations }) => [
           title,
           status_id,
@@ -959,7 +959,7 @@ describe('a run that broke off', () => {
     });
   });
 
-  it('keeps all that came before the report breaks off', async () => {
+  it('keeps everything before the truncation of a report', async () => {
     const { state, error, result } = await imported([
       PORTS,
       host(3),
@@ -1008,7 +1008,7 @@ describe('an undo', () => {
         .execute()
     ).map((row) => row.gone_import_id);
 
-  it('takes away what the import alone made, and keeps what others touched', async () => {
+  it('deletes what only the import created, and keeps what others changed', async () => {
     const elsewhere = { target: { url: 'https://other.example/' } };
     const first = await imported(
       [at(FIRST), finding('alone', elsewhere), finding('commented'), finding('again'), finding('edited')],
@@ -1021,7 +1021,7 @@ describe('an undo', () => {
     await setStatus((await one('edited')).id, 3);
     await imported([at(SECOND), finding('again')]);
     expect(await undo(first)).toEqual({ findings: 1, assets: 1, statuses: 0, kept: 4 });
-    expect((await told()).map(({ title }) => title).sort()).toEqual([
+    expect((await listVulnerabilities()).map(({ title }) => title).sort()).toEqual([
       'Title of again',
       'Title of commented',
       'Title of edited',
@@ -1030,7 +1030,7 @@ describe('an undo', () => {
     await expectCounted();
   });
 
-  it('sets back statuses and sightings, as if the report was never seen', async () => {
+  it('restores statuses and sightings', async () => {
     const sha256 = `undone ${organization.uid}`;
     const first = await imported([at(FIRST), SITE, finding('fixed'), finding('gone')]);
     now = FIRST + DAY;
@@ -1039,7 +1039,7 @@ describe('an undo', () => {
     now = NOW;
     const records = [at(SECOND), SITE, finding('fixed')];
     const second = await imported(records, { sha256, options: { whenGone: 'fix' } });
-    expect((await told()).map(({ status_id }) => status_id).sort()).toEqual([2, 5]);
+    expect((await listVulnerabilities()).map(({ status_id }) => status_id).sort()).toEqual([2, 5]);
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 2, kept: 0 });
     expect(await one('fixed')).toMatchObject({
       status_id: 5,
@@ -1053,19 +1053,19 @@ describe('an undo', () => {
     expect(result).toMatchObject({ findings_reopened: 1, findings_gone: 1 });
   });
 
-  it('gives back what the import overwrote, and keeps what a person wrote since', async () => {
+  it('restores what the import overwrote, and keeps later changes of people', async () => {
     const before = finding('both', { severity: 'Low', description: 'Before.', cveIds: ['CVE-2029-0001'] });
     const after = (more = {}) =>
       finding('both', { severity: 'Critical', description: 'After.', impact: 'All of it.', ...more });
     await imported([at(FIRST), SITE, before, finding('again')]);
     await imported([at(FIRST + DAY), SITE, finding('again')]);
-    const stood = (await told()).map(withoutVersion);
-    // It moves what was first seen back, has again what was gone, and finds it elsewhere.
+    const stood = (await listVulnerabilities()).map(withoutVersion);
+    // It has an earlier first sighting, a gone finding, and a new location.
     const second = await imported([at(SECOND), SITE, after(), finding('again', { description: 'New.' })]);
     await imported([at(FIRST - DAY), before]);
     expect(await one('both')).toMatchObject({ severity: 'Critical', impact: 'All of it.', cve_ids: [] });
     expect(await undo(second)).toEqual({ findings: 0, assets: 0, statuses: 0, kept: 0 });
-    expect((await told()).map(withoutVersion)).toEqual(
+    expect((await listVulnerabilities()).map(withoutVersion)).toEqual(
       stood.map((row) => (row.title === 'Title of both' ? { ...row, first_seen_at: iso(FIRST - DAY) } : row)),
     );
     expect(await goneImports()).toHaveLength(1);
@@ -1084,18 +1084,18 @@ describe('an undo', () => {
     expect(await one('both')).toMatchObject({ severity: 'High', description: 'Mine.' });
   });
 
-  it('of one in between lets the next say what the first said', async () => {
-    const saying = (description: string) => finding('told', { description });
+  it('of an import between two others leaves the values of the next one', async () => {
+    const saying = (description: string) => finding('described', { description });
     await imported([at(FIRST), saying('One.')]);
     const second = await imported([at(SECOND), saying('Two.')]);
     const third = await imported([at(THIRD), saying('Three.')]);
     await undo(second);
-    expect(await one('told')).toMatchObject({ description: 'Three.' });
+    expect(await one('described')).toMatchObject({ description: 'Three.' });
     await undo(third);
-    expect(await one('told')).toMatchObject({ description: 'One.' });
+    expect(await one('described')).toMatchObject({ description: 'One.' });
   });
 
-  it('gives back what an earlier report covered', async () => {
+  it('restores what an earlier report covered', async () => {
     const site = { target: { url: 'https://shop.example/' } };
     await imported([at(SECOND), SITE]);
     const third = await imported([at(THIRD), SITE]);
@@ -1107,7 +1107,7 @@ describe('an undo', () => {
     expect(await kinds((await one('before the first')).id)).toEqual(['created', 'gone']);
   });
 
-  it('of the report that no longer had it lets an older finding stand, whichever came first', async () => {
+  it('of the report without a finding restores an older sighting, in any order of imports', async () => {
     await imported([at(FIRST), SITE, finding('before')]);
     const second = await imported([at(SECOND), SITE]);
     await imported([at(FIRST + DAY), finding('late')]);
@@ -1116,7 +1116,7 @@ describe('an undo', () => {
     expect(await goneImports()).toEqual([]);
   });
 
-  it('of the report that saw it again brings back no mark of one that was undone', async () => {
+  it('of the report that saw a finding again does not restore the mark of an undone import', async () => {
     await imported([at(FIRST), SITE, finding('back')]);
     const second = await imported([at(SECOND), SITE]);
     const third = await imported([at(THIRD), SITE, finding('back')]);
@@ -1126,7 +1126,7 @@ describe('an undo', () => {
     expect(await goneImports()).toEqual([]);
   });
 
-  it('of the report that fixed what others left open gives back the mark of the first that is not undone', async () => {
+  it('of the report that fixed a finding restores the mark of the first import that is not undone', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     await imported([at(FIRST), SITE, finding('goes')]);
     const first = await imported([at(FIRST + DAY), SITE]);
@@ -1146,7 +1146,7 @@ describe('an undo', () => {
     await expectCounted();
   });
 
-  it('leaves gone and fixed what a later report does not have either', async () => {
+  it('keeps findings gone and fixed that a later report lacks too', async () => {
     const fix = { options: { whenGone: 'fix' } } as const;
     await imported([at(FIRST), SITE, finding('goes')]);
     const second = await imported([at(SECOND), SITE], fix);
@@ -1156,7 +1156,7 @@ describe('an undo', () => {
     expect(await goneImports()).toEqual([third.job.id]);
   });
 
-  it('leaves a status that a person or a later report has set or confirmed since', async () => {
+  it('keeps a status that a person or a later report has set or confirmed since', async () => {
     await imported([at(FIRST), SITE, finding('person'), finding('report')]);
     now = FIRST + DAY;
     for (const rule of ['person', 'report']) await setStatus((await one(rule)).id, 5);
@@ -1172,7 +1172,7 @@ describe('an undo', () => {
 });
 
 describe('a search', () => {
-  it('finds what an import made once its job has run, and not what is deleted', async () => {
+  it('finds imported findings once its job has run, and no deleted ones', async () => {
     const word = `needle${organization.uid}`;
     await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
     const { db } = server.context;

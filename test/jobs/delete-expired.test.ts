@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Lets the server's own jobs rest once they have run: they would delete what the tests count, and write beside them. */
+/** Postpones the recurring jobs of the server, which would delete and write rows that the tests count. */
 async function restJobs(): Promise<void> {
   const { db } = server.context;
   const jobs = () => db.read.selectFrom('jobs').select(['kind', 'locked_by', 'run_at']).execute();
@@ -56,13 +56,13 @@ const session = () =>
     ),
   );
 
-describe('What has ended', () => {
-  it('is deleted when nobody can need it any more, and not before', async () => {
+describe('Expired rows', () => {
+  it('are deleted after their retention period, and not before', async () => {
     await session();
     await apps.tokens(client, user.id);
     expect(await remove()).toEqual({});
     now += LIMITS.idle - 1;
-    // A code is known for an hour after its time, and nobody needs it after that.
+    // A code is retained for an hour after it has expired.
     expect(await remove()).toEqual({ authorization_codes: 1 });
     now += 1;
     expect(await remove()).toEqual({ sessions: 1 });
@@ -74,11 +74,11 @@ describe('What has ended', () => {
     expect(await remove()).toEqual({});
     now += 6 * DAY;
     expect(await remove()).toEqual({ refresh_tokens: 1 });
-    // A personal access token is its owner's, expired or not.
+    // Expired personal access tokens stay until their owner deletes them.
     expect(await apps.opens(user.token)).toBe(true);
   });
 
-  it('RFC 6749, 10.5: is known for long enough to find out who uses a code or a refresh token again', async () => {
+  it('are retained long enough to detect the reuse of a code or refresh token (RFC 6749, section 10.5)', async () => {
     const given = await apps.code(client, user.id);
     const { body } = await apps.redeem(client, given);
     now += HOUR;
@@ -98,7 +98,7 @@ describe('What has ended', () => {
     expect((await apps.refresh(client, third.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('goes in small units of work, however much it is', async () => {
+  it('are deleted in small transactions', async () => {
     const { db } = server.context;
     await remove();
     await db.write(async (tx) => {
@@ -108,7 +108,7 @@ describe('What has ended', () => {
           .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
           .execute();
     });
-    // The server writes beside it now and then, so only its own units count.
+    // Counts only transactions of the job: the server writes occasionally too.
     let units = 0;
     const counted = new Proxy(db, {
       get(target, name) {
@@ -122,7 +122,7 @@ describe('What has ended', () => {
     expect(units).toBe(3);
   });
 
-  it('is deleted by a server once it listens, without delaying it', async () => {
+  it('are deleted by a server after it has started to listen', async () => {
     const { db } = server.context;
     await session();
     now += LIMITS.lifetime;
@@ -161,19 +161,19 @@ describe('The audit log', () => {
     deleteExpired(server.context.db, { ...LIMITS, auditDays }, now);
   const changes = (rows: unknown[][]) => rows.filter(([action]) => action !== 'client.refuse').length;
 
-  it('keeps changes for ever unless told, and refusals for 90 days', async () => {
+  it('retains changes forever by default, and denied attempts for 90 days', async () => {
     refuse(now);
     const before = await kept();
     now += 90 * DAY;
     await removeAfter(null);
     expect(await kept()).toEqual(before);
     now += 60_000;
-    // The server may be faster with it.
+    // The server may have deleted it first.
     await removeAfter(null);
     expect(await kept()).toEqual(before.filter(([action]) => action !== 'client.refuse'));
   });
 
-  it('keeps both for as many days as are configured, and what the demo was made of for ever', async () => {
+  it('retains both for the configured days, and the event of the demo data forever', async () => {
     const { db } = server.context;
     const world = createFixtures(server);
     await db.write((tx) =>
@@ -202,7 +202,7 @@ describe('The audit log', () => {
     ]);
   });
 
-  it('is deleted in small units of work, and an event that is old and late goes as well', async () => {
+  it('is deleted in small transactions, including old events that were recorded late', async () => {
     const { db } = server.context;
     const long = now;
     now += 400 * DAY;

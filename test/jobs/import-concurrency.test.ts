@@ -20,29 +20,29 @@ const finding = (number: number, description: string) =>
     'matched-at': 'https://shop.example/',
     info: { name: `Rule ${number}`, severity: 'low', description },
   });
-/** Seconds of work: many units of work. */
-const FINDINGS = 10_000;
+/** Enough for many transactions: the import runs longer than the requests below. */
+const FINDINGS = 5_000;
 const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
   finding(index, `Rule ${index} has found something.`),
 ).join('\n');
-/** The least that a thread starts with, which a finding of as many needs at once, on top of that. */
+/** MiB: a worker starts with it, and exceeds it with a finding of that size. */
 const MEMORY = 12;
-const ROUNDS = 10;
+const ROUNDS = 5;
 
-/** @returns how many threads of this process let others go before them: the 19th field of each, as Linux has it */
+/** Returns the number of threads of this process with a nice value of 10: field 19 of `stat` (proc(5)). */
 const niceThreads = () =>
   readdirSync('/proc/self/task').filter((thread) => {
     try {
       const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
       return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]) === 10;
     } catch {
-      // It has ended meanwhile.
+      // The thread has ended.
       return false;
     }
   }).length;
 
 describe('While an import runs', () => {
-  it('reads and single writes are answered, those of its own assessment too', async () => {
+  it('requests are answered, also those that read and change its assessment', async () => {
     const { uid: organization } = await world.organization();
     const { uid } = await world.assessment(organization);
     const { token } = await world.user({ organization, admin: true });
@@ -64,7 +64,7 @@ describe('While an import runs', () => {
       );
       expect([listed.status, listed.body.some((row: { id: number }) => row.id === id)]).toEqual([200, true]);
     }
-    // All of that was answered before the import ended: had it held the database or the process, it would have by now.
+    // If the import had blocked the database or the process, it would have ended before these responses.
     const { body: still } = await server.request('GET', `/v1/imports/${body.id}`, { token });
     expect(still.state).toBe('running');
     const ended = await waitForImport(server, token, body.id);
@@ -72,8 +72,8 @@ describe('While an import runs', () => {
   });
 });
 
-describe('An import that needs more memory than it may have', () => {
-  it('fails at once and says so, and the server goes on', async () => {
+describe('An import that exceeds its memory limit', () => {
+  it('fails without a retry, and the server continues', async () => {
     const small = await startTestServer({ importMemory: MEMORY });
     try {
       const its = createFixtures(small);

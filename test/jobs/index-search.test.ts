@@ -12,7 +12,7 @@ afterAll(() => server.close());
 
 const FINDINGS = 250;
 
-it('has what an import made be found by its words, all of it and at once', async () => {
+it('indexes all findings of an import in one run of the job', async () => {
   const world = createFixtures(server);
   const { uid: organization } = await world.organization();
   const { uid } = await world.assessment(organization);
@@ -37,6 +37,6 @@ it('has what an import made be found by its words, all of it and at once', async
     });
     expect(found.body.map(({ title }: { title: string }) => title)).toEqual([`Rule ${number}`]);
   }
-  // Nothing waits any more, and no thread is started.
-  await run(AbortSignal.abort(new Error('never looked at')));
+  // The queue is empty: no worker thread starts.
+  await run(AbortSignal.abort(new Error('unused')));
 });

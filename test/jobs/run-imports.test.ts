@@ -9,7 +9,6 @@ let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
 const now = Date.UTC(2026, 5, 1);
 beforeAll(async () => {
-  // No runner of its own: nothing listens.
   server = await startTestServer({}, () => now);
   world = createFixtures(server);
 });
@@ -18,7 +17,7 @@ afterEach(() =>
 );
 afterAll(() => server.close());
 
-/** Queues an import, due after what the server looks for. */
+/** Queues an import that is due after the time of the server, which therefore does not claim it. */
 async function queue(organizationId: number, assessmentId: number | null = null): Promise<number> {
   const id = await insertImport(server, { organizationId, assessmentId });
   const due = now + 1;
@@ -29,7 +28,7 @@ async function queue(organizationId: number, assessmentId: number | null = null)
 }
 
 const MINUTE = 60_000;
-/** Takes the next as an instance does. @returns the job and its import */
+/** Claims the next job as an instance does, and returns it with its import. */
 async function take(holder: string, atOnce = 10, at = now + 1) {
   const { db } = server.context;
   const job = await db.write((tx) => claimNextImport(atOnce)(tx, { holder, now: at, until: at + MINUTE }));
@@ -41,7 +40,7 @@ async function take(holder: string, atOnce = 10, at = now + 1) {
 const done = (job: Job, holder: string) => server.context.db.write((tx) => finishJob(tx, job, holder));
 
 describe('The next import', () => {
-  it('is one an assessment, and without one on an organization, in the order of coming', async () => {
+  it('is the oldest; one per assessment, or per organization without an assessment, runs at a time', async () => {
     const { id: organization, uid } = await world.organization();
     const [one, other] = [await world.assessment(uid), await world.assessment(uid)];
     const first = await queue(organization, one.id);
@@ -57,7 +56,7 @@ describe('The next import', () => {
     await done(taken?.job as Job, 'a');
     expect((await take('b'))?.id).toBe(second);
     expect(await take('a')).toBeUndefined();
-    // The others died with their instance, and are taken up again before what came later.
+    // The other imports, of a crashed instance, are taken over before later ones.
     const later = now + MINUTE + 2;
     expect((await take('c', 10, later))?.id).toBe(second);
     expect((await take('c', 10, later))?.id).toBe(elsewhere);
@@ -66,7 +65,7 @@ describe('The next import', () => {
     expect(more).toBeGreaterThan(hosts);
   });
 
-  it('is of the organization that was served longest ago', async () => {
+  it('belongs to the organization that was served longest ago', async () => {
     const [one, two] = [await world.organization(), await world.organization()];
     const assessments = [];
     for (const { uid } of [one, one, one, two]) assessments.push((await world.assessment(uid)).id);
@@ -81,7 +80,7 @@ describe('The next import', () => {
     expect(order).toEqual([a, d, b, c]);
   });
 
-  it('waits while as many run as may at once, whichever instance has them, and when many ask', async () => {
+  it('waits while the maximum number runs on all instances, also if claimed concurrently', async () => {
     for (let waiting = 0; waiting < 6; waiting += 1) await queue((await world.organization()).id);
     const taken = await Promise.all(Array.from({ length: 6 }, (_, index) => take(`instance ${index}`, 2)));
     expect(taken.filter((one) => one !== undefined)).toHaveLength(2);

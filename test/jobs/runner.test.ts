@@ -43,7 +43,7 @@ function start(run: (run: JobRun) => Promise<void>, options: Partial<JobHandler>
   return runner;
 }
 
-/** A promise, and what settles it. */
+/** Returns a promise and its resolve function. */
 function gate(): { opened: Promise<void>; open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -51,7 +51,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 describe('A job', () => {
-  it('is done once, in the order of adding, and deleted when it is done', async () => {
+  it('runs once, in the order of creation, and is then deleted', async () => {
     const done: string[] = [];
     for (const name of ['one', 'two', 'three']) await add(name);
     start(async ({ job }) => void done.push(job.payload));
@@ -62,7 +62,7 @@ describe('A job', () => {
     await vi.waitFor(() => expect(done).toContain('"four"'));
   });
 
-  it('is done by one of several instances', async () => {
+  it('runs on one of several instances', async () => {
     const other = await openContext(server.context.config);
     other.clock = () => now;
     try {
@@ -85,7 +85,7 @@ describe('A job', () => {
     }
   });
 
-  it('that was not added is not done: it is part of the unit of work that asks for it', async () => {
+  it('does not run if the transaction that adds it rolls back', async () => {
     const asked = server.context.db.write(async (tx) => {
       await addJob(tx, 'test', null, now);
       throw new Error('It was not to be.');
@@ -94,7 +94,7 @@ describe('A job', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('of an instance that died is taken by another once its minute is over', async () => {
+  it('of a crashed instance is taken over when its lease expires', async () => {
     await add('left behind');
     await server.context.db.write((tx) => takeJob(tx, 'test', 'dead', now, now + MINUTE));
     const done: number[] = [];
@@ -108,7 +108,7 @@ describe('A job', () => {
     expect(done).toEqual([2]);
   });
 
-  it('that fails is tried again, later each time, and given up in the end', async () => {
+  it('that fails is retried with increasing delays, and finally abandoned', async () => {
     await add('hopeless');
     let tries = 0;
     start(async () => {
@@ -127,15 +127,15 @@ describe('A job', () => {
     }
     await vi.waitFor(async () => expect(await waiting()).toEqual([]));
     expect(tries).toBe(3);
-    const told = logs().filter(({ kind }) => kind === 'test');
-    expect(told.map(({ msg }) => msg)).toEqual([
+    const logged = logs().filter(({ kind }) => kind === 'test');
+    expect(logged.map(({ msg }) => msg)).toEqual([
       'the job failed and will be retried',
       'the job failed and will be retried',
       'the job failed after its last attempt',
     ]);
   });
 
-  it('that runs when the server closes is given back at once, and the try does not count', async () => {
+  it('that runs when the server closes is released at once, and the attempt does not count', async () => {
     await add('long');
     const begun = gate();
     const runner = start(async ({ signal }) => {
@@ -151,7 +151,7 @@ describe('A job', () => {
     expect(done).toEqual([1]);
   });
 
-  it('that takes long is kept, and told to stop when it was cancelled', async () => {
+  it('that takes long renews its lease, and is stopped when cancelled', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await add('long');
     const begun = gate();
@@ -178,7 +178,7 @@ describe('A job', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('that always comes back is there once, and again when its time has come', async () => {
+  it('that recurs exists once and runs again when due', async () => {
     const times: number[] = [];
     const run = async () => void times.push(now);
     start(run, { interval: 60 * MINUTE });
@@ -191,10 +191,10 @@ describe('A job', () => {
   });
 });
 
-describe('What strangers can ask for', () => {
+describe('Jobs of anonymous requests', () => {
   const limit = (quotaKey: string): JobLimit => ({ quotaKey, perQuotaKey: 3, total: 5 });
 
-  it('is bounded, an origin and in all, also when many ask at once', async () => {
+  it('are limited per origin and in total, also if requested concurrently', async () => {
     const asked = await Promise.all(Array.from({ length: 12 }, () => add('mail', limit('here'))));
     expect(asked.filter(Boolean)).toHaveLength(3);
     const others = await Promise.all(

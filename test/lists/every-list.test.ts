@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const kebabCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-it('is walked', async () => {
+it('Every list operation has a test in this folder', async () => {
   const walked = await readdir(import.meta.dirname);
   const missing = [...new Set(lists)]
     .map((name) => `${kebabCase(name)}.test.ts`)

@@ -11,7 +11,7 @@ beforeAll(async () => {
   const { uid: organization } = await world.organization();
   await world.group((await world.organization()).uid);
   token = (await world.user({ organization, admin: true })).token;
-  // A name may be there more than once.
+  // Names may repeat.
   for (const name of ['Web', 'Äpfel', 'web', 'Web', 'a_b', 'zoo', '\u{1f600}', '\uffee'])
     await server.request('POST', '/v1/assessment_groups', { token, body: { name } });
 });

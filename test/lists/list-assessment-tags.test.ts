@@ -46,7 +46,7 @@ const list = async (token: string, query = '') =>
     count: number;
   }[];
 
-it('lists assessment tags, by name', async () => {
+it('lists assessment tags by name', async () => {
   const rows = await verifyListContract(server, {
     operation: 'listAssessmentTags',
     path: '/v1/assessment_tags',
@@ -63,7 +63,7 @@ it('lists assessment tags, by name', async () => {
   expect(rows[0]).toEqual({ id: expect.any(Number), name: '100%', count: 1 });
 });
 
-it('counts the assessments that the caller reaches', async () => {
+it('counts the assessments that the caller can see', async () => {
   const counts = await Promise.all(
     Object.values(tokens).map(async (token) => {
       const rows = await list(token, 'filter[organization_uid][]=tagged');
@@ -79,7 +79,7 @@ it('counts the assessments that the caller reaches', async () => {
   ]);
 });
 
-it('has the tags of other organizations for staff who reach them, and for nobody else', async () => {
+it('lists tags of other organizations only to staff with access', async () => {
   const names = async (token: string) => (await list(token, 'filter[search]=others')).map(({ name }) => name);
   expect(await names(tokens.staff)).toEqual(['apple of others']);
   for (const token of [tokens.admin, tokens.member, tokens.assigned]) expect(await names(token)).toEqual([]);

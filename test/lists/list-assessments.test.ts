@@ -29,11 +29,11 @@ beforeAll(async () => {
     { uid: 'last', name: '\u{1f600}' },
   ];
   for (const [index, body] of bodies.entries()) {
-    // Two at a time, so that the order has ties.
+    // Two at a time, so that the sort has ties.
     now = START + Math.floor(index / 2) * 1_000;
-    const made = await server.request('POST', '/v1/assessments', { token, body });
-    expect(made.status).toBe(201);
-    tag = made.body.tag_ids[0] ?? tag;
+    const created = await server.request('POST', '/v1/assessments', { token, body });
+    expect(created.status).toBe(201);
+    tag = created.body.tag_ids[0] ?? tag;
   }
 });
 afterAll(() => server.close());
@@ -69,13 +69,13 @@ it('lists assessments', async () => {
   expect(rows.map(({ uid }) => uid)).toEqual(['zebra', 'alpha', 'beta', 'gamma', 'delta', 'erg', 'last']);
 });
 
-it('finds by a part of the uid', async () => {
+it('searches for a part of the uid', async () => {
   const { body } = await server.request('GET', '/v1/assessments?filter[search]=ERG', { token });
   expect(body.map(({ uid }: { uid: string }) => uid)).toEqual(['erg']);
 });
 
 it.each(['filter[state][]=open', 'sort=updated_at', 'assessment_group_id=x', 'filter[tag_id][]=x'])(
-  'refuses %s',
+  'returns 400 for %s',
   async (query) => {
     expect((await server.request('GET', `/v1/assessments?${query}`, { token })).status).toBe(400);
   },

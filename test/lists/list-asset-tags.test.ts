@@ -59,8 +59,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('Operation 70 listAssetTags', () => {
-  it('is a list', async () => {
+describe('Operation 70: list asset tags', () => {
+  it('lists tags', async () => {
     const rows = await verifyListContract(server, {
       operation: 'listAssetTags',
       path: path(),
@@ -95,7 +95,7 @@ describe('Operation 70 listAssetTags', () => {
     });
   });
 
-  it('tells the entities when they are asked for', async () => {
+  it('includes the entities on request', async () => {
     for (const flag of ['true', '1']) {
       const rows = await rowsOf(`?search=a_b&includeEntities=${flag}`, admin.token);
       expect(rows).toEqual([
@@ -112,7 +112,7 @@ describe('Operation 70 listAssetTags', () => {
     expect((await rowsOf('?search=a_b&includeEntities=false', admin.token))[0].entities).toBeUndefined();
   });
 
-  it('tells of the entities within reach alone, and shows every tag of the organization', async () => {
+  it('lists every tag of the organization with the entities that the caller can see', async () => {
     const scoped = async (user: TestUser, ...scopes: string[]) =>
       (await world.token(user.id, { scopes })).token;
     const counts = async (token: string) =>
@@ -128,37 +128,37 @@ describe('Operation 70 listAssetTags', () => {
     expect(await counts(await scoped(admin, 'tag_or'))).toEqual(all);
     expect(await counts(await scoped(admin, 'asset_client_ow'))).toEqual({ ...all, boss: 0 });
     expect(await counts(member.token)).toEqual(listed);
-    // Counts order by what is told.
+    // The sort uses the visible count.
     const rows = await rowsOf('?sort=entityCount&sortDir=desc', member.token);
     expect(rows.map(({ name, entityCount }) => [name, entityCount]).slice(0, 3)).toEqual([
       ['apple', 1],
       ['Äpfel', 1],
       ['a_b', 1],
     ]);
-    // An asset that is out of reach finds nothing.
+    // An invisible asset matches nothing.
     const hidden = assets[1] as string;
     expect(await rowsOf(`?entityUid[]=${hidden}`, member.token)).toEqual([]);
     expect(await rowsOf(`?entityUid[]=${abroad}`, admin.token)).toEqual([]);
   });
 
-  it('lists the tags of a group under its uid, with the entities that each reader reaches', async () => {
-    const told = async (token: string) =>
+  it('lists the tags of a group under its uid with the entities that each reader can see', async () => {
+    const tagsFor = async (token: string) =>
       (await rowsOf('', token, 'holding')).map(({ name, orgUid, entityCount }) => [
         name,
         orgUid,
         entityCount,
       ]);
-    expect(await told(staff.token)).toEqual([
+    expect(await tagsFor(staff.token)).toEqual([
       ['far', 'holding', 1],
       ['shared', 'holding', 2],
     ]);
-    expect(await told(admin.token)).toEqual([
+    expect(await tagsFor(admin.token)).toEqual([
       ['far', 'holding', 0],
       ['shared', 'holding', 1],
     ]);
   });
 
-  it('404 for an organization or a group that the caller does not reach', async () => {
+  it('returns 404 for organizations and groups that the caller cannot see', async () => {
     await world.organizationGroup('strangers', ['other']);
     const outsider = await world.user({ organization: 'tagged' });
     expectSimpleError(await get('', admin.token, 'other'), 404);
@@ -176,16 +176,16 @@ describe('Operation 70 listAssetTags', () => {
     'entityUid[]=xyz',
     'includeEntities=yes',
     `search=${'x'.repeat(256)}`,
-  ])('400 for %s', async (query) => {
+  ])('returns 400 for %s', async (query) => {
     expectSimpleError(await get(`?${query}`, admin.token), 400);
   });
 });
 
-describe('Operation 71 getAssetTag', () => {
+describe('Operation 71: get an asset tag', () => {
   const tagNamed = async (name: string, uid = 'tagged') =>
     (await rowsOf(`?search=${encodeURIComponent(name)}`, staff.token, uid))[0];
 
-  it('answers as the list does, with a version', async () => {
+  it('returns the tag as the list does, with an ETag', async () => {
     const tag = await tagNamed('a_b');
     const response = await get(`/${tag.uid}`, admin.token);
     expect([response.status, response.body]).toEqual([200, tag]);
@@ -204,7 +204,7 @@ describe('Operation 71 getAssetTag', () => {
     });
   });
 
-  it('404 for a tag of another owner, for an unknown one and for one out of reach', async () => {
+  it('returns 404 for tags of another owner, unknown and invisible ones', async () => {
     const theirs = await tagNamed('apple', 'other');
     const shared = await tagNamed('shared', 'holding');
     for (const uid of [theirs.uid, shared.uid, 'ffffffffffff', '%00', 'x'.repeat(2_000)])
@@ -213,7 +213,7 @@ describe('Operation 71 getAssetTag', () => {
     expect((await get(`/${shared.uid}`, admin.token, 'holding')).body.entityCount).toBe(1);
   });
 
-  it('403 without a scope', async () => {
+  it('returns 403 without a scope', async () => {
     const { token } = await world.token(admin.id, { scopes: ['api'] });
     expectProblem(server, await get('/ffffffffffff', token), {
       area: 'tagging',

@@ -18,7 +18,7 @@ let member: string;
 let tag: string;
 const CREATED_SINCE = '2026-11-22T00:00:10.000Z';
 
-/** Puts an asset on vulnerabilities, as a rule that changes them does. */
+/** Links an asset to vulnerabilities as the rules do. */
 async function affected(assessment: string, assetId: number, statusIds: number[]): Promise<void> {
   const { db } = server.context;
   for (const statusId of statusIds) {
@@ -166,7 +166,7 @@ const walk = (token: string) => ({
 type Row = Readonly<Record<string, any>>;
 
 describe('Operation 75: list assets', () => {
-  it('in every way that it can be read, by staff', async () => {
+  it('lists assets with every parameter to staff', async () => {
     await world.organization('third');
     await world.asset({ organization: 'third', type: 'network', name: 'Third' });
     const { token } = await world.user();
@@ -174,7 +174,7 @@ describe('Operation 75: list assets', () => {
     expect(rows.filter(({ location }) => location === '10.0.0.5')).toHaveLength(2);
   });
 
-  it('by location unless told otherwise, with counts, listings and tags', async () => {
+  it('sorts by location by default, with counts, listings and tags', async () => {
     const { body } = await server.request('GET', '/api/asset/v2/assets', { token: admin });
     expect(body.map(({ location }: Row) => location).slice(0, 3)).toEqual([
       '10.0.0.5',
@@ -201,7 +201,7 @@ describe('Operation 75: list assets', () => {
     });
   });
 
-  it('to a member tells what they reach, and counts it so', async () => {
+  it('lists to a member the assets and counts that they can see', async () => {
     const { body } = await server.request(
       'GET',
       '/api/asset/v2/assets?sort=vulnerabilityCount&sortDir=desc',
@@ -220,7 +220,7 @@ describe('Operation 75: list assets', () => {
     expect(hidden.body).toEqual([]);
   });
 
-  it('knows addresses of both kinds', async () => {
+  it('filters by addresses of both families', async () => {
     const at = async (...ranges: string[]) => {
       const query = ranges.map((range) => `ipRange[]=${encodeURIComponent(range)}`).join('&');
       const { body } = await server.request('GET', `/api/asset/v2/assets?${query}`, { token: admin });
@@ -248,26 +248,26 @@ describe('Operation 75: list assets', () => {
     'perPage=5001',
     'fields=uid,secret',
     'listingUid[]=A',
-  ])('refuses %s', async (query) => {
+  ])('returns 400 for %s', async (query) => {
     const { status } = await server.request('GET', `/api/asset/v2/assets?${query}`, { token: admin });
     expect(status).toBe(400);
   });
 
-  it('ignores active, and takes the names of arrays without their brackets', async () => {
+  it('ignores active, and accepts arrays without brackets', async () => {
     const { body } = await server.request('GET', '/api/asset/v2/assets?active=true&assetType=network', {
       token: admin,
     });
     expect(body).toHaveLength(1);
   });
 
-  it('tells the fields that were asked for', async () => {
+  it('returns the requested fields', async () => {
     const { body } = await server.request('GET', '/api/asset/v2/assets?fields=location&assetType[]=network', {
       token: admin,
     });
     expect(body).toEqual([{ uid: expect.any(String), location: 'Office network' }]);
   });
 
-  it('can be had as CSV and NDJSON, which the audit log tells', async () => {
+  it('exports CSV and NDJSON, and records the export', async () => {
     const csv = await server.request('GET', '/api/asset/v2/assets?fields=location,tags&tagUid[]=' + tag, {
       token: admin,
       headers: { accept: 'text/csv' },

@@ -6,13 +6,14 @@ import { createFixtures } from '../harness/fixtures.ts';
 let server: TestServer;
 let token: string;
 let userId: number;
+let organizationId: number;
 let requestId: string;
 const start = Date.UTC(2026, 10, 21);
 let now = start;
 beforeAll(async () => {
   server = await startTestServer({}, () => now);
   const world = createFixtures(server);
-  await world.organization('logged');
+  ({ id: organizationId } = await world.organization('logged'));
   const user = await world.user({ organization: 'logged', admin: true });
   ({ token, id: userId } = user);
   const { uid } = await world.assessment('logged');
@@ -23,7 +24,7 @@ beforeAll(async () => {
     });
     requestId = tag.headers.get('x-request-id') ?? '';
     now += 60_000;
-    // Several of one moment.
+    // Several at the same time.
     await world.vulnerabilityTag('logged');
     await world.vulnerabilityTag('logged');
   }
@@ -57,10 +58,46 @@ it('lists audit events', async () => {
     orders: {},
     atLeast: 15,
   });
-  const places = rows.map(({ at, id }) => [at, id] as [string, number]);
-  expect(places).toEqual(
-    places.toSorted(([one, first], [other, second]) =>
+  const positions = rows.map(({ at, id }) => [at, id] as [string, number]);
+  expect(positions).toEqual(
+    positions.toSorted(([one, first], [other, second]) =>
       one === other ? second - first : one < other ? 1 : -1,
     ),
   );
+});
+
+it('returns the link to the next page to HEAD requests too', async () => {
+  const path = '/v1/audit_events?page[after]=&page[size]=2';
+  const [get, head] = [
+    await server.request('GET', path, { token }),
+    await server.request('HEAD', path, { token }),
+  ];
+  expect(head.status).toBe(200);
+  expect(head.headers.get('link')).toMatch(/rel="next"/);
+  expect(head.headers.get('link')).toBe(get.headers.get('link'));
+});
+
+it('links to the next page from a page that is read in several batches', async () => {
+  const event = {
+    at: 1,
+    action: 'asset.criticality',
+    object_type: 'organization',
+    object_id: 'large',
+    organization_id: organizationId,
+    actor_kind: 'system',
+  };
+  await server.context.db.write((tx) =>
+    tx
+      .insertInto('audit_events')
+      .values(Array.from({ length: 260 }, () => event))
+      .execute(),
+  );
+  const path = '/v1/audit_events?filter[object_id]=large&page[after]=&page[size]=250';
+  const first = await server.request('GET', path, { token });
+  const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+  const { pathname, search } = new URL(next);
+  const second = await server.request('GET', pathname + search, { token });
+  const ids = [...first.body, ...second.body].map(({ id }) => id);
+  expect(ids).toHaveLength(260);
+  expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => other - one));
 });

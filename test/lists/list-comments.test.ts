@@ -19,7 +19,7 @@ beforeAll(async () => {
   const [one, other] = [await world.vulnerability(assessment.uid), await world.vulnerability(assessment.uid)];
   path = `/v1/vulnerabilities/${one.id}/comments`;
   for (let number = 1; number <= 12; number += 1) {
-    // Some at the same moment.
+    // Some at the same time.
     if (number % 3 === 0) now += 1_000;
     const { token } = number % 4 === 0 ? staff : member;
     const body = { text: `Comment ${number}`, internal: number % 4 === 0 };
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it('lists comments, oldest first, and internal ones for staff alone', async () => {
+it('lists comments, oldest first, with internal ones for staff only', async () => {
   const walk = { operation: 'listComments', path, key: 'id', style: 'v1', filters: {}, orders: {} } as const;
   const all = await verifyListContract(server, { ...walk, token: staff.token, atLeast: 12 });
   expect(all.map(({ text }) => text)).toEqual(Array.from({ length: 12 }, (_, n) => `Comment ${n + 1}`));

@@ -19,8 +19,8 @@ beforeAll(async () => {
   member = await world.user({ organization });
   assessments = [(await world.assessment(organization)).uid, (await world.assessment(organization)).uid];
   await world.access(assessments[0], member.id);
-  const whole = report(host('192.0.2.1', port(80)));
-  for (const [index, content] of [whole, whole.slice(0, -20), whole, whole, whole].entries()) {
+  const complete = report(host('192.0.2.1', port(80)));
+  for (const [index, content] of [complete, complete.slice(0, -20), complete, complete, complete].entries()) {
     const fields: Record<string, string> =
       index === 4
         ? { dry_run: 'true' }
@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
   const other = await world.organization();
   const theirs = await world.user({ organization: other.uid, admin: true });
-  const { body } = await uploadReport(server, theirs.token, whole);
+  const { body } = await uploadReport(server, theirs.token, complete);
   await waitForImport(server, theirs.token, body.id);
 });
 afterAll(() => server.close());
@@ -58,12 +58,12 @@ it('lists imports, newest first', async () => {
   expect(times).toEqual(times.toSorted().reverse());
 });
 
-it('has those of the assessments that one has access to, and those without one for admins alone', async () => {
+it('lists imports of accessible assessments to members, and those without an assessment to admins only', async () => {
   const { body } = await server.request('GET', '/v1/imports', { token: member.token });
   expect(body.map((job: any) => job.assessment_id)).toEqual([assessments[0], assessments[0]]);
 });
 
-it('refuses a state that there is not', async () => {
+it('returns 400 for an unknown state', async () => {
   const { status } = await server.request('GET', '/v1/imports?filter[state][]=done', { token: admin.token });
   expect(status).toBe(400);
 });

@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('Operation 79: list assets of a listing', () => {
-  it('in every way that it can be read', async () => {
+  it('lists assets with every parameter', async () => {
     const rows = await verifyListContract(server, {
       operation: 'listListingAssets',
       path: path('listed-web'),
@@ -73,7 +73,7 @@ describe('Operation 79: list assets of a listing', () => {
     expect(rows[1]?.['scopeRules']).toEqual([]);
   });
 
-  it('404 for a listing out of reach, and for what is none', async () => {
+  it('returns 404 for invisible and unknown listings', async () => {
     for (const uid of ['listed-api', 'no-such']) {
       const response = await server.request('GET', path(uid), { token: member.token });
       expectProblem(server, response, { area: 'asset', status: 404, kind: 'not-found' });
@@ -82,7 +82,7 @@ describe('Operation 79: list assets of a listing', () => {
     expect(body).toMatchObject([{ location: '10.0.0.10', scopeRules: [{ rule: 'another rule' }] }]);
   });
 
-  it('leaves out what the scopes of a token do not cover', async () => {
+  it("omits assets that the token's scopes do not cover", async () => {
     const boss = await world.asset({
       organization: 'listed',
       type: 'host',

@@ -24,7 +24,7 @@ beforeAll(async () => {
     await world.testingSession(assessment, tester.id, NOW - hours * HOUR, NOW - hours * HOUR + HOUR);
   }
   await world.testingSession(assessments[0], testers[0].id, NOW - 2 * HOUR, null);
-  // Nobody stopped this one, and no job has come yet.
+  // Past its maximum length, and not yet ended by the job.
   await world.testingSession(assessments[1], testers[0].id, NOW - 30 * HOUR, null);
   const other = await world.organization();
   await world.testingSession((await world.assessment(other.uid)).uid, testers[0].id, NOW - HOUR, null);
@@ -65,7 +65,7 @@ it('lists the testing sessions of all assessments, newest first', async () => {
   expect(body).toHaveLength(9);
 });
 
-it('streams them as CSV and NDJSON, and records that', async () => {
+it('exports CSV and NDJSON, and records the export', async () => {
   const listed = (await server.request('GET', '/v1/testing_sessions', { token })).body;
   const csv = await server.request('GET', '/v1/testing_sessions', { token, headers: { accept: 'text/csv' } });
   const [head, first] = csv.text.split('\r\n');
@@ -82,7 +82,7 @@ it('streams them as CSV and NDJSON, and records that', async () => {
   expect(events).toHaveLength(2);
 });
 
-it('has a cursor that another list does not take', async () => {
+it('returns a cursor that other lists reject', async () => {
   const first = await server.request('GET', '/v1/testing_sessions?page[size]=1&page[after]=', { token });
   const next = new URL(linkOf(first, 'next') ?? '');
   const elsewhere = `/v1/assessments${next.search}`;

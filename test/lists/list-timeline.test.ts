@@ -26,8 +26,8 @@ beforeAll(async () => {
     return server.request(method, path + below, { token: user.token, body });
   };
   await by(member, 'PATCH', '', { status_id: 3, tag_list: ['one'] });
-  const { body: kept } = await by(member, 'POST', '/comments', { text: 'Kept' });
-  await by(member, 'PATCH', `/comments/${kept.id}`, { text: 'Kept, and edited' });
+  const { body: remaining } = await by(member, 'POST', '/comments', { text: 'Kept' });
+  await by(member, 'PATCH', `/comments/${remaining.id}`, { text: 'Kept, and edited' });
   const { body: gone } = await by(member, 'POST', '/comments', { text: 'Gone' });
   await by(member, 'DELETE', `/comments/${gone.id}`);
   await by(staff, 'POST', '/comments', { text: 'Between us', internal: true });
@@ -48,8 +48,8 @@ const walk = () =>
     orders: { at: ({ at }: Record<string, any>) => at },
   }) as const;
 
-describe('Operation 31: the timeline of a vulnerability', () => {
-  it('tells everything, oldest first, and internal comments to staff alone', async () => {
+describe('Operation 31: list the timeline of a vulnerability', () => {
+  it('lists every entry, oldest first, with internal comments for staff only', async () => {
     const all = await verifyListContract(server, { ...walk(), token: staff.token, atLeast: 11 });
     expect(all.map(({ kind, comment }) => [kind, comment?.text])).toEqual([
       ['created', undefined],
@@ -86,7 +86,7 @@ describe('Operation 31: the timeline of a vulnerability', () => {
     });
   });
 
-  it('is read from the newest on, and by cursor alone', async () => {
+  it('supports the newest first, by cursor only', async () => {
     const read = (query: string) =>
       server.request('GET', `${path}/timeline?${query}`, { token: member.token });
     const first = await read('page[size]=4&page[number]=7');

@@ -11,7 +11,7 @@ beforeAll(async () => {
   const world = createFixtures(server);
   const user = await world.user();
   token = user.token;
-  // Several of one moment, which their ids tell apart.
+  // Several at the same time, ordered by their ids.
   for (let count = 0; count < 11; count += 1) {
     now += count % 4 === 0 ? 1 : 0;
     await world.token(user.id);
@@ -31,9 +31,9 @@ it('lists tokens', async () => {
     orders: {},
     atLeast: 12,
   });
-  const places = rows.map(({ created_at, id }) => [created_at, id] as [string, string]);
-  expect(places).toEqual(
-    places.toSorted(([one, first], [other, second]) =>
+  const positions = rows.map(({ created_at, id }) => [created_at, id] as [string, string]);
+  expect(positions).toEqual(
+    positions.toSorted(([one, first], [other, second]) =>
       one === other ? (first < second ? -1 : 1) : one < other ? 1 : -1,
     ),
   );

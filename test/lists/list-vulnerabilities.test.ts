@@ -34,12 +34,12 @@ beforeAll(async () => {
   tag = await world.vulnerabilityTag('acme', 'Urgent');
   const report = async (body: object, { token } = admin) => {
     now += MINUTE;
-    const answer = await server.request('POST', '/v1/vulnerabilities', {
+    const response = await server.request('POST', '/v1/vulnerabilities', {
       token,
       body: { title: 'Finding', severity: 'Low', assessment_id: 'acme-web', ...body },
     });
-    expect(answer.status).toBe(201);
-    return answer.body.id as number;
+    expect(response.status).toBe(201);
+    return response.body.id as number;
   };
   first = await report({
     title: 'SQL Injection',
@@ -57,17 +57,17 @@ beforeAll(async () => {
   await report({ title: 'reflected xss', severity: 'Medium', tag_list: ['urgent', 'web'] }, member);
   await report({ severity: 'Informational', assessment_id: 'acme-api', asset_uids: [asset.uid] });
   await report({ status_id: 9, assessment_id: 'acme-api', cvss_score: 3.1 });
-  const made = await report({ title: '\u{1f600} smile', cvss_score: 9.8 });
+  const created = await report({ title: '\u{1f600} smile', cvss_score: 9.8 });
   await report({ title: '\uffee half', status_id: 4, due_on: '2027-01-01' });
   await server.context.db.write((tx) =>
     tx
       .updateTable('vulnerabilities')
       .set({ source: 'zap', import_id: 7, retest_status: 'requested' })
-      .where('id', '=', made)
+      .where('id', '=', created)
       .execute(),
   );
   gone = await insertImport(server, { organizationId: acme.id });
-  await insertGoneFindings(server, { ids: [made], by: gone, at: now });
+  await insertGoneFindings(server, { ids: [created], by: gone, at: now });
   const other = await insertImport(server, { organizationId: acme.id });
   await insertGoneFindings(server, { ids: [first], by: other, at: now });
   now += MINUTE;
@@ -165,7 +165,7 @@ it('lists vulnerabilities', async () => {
   expect(rows.map(({ title }) => title)).toHaveLength(7);
 });
 
-describe('the search', () => {
+describe('Search', () => {
   it.each([
     ['inject', ['SQL Injection']],
     ['über 1', ['SQL Injection']],
@@ -176,7 +176,7 @@ describe('the search', () => {
     ['urgent', ['SQL Injection', 'reflected xss']],
     ['ACME-API', ['Finding', 'Finding']],
     ['Assessment acme-api', ['Finding', 'Finding']],
-    // One or two characters are not looked for in descriptions.
+    // Descriptions are not searched for one or two characters.
     ['äp', ['Äpfel']],
     ['%', []],
     ['\u{1f600}', ['\u{1f600} smile']],
@@ -184,11 +184,11 @@ describe('the search', () => {
     ['of others', []],
   ])('finds %j', async (search, found) => {
     expect(await titles(`filter[search]=${encodeURIComponent(search)}`)).toEqual(found);
-    const answer = await list(`filter[search]=${encodeURIComponent(search)}`);
-    expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
+    const response = await list(`filter[search]=${encodeURIComponent(search)}`);
+    expect(JSON.parse(response.headers.get('x-pagination') ?? '').total_entries).toBe(found.length);
   });
 
-  it('finds what was edited, at once, and no longer what it was', async () => {
+  it('finds edited values immediately, and no longer the previous ones', async () => {
     const id = (await world.vulnerability('acme-api', { title: 'before it changed' })).id;
     await server.request('PUT', `/v1/vulnerabilities/${id}`, {
       token: admin.token,
@@ -200,11 +200,11 @@ describe('the search', () => {
     expect(await titles('filter[search]=th%20word')).toEqual([]);
   });
 
-  describe('where it finds more than are gathered at once', () => {
-    // Most of the first and of the last, and none of more than are tried one by one.
+  describe('with more matches than are collected at once', () => {
+    // Most rows of the first and last quarter; none between, more than are tested one by one.
     const isPlentiful = (index: number) => index % 9 !== 0 && (index < 2_500 || index >= 7_500);
     const second = (index: number) => Math.floor(index / 7);
-    /** Their ids in the order of time, with the second of each. */
+    /** Their ids in order of time, with the second of each. */
     let plentiful: { id: number; at: number }[];
     let staff: TestUser;
 
@@ -224,27 +224,27 @@ describe('the search', () => {
         severity: 'Low' as const,
         status_id: 1,
         status_set_at: 1,
-        // Seven in each second, so that pages end between those of one.
+        // Seven per second, so that pages end within a second.
         created_at: 1_000 * second(index),
         updated_at: 1,
         first_seen_at: 1,
       });
-      const made: number[] = [];
+      const insertedIds: number[] = [];
       for (let start = 0; start < 10_000; start += 500) {
         const rows = Array.from({ length: 500 }, (_, index) => row(start + index));
         const ids = await server.context.db.write((tx) =>
           tx.insertInto('vulnerabilities').values(rows).returning('id').execute(),
         );
-        made.push(...ids.map(({ id }) => id));
+        insertedIds.push(...ids.map(({ id }) => id));
       }
-      made.sort((one, other) => one - other);
-      plentiful = made
+      insertedIds.sort((one, other) => one - other);
+      plentiful = insertedIds
         .map((id, index) => ({ id, at: second(index) }))
         .filter((_, index) => isPlentiful(index));
       staff = await world.user();
     });
 
-    it.each(['resolved_at', '-resolved_at'])('has each once by %s', async (sort) => {
+    it.each(['resolved_at', '-resolved_at'])('returns each match once by %s', async (sort) => {
       const read: number[] = [];
       let after: string | undefined = '';
       while (after !== undefined) {
@@ -260,14 +260,14 @@ describe('the search', () => {
       expect(read).toEqual(sorted.map(({ id }) => id));
     });
 
-    it('counts them, reads them by number, and shows them to no one else', async () => {
-      const answer = await list('filter[search]=lentif&page[size]=5&page[number]=2', staff);
-      expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(plentiful.length);
-      expect(answer.body.map(({ id }: any) => id)).toEqual(plentiful.slice(5, 10).map(({ id }) => id));
+    it('counts and pages them, and hides them from others', async () => {
+      const response = await list('filter[search]=lentif&page[size]=5&page[number]=2', staff);
+      expect(JSON.parse(response.headers.get('x-pagination') ?? '').total_entries).toBe(plentiful.length);
+      expect(response.body.map(({ id }: any) => id)).toEqual(plentiful.slice(5, 10).map(({ id }) => id));
       expect(await titles('filter[search]=lentif')).toEqual([]);
     });
 
-    it('has those of them that are gone, and those that are not', async () => {
+    it('combines with the filter for gone findings', async () => {
       const [{ organization_id: organizationId } = { organization_id: 0 }] = await server.context.db.read
         .selectFrom('assessments')
         .select('organization_id')
@@ -291,19 +291,19 @@ describe('the search', () => {
   });
 });
 
-it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing by the CVE %j', async (cve) => {
+it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing for the CVE %j', async (cve) => {
   expect(await titles(`filter[cve][]=${encodeURIComponent(cve)}`)).toEqual([]);
 });
 
-it('shows a member the vulnerabilities of their assessments, with the right totals', async () => {
-  const answer = await list('filter[severity][]=Low', member);
-  expect(JSON.parse(answer.headers.get('x-pagination') ?? '').total_entries).toBe(answer.body.length);
+it('lists to a member the vulnerabilities of their assessments, with matching totals', async () => {
+  const response = await list('filter[severity][]=Low', member);
+  expect(JSON.parse(response.headers.get('x-pagination') ?? '').total_entries).toBe(response.body.length);
   expect(new Set((await list('', member)).body.map((row: any) => row.assessment_id))).toEqual(
     new Set(['acme-web']),
   );
 });
 
-it('tells the fields that are chosen, and attachments unless told not to', async () => {
+it('returns the requested fields, and attachments unless disabled', async () => {
   const { id } = await world.vulnerability('acme-api', { title: 'with a file' });
   const form = new FormData();
   form.append('file', new Blob(['abc'], { type: 'text/plain' }), 'a.txt');
@@ -338,11 +338,11 @@ it.each([
   'filter[gone_import_id][]=x',
   'filter[updated_within]=-1',
   'sort=created_at',
-])('400 for %s', async (query) => {
+])('returns 400 for %s', async (query) => {
   expect((await list(query)).status).toBe(400);
 });
 
-it('streams CSV and NDJSON of all that match', async () => {
+it('exports all matches as CSV and NDJSON', async () => {
   const get = (accept: string) =>
     server.request('GET', '/v1/vulnerabilities?filter[severity][]=Critical&fields=title,due_on', {
       token: admin.token,

@@ -4,12 +4,12 @@ import { cliAttribution } from '../../src/auth/callers.ts';
 import type { Scope } from '../../src/auth/scopes.ts';
 import { randomText } from '../../src/auth/secrets.ts';
 import { issueAuthorizationCode } from '../../src/domain/tokens/authorization-codes.ts';
-import { createClient } from '../../src/domain/tokens/oauth-clients.ts';
+import { createOAuthClient } from '../../src/domain/tokens/oauth-clients.ts';
 import type { TestResponse, TestServer } from '../harness/server.ts';
 
 export interface TestClient {
   id: string;
-  /** `null` for a public one. */
+  /** `null` for a public client. */
   secret: string | null;
 }
 
@@ -21,12 +21,12 @@ export interface Tokens {
 export const REDIRECT = 'https://app.example/callback';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Applications, and what they do at the endpoints that are called without a browser. */
+/** OAuth clients and their requests to the endpoints that are called without a browser. */
 export function applicationsOf(server: TestServer) {
   const { db, clock, keys } = server.context;
-  const act = () => cliAttribution(clock());
+  const attribution = () => cliAttribution(clock());
 
-  /** Sends a form; several values of one name are sent as they are in a list of pairs. */
+  /** Sends a form; a list of pairs can repeat a name. */
   const post = (
     path: string,
     fields: Record<string, string> | [string, string][],
@@ -37,7 +37,7 @@ export function applicationsOf(server: TestServer) {
       headers: { ...FORM, ...headers },
     });
 
-  /** The same, authenticated: with Basic, or for a public client by its id. */
+  /** The same with client authentication: Basic, or the id of a public client. */
   const postAs = (client: TestClient, path: string, fields: Record<string, string>) =>
     client.secret === null
       ? post(path, { ...fields, client_id: client.id })
@@ -47,7 +47,7 @@ export function applicationsOf(server: TestServer) {
     input: { kind?: 'public' | 'confidential'; userId?: number | null; redirectUris?: string[] } = {},
   ): Promise<TestClient> =>
     db.write((tx) =>
-      createClient(tx, act(), {
+      createOAuthClient(tx, attribution(), {
         name: 'Board',
         kind: 'public',
         redirectUris: [REDIRECT],
@@ -57,7 +57,7 @@ export function applicationsOf(server: TestServer) {
       }),
     );
 
-  /** What the authorization endpoint makes once a user has allowed it. */
+  /** The authorization code that a user's consent creates. */
   const code = async (
     { id }: TestClient,
     userId: number,
@@ -74,7 +74,7 @@ export function applicationsOf(server: TestServer) {
       ...options,
     };
     return {
-      code: await db.write((tx) => issueAuthorizationCode(tx, act(), { sessionId: null, ...input })),
+      code: await db.write((tx) => issueAuthorizationCode(tx, attribution(), { sessionId: null, ...input })),
       verifier,
     };
   };
@@ -102,7 +102,7 @@ export function applicationsOf(server: TestServer) {
     code,
     redeem,
     refresh,
-    /** The tokens that a client gets with a code of this user's. */
+    /** The tokens of a client for a code of this user. */
     async tokens(from: TestClient, userId: number, options?: Parameters<typeof code>[2]): Promise<Tokens> {
       const { status, body, text } = await redeem(from, await code(from, userId, options));
       if (status !== 200) throw new Error(`The code was refused: ${text}`);
@@ -110,13 +110,13 @@ export function applicationsOf(server: TestServer) {
     },
     clientCredentials: (from: TestClient, fields: Record<string, string> = {}) =>
       postAs(from, '/oauth/token', { grant_type: 'client_credentials', ...fields }),
-    /** Whether an access token opens an operation: 404 is for what it asks about, 401 for the token. */
+    /** Whether an access token is accepted: the operation returns 404, an invalid token 401. */
     async opens(token: string): Promise<boolean> {
       const { status } = await server.request('GET', '/v1/assessments/none/testing_hours', { token });
       if (status !== 401 && status !== 404) throw new Error(`The answer is ${status}.`);
       return status === 404;
     },
-    /** What a client library finds out about this server. */
+    /** The metadata that a client library discovers. */
     async discover(): Promise<oauth.AuthorizationServer> {
       const issuer = new URL(server.context.addresses.issuer);
       const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...INSECURE });
@@ -126,7 +126,7 @@ export function applicationsOf(server: TestServer) {
   };
 }
 
-/** Tests run on this machine, over http. */
+/** Tests use http on this machine. */
 export const INSECURE = { [oauth.allowInsecureRequests]: true };
 
 /** RFC 6749, section 2.3.1. */

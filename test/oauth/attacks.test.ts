@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The private key of the server, as whoever stole the database and the master key would have it. */
+/** The server's private key, as stolen with the database and the master key. */
 async function ownKey(): Promise<{ key: Awaited<ReturnType<typeof importJWK>>; jwk: JWK & { kid: string } }> {
   const { db, masterKey } = server.context;
   const { kid, sealed_key } = await db.read.selectFrom('signing_keys').selectAll().executeTakeFirstOrThrow();
@@ -43,8 +43,8 @@ async function expectUseless(token: string): Promise<void> {
   expect(body).toEqual({ active: false });
 }
 
-describe('A forged access token', () => {
-  /** The claims of a token that is good, so that nothing but what is forged is wrong. */
+describe('Forged access token', () => {
+  /** The claims of a valid token, so that only the forged part is wrong. */
   const claims = async (): Promise<JWTPayload> =>
     decodeJwt((await apps.tokens(client, victim.id)).access_token);
   const forge = async (
@@ -57,22 +57,22 @@ describe('A forged access token', () => {
   };
   const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
-  it('would be good if it were not forged', async () => {
+  it('is valid without a forged part', async () => {
     expect(await apps.opens(await forge())).toBe(true);
   });
 
-  it.each(['JWT', 'id_token+jwt', undefined])('RFC 9068, 4: is of no use when its type is %s', async (typ) =>
+  it.each(['JWT', 'id_token+jwt', undefined])('RFC 9068, 4: is rejected with the type %s', async (typ) =>
     expectUseless(await forge({}, { typ: typ as string })),
   );
 
-  it('RFC 9068, 4: is of no use with the algorithm none', async () => {
+  it('RFC 9068, 4: is rejected with the algorithm none', async () => {
     const { jwk } = await ownKey();
     const payload = encoded(await claims());
     for (const alg of ['none', 'None', 'NONE'])
       await expectUseless(`${encoded({ alg, typ: 'at+jwt', kid: jwk.kid })}.${payload}.`);
   });
 
-  it('RFC 8725, 3.10: is of no use with a key of its own, in its header or at an address there', async () => {
+  it('RFC 8725, 3.10: is rejected with a key embedded in its header or at a URL in it', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = await exportJWK(publicKey);
     const { jwk: own } = await ownKey();
@@ -87,7 +87,7 @@ describe('A forged access token', () => {
     }
   });
 
-  it('RFC 9068, 4: is of no use with HS256 and the public key for a secret', async () => {
+  it('RFC 9068, 4: is rejected with HS256 and the public key as secret', async () => {
     const { keys } = await server.context.keys.jwks();
     const [jwk = {} as JWK] = keys;
     const pem = createPublicKey({ key: jwk as JsonWebKey, format: 'jwk' }).export({
@@ -102,7 +102,7 @@ describe('A forged access token', () => {
     }
   });
 
-  it('RFC 9068, 4: is of no use with a key of the forger’s own, named, embedded or pointed to', async () => {
+  it("RFC 9068, 4: is rejected with the attacker's own key, named, embedded or referenced", async () => {
     const { jwk } = await ownKey();
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
     const own = createPublicKey({
@@ -127,19 +127,19 @@ describe('A forged access token', () => {
     ['another issuer', { iss: 'https://evil.example' }],
     ['another audience', { aud: 'https://other.example' }],
     ['no audience', { aud: undefined as unknown as string }],
-    ['an expiry that is past', { exp: Date.UTC(2027, 0, 1) / 1000 - 1 }],
+    ['an expiry in the past', { exp: Date.UTC(2027, 0, 1) / 1000 - 1 }],
     ['no expiry', { exp: undefined as unknown as number }],
     ['another subject', { sub: 'u000000000000000' }],
-    ['an id that was never given', { jti: '00000000-0000-4000-8000-000000000000' }],
-  ])('RFC 9068, 4: is of no use with %s', async (_case, changes) => expectUseless(await forge(changes)));
+    ['an id that was never issued', { jti: '00000000-0000-4000-8000-000000000000' }],
+  ])('RFC 9068, 4: is rejected with %s', async (_case, changes) => expectUseless(await forge(changes)));
 
-  it('RFC 9068, 4: has what was granted, and not what it says', async () => {
+  it('RFC 9068, 4: has the granted scopes, not those of its claims', async () => {
     const token = await forge({ scope: 'api tag_gw', staff: true, admin: true });
     const { body } = await apps.postAs(staffs, '/oauth/introspect', { token });
     expect(body.scope).toBe('api tag_lw tag_lr');
   });
 
-  it('RFC 9068, 4: is of no use once it has expired', async () => {
+  it('RFC 9068, 4: is rejected after its expiry', async () => {
     const { access_token: token } = await apps.tokens(client, user.id);
     now += 3_599_999;
     expect(await apps.opens(token)).toBe(true);
@@ -148,22 +148,22 @@ describe('A forged access token', () => {
   });
 });
 
-describe('A stolen code', () => {
-  it('RFC 9700, 4.5: is of no use in the thief’s own session, as its verifier is another', async () => {
+describe('Stolen authorization code', () => {
+  it("RFC 9700, 4.5: is rejected in the attacker's session, which has another verifier", async () => {
     const stolen = await apps.code(client, victim.id);
     const own = await apps.code(client, user.id);
     const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: own.verifier });
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 9700, 4.5: is of no use with its own challenge for a verifier', async () => {
+  it('RFC 9700, 4.5: is rejected with its challenge as verifier', async () => {
     const stolen = await apps.code(client, victim.id);
     const challenge = createHash('sha256').update(stolen.verifier).digest('base64url');
     const { status, body } = await apps.redeem(client, { code: stolen.code, verifier: challenge });
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 9700, 4.8: is of no use without a verifier, as every code has a challenge', async () => {
+  it('RFC 9700, 4.8: is rejected without a verifier, as every code has a challenge', async () => {
     const stolen = await apps.code(client, victim.id);
     for (const fields of [{ code_verifier: '' }, { code_verifier: '', code_challenge_method: 'plain' }]) {
       const { status, body } = await apps.redeem(client, stolen, fields);
@@ -171,29 +171,29 @@ describe('A stolen code', () => {
     }
   });
 
-  it('RFC 9700, 4.4: is of no use to the client that it was brought to', async () => {
+  it('RFC 9700, 4.4: is rejected from another client', async () => {
     const evil = await apps.client({ kind: 'confidential' });
     const stolen = await apps.code(client, victim.id);
     const { status, body } = await apps.redeem(evil, stolen);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
-    // The theft is not the rightful client's fault: it can go on.
+    // The legitimate client can still redeem it.
     expect((await apps.redeem(client, stolen)).status).toBe(200);
   });
 
-  it('RFC 6749, 10.6: is of no use with a redirect address of the thief’s', async () => {
+  it('RFC 6749, 10.6: is rejected with another redirect URI', async () => {
     const stolen = await apps.code(client, victim.id);
     const { status, body } = await apps.redeem(client, stolen, { redirect_uri: 'https://evil.example' });
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 9700, 2.1.1: ends what its client got, when the thief comes second without the verifier', async () => {
+  it('RFC 9700, 2.1.1: revokes the tokens of its client when it is sent again without the verifier', async () => {
     const stolen = await apps.code(client, victim.id);
     const { body } = await apps.redeem(client, stolen);
     await apps.redeem(client, { code: stolen.code, verifier: randomText(64) });
     expect(await apps.opens(body.access_token)).toBe(false);
   });
 
-  it('RFC 6749, 10.5: leaves a grant alone when another client sends it again', async () => {
+  it('RFC 6749, 10.5: does not revoke a grant when another client sends it again', async () => {
     const stolen = await apps.code(client, victim.id);
     const { body } = await apps.redeem(client, stolen);
     await apps.redeem(await apps.client(), stolen);
@@ -201,8 +201,8 @@ describe('A stolen code', () => {
   });
 });
 
-describe('A stolen refresh token', () => {
-  it('RFC 9700, 4.14.2: is found out when the thief was first', async () => {
+describe('Stolen refresh token', () => {
+  it('RFC 9700, 4.14.2: is detected when the attacker used it first', async () => {
     const { refresh_token: stolen } = await apps.tokens(client, victim.id);
     const { body: thiefs } = await apps.refresh(client, stolen);
     expect(await apps.opens(thiefs.access_token)).toBe(true);
@@ -213,22 +213,22 @@ describe('A stolen refresh token', () => {
     expect((await apps.refresh(client, thiefs.refresh_token)).body.error).toBe('invalid_grant');
   });
 
-  it('RFC 9700, 4.14: is no access token, and an access token no refresh token', async () => {
+  it('RFC 9700, 4.14: is not accepted as an access token, nor an access token as a refresh token', async () => {
     const tokens = await apps.tokens(client, victim.id);
     expect(await apps.opens(tokens.refresh_token)).toBe(false);
     for (const token of [tokens.access_token, victim.token])
       expect((await apps.refresh(client, token)).body.error).toBe('invalid_grant');
   });
 
-  it('RFC 6749, 10.4: cannot be used by another client', async () => {
+  it('RFC 6749, 10.4: is rejected from another client', async () => {
     const { refresh_token: stolen } = await apps.tokens(client, victim.id);
     const { status, body } = await apps.refresh(await apps.client(), stolen);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 });
 
-describe('A secret', () => {
-  it('RFC 6749, 10.3: is stored nowhere as it is', async () => {
+describe('Secrets', () => {
+  it('RFC 6749, 10.3: are stored only as hashes', async () => {
     const { db } = server.context;
     const confidential = await apps.client({ kind: 'confidential' });
     const given = await apps.code(confidential, user.id);
@@ -243,7 +243,7 @@ describe('A secret', () => {
       expect(text).not.toContain(secret);
   });
 
-  it('RFC 6749, 10.10: is too long to guess, and guessing is limited', async () => {
+  it('RFC 6749, 10.10: are too long to guess, and guesses are rate-limited', async () => {
     const guessed = await startSibling(server, { rateLimit: 5 });
     try {
       const applications = applicationsOf(guessed);
@@ -259,7 +259,7 @@ describe('A secret', () => {
     }
   });
 
-  it('RFC 9700, 2.4: a user’s password is never taken', async () => {
+  it('RFC 9700, 2.4: do not include user passwords: the password grant is rejected', async () => {
     const { status, body } = await apps.post('/oauth/token', {
       grant_type: 'password',
       username: user.email,
@@ -269,7 +269,7 @@ describe('A secret', () => {
     expect([status, body.error]).toEqual([400, 'unsupported_grant_type']);
   });
 
-  it('RFC 9700, 4.11: no endpoint of these redirects', async () => {
+  it('RFC 9700, 4.11: are not sent to open redirects: these endpoints never redirect', async () => {
     for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/introspect']) {
       const { status, headers } = await apps.post(`${path}?redirect_uri=https://evil.example`, {
         redirect_uri: REDIRECT,

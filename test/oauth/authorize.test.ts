@@ -30,8 +30,8 @@ const valid = () => ({
 });
 const issuer = () => server.context.addresses.issuer;
 
-describe('The code flow', () => {
-  it('RFC 6749, 4.1.2: answers at the redirect address with a code and the exact state', async () => {
+describe('Authorization code flow', () => {
+  it('RFC 6749, 4.1.2: responds at the redirect URI with a code and the exact state', async () => {
     const state = 'a+b c&d=e#f/é"\\%20';
     const path = authorizePath({ ...valid(), state });
     const response = responseOf(await decide(visitor, path, 'allow'));
@@ -44,7 +44,7 @@ describe('The code flow', () => {
     });
   });
 
-  it('RFC 6749, 4.1.2 and 10.5: the code is stored as a hash, with its client, address and challenge, for a minute', async () => {
+  it('RFC 6749, 4.1.2 and 10.5: stores the code as a hash with client, redirect URI and challenge for a minute', async () => {
     const { query } = responseOf(await visitor.get(authorizePath(valid())));
     const rows = await server.context.db.read.selectFrom('authorization_codes').selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(query['code']);
@@ -67,12 +67,12 @@ describe('The code flow', () => {
     expect(JSON.stringify(events)).not.toContain(query['code']);
   });
 
-  it('RFC 6749, 4.1.1: leaves state out of the response where the request has none', async () => {
+  it('RFC 6749, 4.1.1: omits state from the response if the request has none', async () => {
     const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), state: undefined })));
     expect(Object.keys(query).sort()).toEqual(['code', 'iss']);
   });
 
-  it('RFC 6749, 3.1: takes a parameter without a value for one that is left out', async () => {
+  it('RFC 6749, 3.1: treats a parameter without a value as absent', async () => {
     const path = authorizePath({ ...valid(), state: '', scope: '' });
     const page = await visitor.open(path);
     expect(page.text).toContain('<code>api</code>');
@@ -80,14 +80,14 @@ describe('The code flow', () => {
     expect(Object.keys(query).sort()).toEqual(['error', 'error_description', 'iss']);
   });
 
-  it('RFC 6749, 3.1: ignores parameters that it does not know, and those it has no use for', async () => {
+  it('RFC 6749, 3.1: ignores unknown and unused parameters', async () => {
     const more = { nonce: 'n', resource: ['https://a.example', 'https://b.example'], prompt: 'none' };
     const { query } = responseOf(await visitor.get(authorizePath({ ...valid(), ...more })));
     expect(query).toMatchObject({ code: expect.any(String) });
   });
 
   it.each(['response_type', 'scope', 'state', 'code_challenge', 'code_challenge_method'] as const)(
-    'RFC 6749, 3.1: refuses %s when it is there twice',
+    'RFC 6749, 3.1: rejects a duplicate %s',
     async (name) => {
       const request = valid();
       const path = authorizePath({ ...request, [name]: [request[name], request[name]] });
@@ -105,11 +105,11 @@ describe('The code flow', () => {
   it.each([
     ['4.1.2.1: without response_type', { response_type: undefined }, 'invalid_request'],
     ['3.1.1: with an unknown response_type', { response_type: 'id_token' }, 'unsupported_response_type'],
-    ['3.1.1: with two response types at once', { response_type: 'code code' }, 'unsupported_response_type'],
+    ['3.1.1: with two response types', { response_type: 'code code' }, 'unsupported_response_type'],
     ['4.1.2.1: with an unknown scope', { scope: 'tag_lw everything' }, 'invalid_scope'],
     ['3.3: with a malformed scope', { scope: 'tag_lw "tag_lr"' }, 'invalid_scope'],
-    ['4.1.2.1: with scopes that the account may not hold', { scope: 'tag_gw' }, 'invalid_scope'],
-  ])('RFC 6749, %s: answers with the error at the redirect address', async (_title, change, error) => {
+    ['4.1.2.1: with scopes that the account may not have', { scope: 'tag_gw' }, 'invalid_scope'],
+  ])('RFC 6749, %s: returns the error at the redirect URI', async (_title, change, error) => {
     const { address, query, fragment } = responseOf(
       await visitor.get(authorizePath({ ...valid(), ...change })),
     );
@@ -124,7 +124,7 @@ describe('The code flow', () => {
     });
   });
 
-  it('RFC 6749, 4.1.2.1: answers access_denied where the user denies, and grants nothing', async () => {
+  it('RFC 6749, 4.1.2.1: returns access_denied when the user denies, and grants nothing', async () => {
     const denying = createFormClient(server);
     const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     await denying.signIn(other.email, other.password);
@@ -143,7 +143,7 @@ describe('The code flow', () => {
     expect(codes).toEqual([]);
   });
 
-  it('RFC 6749, 3.1.2: keeps the query of a redirect address', async () => {
+  it('RFC 6749, 3.1.2: keeps the query of a redirect URI', async () => {
     const redirect = 'https://app.example/cb?tenant=a%2Fb&x';
     const { id } = await createFixtures(server).client({ redirectUris: [redirect] });
     const path = authorizePath({ ...valid(), client_id: id, redirect_uri: redirect });
@@ -153,7 +153,7 @@ describe('The code flow', () => {
     );
   });
 
-  it('RFC 6749, 3.1.2.3: uses the only registered address where the request has none', async () => {
+  it('RFC 6749, 3.1.2.3: uses the only registered redirect URI by default', async () => {
     const { id } = await createFixtures(server).client();
     const path = authorizePath({ ...valid(), client_id: id, redirect_uri: undefined });
     const { address } = responseOf(await decide(visitor, path, 'allow'));
@@ -166,7 +166,7 @@ describe('The code flow', () => {
     expect(row.redirect_uri).toBeNull();
   });
 
-  it('RFC 6749, 4.1.1: is there for confidential clients as well', async () => {
+  it('RFC 6749, 4.1.1: supports confidential clients', async () => {
     const { id } = await createFixtures(server).client({ kind: 'confidential' });
     const { query } = responseOf(
       await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'allow'),
@@ -184,7 +184,7 @@ describe('PKCE', () => {
   };
   const UNSUPPORTED = 'transform algorithm not supported: code_challenge_method must be S256';
 
-  it('RFC 7636, 4.4.1 and RFC 9700, 2.1.1: is required of every client, confidential ones too', async () => {
+  it('RFC 7636, 4.4.1 and RFC 9700, 2.1.1: is required from every client, including confidential ones', async () => {
     const confidential = await createFixtures(server).client({ kind: 'confidential' });
     const none = { code_challenge: undefined, code_challenge_method: undefined };
     for (const id of [client, confidential.id])
@@ -195,34 +195,34 @@ describe('PKCE', () => {
     ]);
   });
 
-  it('RFC 7636, 4.3: a challenge without a method would be plain, which is not supported', async () => {
+  it('RFC 7636, 4.3: rejects a challenge without a method, which means plain', async () => {
     expect(await error({ code_challenge_method: undefined })).toEqual(['invalid_request', UNSUPPORTED]);
   });
 
-  it.each(['plain', 's256', 'S512'])('RFC 7636, 4.4.1: does not support %s', async (method) => {
+  it.each(['plain', 's256', 'S512'])('RFC 7636, 4.4.1: rejects the method %s', async (method) => {
     expect(await error({ code_challenge_method: method })).toEqual(['invalid_request', UNSUPPORTED]);
   });
 
   it.each([CHALLENGE.slice(1), `${CHALLENGE}A`, `${CHALLENGE.slice(1)}=`, `${CHALLENGE.slice(1)}+`])(
-    'RFC 7636, 4.2: refuses %s, which no SHA-256 has',
+    'RFC 7636, 4.2: rejects %s, which is no SHA-256 challenge',
     async (challenge) => {
       expect((await error({ code_challenge: challenge }))[0]).toBe('invalid_request');
     },
   );
 });
 
-describe('A request whose client or redirect address is at fault', () => {
+describe('Requests with an invalid client or redirect URI', () => {
   it.each([
     ['without client_id', { client_id: undefined }],
     ['with an unknown client_id', { client_id: 'nobody' }],
-    ['with client_id twice', { client_id: ['one', 'two'] }],
-    ['with a client_id that no database holds', { client_id: 'no\0body' }],
+    ['with a duplicate client_id', { client_id: ['one', 'two'] }],
+    ['with a client_id with a NUL character', { client_id: 'no\0body' }],
     ['with a client_id that is too long', { client_id: 'x'.repeat(3_000) }],
-    ['with redirect_uri twice', { redirect_uri: [CALLBACK, CALLBACK] }],
+    ['with a duplicate redirect_uri', { redirect_uri: [CALLBACK, CALLBACK] }],
     ['with a redirect_uri that is not registered', { redirect_uri: 'https://evil.example/callback' }],
     ['with a relative redirect_uri', { redirect_uri: '/callback' }],
-    ['with a script for a redirect_uri', { redirect_uri: 'javascript:alert(1)' }],
-  ])('RFC 6749, 4.1.2.1: %s is told to the user, and redirects nowhere', async (_title, change) => {
+    ['with a script as redirect_uri', { redirect_uri: 'javascript:alert(1)' }],
+  ])('RFC 6749, 4.1.2.1: %s show an error to the user and do not redirect', async (_title, change) => {
     for (const response_type of ['code', 'token']) {
       for (const browser of [visitor, createFormClient(server)]) {
         const path = authorizePath({ ...valid(), response_type, ...change });
@@ -236,10 +236,10 @@ describe('A request whose client or redirect address is at fault', () => {
   });
 
   it.each([
-    ['3.1.2.3: when several addresses are registered', [CALLBACK, 'https://app.example/other']],
-    ['3.1.2.3: when the only one is part of an address', ['docs']],
-    ['3.1.2.4: when none is registered', []],
-  ])('RFC 6749, %s: redirect_uri cannot be left out', async (_title, redirectUris) => {
+    ['3.1.2.3: several are registered', [CALLBACK, 'https://app.example/other']],
+    ['3.1.2.3: the only one is part of a URI', ['docs']],
+    ['3.1.2.4: none is registered', []],
+  ])('RFC 6749, %s: require redirect_uri', async (_title, redirectUris) => {
     const world = createFixtures(server);
     const id =
       redirectUris[0] === 'docs'
@@ -250,8 +250,8 @@ describe('A request whose client or redirect address is at fault', () => {
   });
 });
 
-describe('Whoever is not signed in', () => {
-  it('is led to the sign-in page, and from there to the response', async () => {
+describe('Anonymous browsers', () => {
+  it('are redirected to the sign-in page, and from there to the response', async () => {
     const browser = createFormClient(server);
     const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     const path = authorizePath(valid());
@@ -265,14 +265,14 @@ describe('Whoever is not signed in', () => {
     expect(query).toMatchObject({ code: expect.any(String), state: 'abc' });
   });
 
-  it('RFC 9700, 4.11.2: is sent to no client, not even with an error, before they have signed in', async () => {
+  it('RFC 9700, 4.11.2: are not redirected to the client before the sign-in, even with an error', async () => {
     for (const change of [{ scope: 'nonsense' }, { response_type: 'nonsense' }, { code_challenge: 'x' }]) {
       const { location } = await createFormClient(server).get(authorizePath({ ...valid(), ...change }));
       expect(location?.startsWith(`${server.origin}/sign-in?`)).toBe(true);
     }
   });
 
-  it('counts as such after the first of two factors', async () => {
+  it('include those before the second factor', async () => {
     const browser = createFormClient(server);
     const other = await createFixtures(server).account({ organization: 'acmeauthorize' });
     await browser.signIn(other.email, other.password);
@@ -283,18 +283,18 @@ describe('Whoever is not signed in', () => {
     expect(location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
   });
 
-  it('can allow nothing', async () => {
+  it('cannot consent', async () => {
     const browser = createFormClient(server);
     const page = await browser.open('/sign-in');
     const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    const answer = await browser.post(authorizePath(valid()), { decision: 'allow', _csrf: csrf });
-    expect(answer.status).toBe(303);
-    expect(answer.location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
+    const response = await browser.post(authorizePath(valid()), { decision: 'allow', _csrf: csrf });
+    expect(response.status).toBe(303);
+    expect(response.location?.startsWith(`${server.origin}/sign-in`)).toBe(true);
   });
 });
 
-describe('A failure of the server', () => {
-  it('RFC 6749, 4.1.2.1: reaches the client as server_error or temporarily_unavailable', async () => {
+describe('Server failures', () => {
+  it('RFC 6749, 4.1.2.1: are returned to the client as server_error or temporarily_unavailable', async () => {
     const own = await startTestServer();
     const world = createFixtures(own);
     const other = await world.account();
@@ -303,12 +303,12 @@ describe('A failure of the server', () => {
     await browser.signIn(other.email, other.password);
     const page = await browser.open(authorizePath({ ...valid(), client_id: id }));
     await own.context.db.write((tx) => tx.schema.dropTable('authorization_codes').execute());
-    const answer = await browser.submit(
+    const response = await browser.submit(
       page,
       { decision: 'allow' },
       new URL(page.url).pathname + new URL(page.url).search,
     );
-    expect(responseOf(answer).query).toEqual({
+    expect(responseOf(response).query).toEqual({
       error: 'server_error',
       error_description: 'the server failed',
       state: 'abc',

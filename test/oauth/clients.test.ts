@@ -5,8 +5,8 @@ import { hashSecret } from '../../src/auth/secrets.ts';
 import { signAccessToken, storeAccessToken } from '../../src/domain/tokens/access-tokens.ts';
 import {
   clientById,
-  deleteClient,
-  listClients,
+  deleteOAuthClient,
+  listOAuthClients,
   renewClientSecret,
   setImplicit,
 } from '../../src/domain/tokens/oauth-clients.ts';
@@ -25,12 +25,12 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const read = () => server.context.db.read;
-/** The last change; what was refused before may be written after it. */
+/** The last change; denied attempts may be written after it. */
 const lastEvent = async () =>
   (await createFixtures(server).auditEvents()).findLast(({ denied_key }) => denied_key === null);
 
-describe('A client', () => {
-  it('RFC 6749, 2.2 and 2.3.1: has an id, and a secret that is stored as a hash where it can keep one', async () => {
+describe('OAuth client', () => {
+  it('RFC 6749, 2.2 and 2.3.1: has an id, and if confidential a secret, stored as a hash', async () => {
     const world = createFixtures(server);
     const open = await world.client();
     expect(open).toEqual({ id: expect.stringMatching(/^[0-9A-Za-z]{20}$/), secret: null });
@@ -47,23 +47,19 @@ describe('A client', () => {
   });
 
   it.each([
-    ['a public one with an account', { userId: 1 }, 'userId'],
-    ['one without an address or an account', { redirectUris: [] }, 'redirectUris'],
-    [
-      'one with too many addresses',
-      { redirectUris: Array.from({ length: 21 }, () => CALLBACK) },
-      'redirectUris',
-    ],
-    ['one without a name', { name: ' ' }, 'name'],
-    ['one with an unknown scope', { scopes: ['api', 'admin'] }, 'scopes'],
-    ['one with no scope at all', { scopes: [] }, 'scopes'],
-  ])('is refused: %s', async (_title, input, property) => {
+    ['a public client with an account', { userId: 1 }, 'userId'],
+    ['neither a redirect URI nor an account', { redirectUris: [] }, 'redirectUris'],
+    ['too many redirect URIs', { redirectUris: Array.from({ length: 21 }, () => CALLBACK) }, 'redirectUris'],
+    ['no name', { name: ' ' }, 'name'],
+    ['an unknown scope', { scopes: ['api', 'admin'] }, 'scopes'],
+    ['no scope', { scopes: [] }, 'scopes'],
+  ])('is rejected: %s', async (_title, input, property) => {
     await expect(createFixtures(server).client(input)).rejects.toThrow(
       expect.objectContaining({ kind: 'invalid', fieldErrors: [expect.objectContaining({ property })] }),
     );
   });
 
-  it('RFC 9700, 2.3: is given no more than the scopes that it was registered with', async () => {
+  it('RFC 9700, 2.3: is limited to its registered scopes', async () => {
     const world = createFixtures(server);
     const account = await world.account({ organization: 'acmeclients', admin: true });
     const { id, secret } = await world.client({
@@ -85,7 +81,7 @@ describe('A client', () => {
     expect(stored?.scopes).toBe('api tag_or');
     expect(responseOf(await visitor.get(path('tag_ow'))).query).toMatchObject({ error: 'invalid_scope' });
 
-    const ask = (scope: Record<string, string>) =>
+    const requestToken = (scope: Record<string, string>) =>
       server.request('POST', '/oauth/token', {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         raw: new URLSearchParams({
@@ -95,12 +91,12 @@ describe('A client', () => {
           ...scope,
         }).toString(),
       });
-    expect((await ask({})).body.scope).toBe('api tag_or');
-    expect((await ask({ scope: 'api tag_ow' })).body.scope).toBe('api');
-    expect((await ask({ scope: 'tag_ow' })).body.error).toBe('invalid_scope');
+    expect((await requestToken({})).body.scope).toBe('api tag_or');
+    expect((await requestToken({ scope: 'api tag_ow' })).body.scope).toBe('api');
+    expect((await requestToken({ scope: 'tag_ow' })).body.error).toBe('invalid_scope');
   });
 
-  it('gets another secret, and the one before ends', async () => {
+  it('gets a new secret, which replaces the old one', async () => {
     const { id, secret } = await createFixtures(server).client({ kind: 'confidential' });
     const { db } = server.context;
     const renewed = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
@@ -114,7 +110,7 @@ describe('A client', () => {
     };
     expect(await authenticates(secret ?? '')).toBe(false);
     expect(await authenticates(renewed)).toBe(true);
-    // Also once a server has come to know it.
+    // Also after a server has cached it.
     const next = await db.write((tx) => renewClientSecret(tx, cliAttribution(now), id));
     expect(await authenticates(renewed)).toBe(false);
     expect(await authenticates(next)).toBe(true);
@@ -126,7 +122,7 @@ describe('A client', () => {
     );
   });
 
-  it('is allowed the implicit flow, or no longer, and the audit log tells of a change only', async () => {
+  it('enables and disables the implicit flow, and records only changes', async () => {
     const { id } = await createFixtures(server).client();
     const set = (implicit: boolean) =>
       server.context.db.write((tx) => setImplicit(tx, cliAttribution(now), id, implicit));
@@ -143,7 +139,7 @@ describe('A client', () => {
     expect(await lastEvent()).toEqual(event);
   });
 
-  it('is deleted with its access tokens, refresh tokens, codes and consents, at once', async () => {
+  it('is deleted with its access tokens, refresh tokens, codes and consents', async () => {
     const world = createFixtures(server);
     const account = await world.account({ organization: 'acmeclients', admin: true });
     const visitor = createFormClient(server);
@@ -164,7 +160,7 @@ describe('A client', () => {
     expect((await call()).status).not.toBe(401);
 
     const { db } = server.context;
-    await db.write((tx) => deleteClient(tx, cliAttribution(now), id));
+    await db.write((tx) => deleteOAuthClient(tx, cliAttribution(now), id));
     expect((await call()).status).toBe(401);
     for (const table of ['authorization_codes', 'oauth_consents', 'refresh_tokens'] as const) {
       const rows = await db.read.selectFrom(table).select('client_id').where('client_id', '=', id).execute();
@@ -185,53 +181,48 @@ describe('A client', () => {
       }),
       after: '{"tokens":1}',
     });
-    await expect(db.write((tx) => deleteClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
+    await expect(db.write((tx) => deleteOAuthClient(tx, cliAttribution(now), id))).rejects.toMatchObject({
       kind: 'not-found',
     });
   });
 
-  it.runIf(engine() === 'postgres')(
-    'is deleted after a token that is being stored, and with it',
-    async () => {
-      const { db, keys } = server.context;
-      const user = await createFixtures(server).user({ organization: 'acmeclients' });
-      const { id } = await createFixtures(server).client({ kind: 'confidential', userId: user.id });
-      const grant = { userId: user.id, clientId: id, grantId: null, scopes: ['api'] } as const;
-      const signed = await signAccessToken(db.read, keys, grant, 60_000, now);
-      const locked = CompiledQuery.raw(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      let deletion: Promise<void> | undefined;
-      await db.write(async (tx) => {
-        await storeAccessToken(tx, cliAttribution(now), signed);
-        let done = false;
-        deletion = db.write((other) => deleteClient(other, cliAttribution(now), id));
-        void deletion.then(() => (done = true));
-        await expect
-          .poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0)
-          .toBe(true);
-      });
-      await deletion;
-      const good = await read()
-        .selectFrom('tokens')
-        .select('id')
-        .where('client_id', '=', id)
-        .where('revoked_at', 'is', null)
-        .execute();
-      expect(good).toEqual([]);
-    },
-  );
+  it.runIf(engine() === 'postgres')('is deleted together with a token that is being stored', async () => {
+    const { db, keys } = server.context;
+    const user = await createFixtures(server).user({ organization: 'acmeclients' });
+    const { id } = await createFixtures(server).client({ kind: 'confidential', userId: user.id });
+    const grant = { userId: user.id, clientId: id, grantId: null, scopes: ['api'] } as const;
+    const signed = await signAccessToken(db.read, keys, grant, 60_000, now);
+    const locked = CompiledQuery.raw(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    let deletion: Promise<void> | undefined;
+    await db.write(async (tx) => {
+      await storeAccessToken(tx, cliAttribution(now), signed);
+      let done = false;
+      deletion = db.write((other) => deleteOAuthClient(other, cliAttribution(now), id));
+      void deletion.then(() => (done = true));
+      await expect.poll(async () => done || (await db.read.executeQuery(locked)).rows.length > 0).toBe(true);
+    });
+    await deletion;
+    const good = await read()
+      .selectFrom('tokens')
+      .select('id')
+      .where('client_id', '=', id)
+      .where('revoked_at', 'is', null)
+      .execute();
+    expect(good).toEqual([]);
+  });
 });
 
-describe('The client of the API description', () => {
+describe('Client of the API documentation', () => {
   const docs = async () => {
     const client = await clientById(read(), 'assay-docs');
     if (client === undefined) throw new Error('It is not there.');
     return client;
   };
 
-  it('comes with every deployment', async () => {
-    const [commandLineClient, ofConsole, ofDescription] = await listClients(read());
+  it('is part of every deployment', async () => {
+    const [commandLineClient, ofConsole, ofDescription] = await listOAuthClients(read());
     expect(commandLineClient).toMatchObject({
       id: 'assay-cli',
       kind: 'public',
@@ -254,7 +245,7 @@ describe('The client of the API description', () => {
 
   it.each([
     ['https://assay.example', 'https://assay.example/docs/oauth2-redirect.html', true],
-    // As a browser writes the address that it was sent to.
+    // As a browser normalizes the address.
     ['https://Assay.Example:443', 'https://assay.example/docs/oauth2-redirect.html', true],
     ['https://Assay.Example:443', 'https://assay.example:8443/docs/oauth2-redirect.html', false],
     ['https://assay.example/team', 'https://assay.example/team/docs/oauth2-redirect.html', true],
@@ -271,7 +262,7 @@ describe('The client of the API description', () => {
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/oauth2-redirect.html?x', false],
     ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/docs/../docs/oauth2-redirect.html', false],
     ['http://127.0.0.1:8080', 'https://127.0.0.1:8080/docs/oauth2-redirect.html', false],
-  ])('RFC 9700, 4.1.3: of the deployment at %s is answered at %s: %s', async (base, uri, taken) => {
+  ])('RFC 9700, 4.1.3: of the deployment at %s accepts the redirect URI %s: %s', async (base, uri, taken) => {
     expect(isRegisteredRedirect(await docs(), uri, base)).toBe(taken);
   });
 });

@@ -30,7 +30,7 @@ const codePath = (client: string, scope: string) =>
   authorizePath({ response_type: 'code', client_id: client, redirect_uri: CALLBACK, scope, ...PKCE });
 const tokenPath = (client: string, scope: string) =>
   authorizePath({ response_type: 'token', client_id: client, redirect_uri: CALLBACK, scope });
-const isAsked = async (visitor: FormClient, path: string) => (await visitor.get(path)).status === 200;
+const requiresConsent = async (visitor: FormClient, path: string) => (await visitor.get(path)).status === 200;
 const eventsOf = async (client: string) =>
   (await createFixtures(server).auditEvents()).filter(({ object_id }) => object_id === client);
 const createTag = (token: string | undefined, name: string) =>
@@ -39,8 +39,8 @@ const createTag = (token: string | undefined, name: string) =>
     body: { tags: [{ name }] },
   });
 
-describe('The consent page', () => {
-  it('RFC 6749, 10.2 and 10.3: says which application asks, for what, as whom, and where it leads', async () => {
+describe('Consent page', () => {
+  it('RFC 6749, 10.2 and 10.3: shows the application, the scopes, the account and the redirect target', async () => {
     const { account, visitor } = await signedIn();
     const { text } = await visitor.get(codePath(await newClient('<b>Board</b>'), 'tag_ow asset_or tag_gw'));
     expect(text).toContain('<strong>&lt;b>Board&lt;/b></strong> wants to access your Assay account');
@@ -53,14 +53,14 @@ describe('The consent page', () => {
     expect(text).toMatch(/<button[^>]*name="decision" value="deny"/);
   });
 
-  it('says how long access lasts: as long as a token without a refresh token, else as long as the grant', async () => {
+  it("shows how long access lasts: an access token's lifetime without refresh tokens, else the grant's", async () => {
     const { visitor } = await signedIn();
     const client = await newClient();
     expect((await visitor.get(tokenPath(client, 'tag_ow'))).text).toContain('<dd>1 hour at most</dd>');
     expect((await visitor.get(codePath(client, 'tag_ow'))).text).toContain('<dd>365 days at most</dd>');
   });
 
-  it('RFC 8252, 8.6: says when the application is on the same device', async () => {
+  it('RFC 8252, 8.6: shows whether the application is on the same device', async () => {
     const { visitor } = await signedIn();
     for (const [redirect, words] of [
       ['http://127.0.0.1:9000/cb', '127.0.0.1:9000, which is this device'],
@@ -72,7 +72,7 @@ describe('The consent page', () => {
     }
   });
 
-  it('leads to the sign-in as someone else, and from there back', async () => {
+  it('offers to sign in as another user and returns', async () => {
     const { visitor } = await signedIn();
     const other = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
@@ -86,7 +86,7 @@ describe('The consent page', () => {
     expect((await visitor.get(path)).text).toContain(other.account.email);
   });
 
-  it('asks again where neither button was pressed, and refuses what is no decision', async () => {
+  it('is shown again without a decision, and rejects an unknown one', async () => {
     const { visitor } = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
     const page = await visitor.open(path);
@@ -94,7 +94,7 @@ describe('The consent page', () => {
     expect((await visitor.submit(page, { decision: 'perhaps' }, path)).status).toBe(422);
   });
 
-  it('takes only what it was shown for: another session’s form is worth nothing', async () => {
+  it('accepts only the form of the same session', async () => {
     const one = await signedIn();
     const other = await signedIn();
     const path = codePath(await newClient(), 'tag_lw');
@@ -103,7 +103,7 @@ describe('The consent page', () => {
     expect((await other.visitor.submit(page, { decision: 'allow' }, path)).status).toBe(403);
   });
 
-  it('grants no more than it showed, when the account may hold more by then', async () => {
+  it('grants only the scopes that it showed, even if the account gains others meanwhile', async () => {
     const account = await createFixtures(server).account({ organization: 'acmeconsent' });
     const visitor = createFormClient(server);
     await visitor.signIn(account.email, account.password);
@@ -114,10 +114,10 @@ describe('The consent page', () => {
     );
     const { fragment } = responseOf(await visitor.submit(page, { decision: 'allow' }, path));
     expect(fragment['scope']).toBe('tag_lw');
-    expect(await isAsked(visitor, path)).toBe(true);
+    expect(await requiresConsent(visitor, path)).toBe(true);
   });
 
-  it('checks the request once more when it is allowed', async () => {
+  it('validates the request again when the user allows it', async () => {
     const { visitor } = await signedIn();
     const client = await newClient();
     const path = tokenPath(client, 'tag_ow');
@@ -131,8 +131,8 @@ describe('The consent page', () => {
   });
 });
 
-describe('A consent', () => {
-  it('is remembered for the user, the client and the scopes, and for fewer of them', async () => {
+describe('Consent', () => {
+  it('is remembered for the user, the client and the scopes, and for subsets of them', async () => {
     const { account, visitor } = await signedIn();
     const client = await newClient();
     await decide(visitor, codePath(client, 'tag_ow tag_or'), 'allow');
@@ -153,25 +153,25 @@ describe('A consent', () => {
     ]);
   });
 
-  it('is asked for again where a scope is new, for another client, and for another user', async () => {
+  it('is required again for a new scope, another client and another user', async () => {
     const { visitor } = await signedIn();
     const client = await newClient();
     await decide(visitor, codePath(client, 'tag_ow'), 'allow');
     await decide(visitor, codePath(client, 'tag_or'), 'allow');
-    // Two sets that were allowed apart are not allowed together.
-    expect(await isAsked(visitor, codePath(client, 'tag_ow tag_or'))).toBe(true);
-    expect(await isAsked(visitor, codePath(await newClient(), 'tag_ow'))).toBe(true);
-    expect(await isAsked((await signedIn()).visitor, codePath(client, 'tag_ow'))).toBe(true);
+    // Scopes that were allowed separately are not allowed together.
+    expect(await requiresConsent(visitor, codePath(client, 'tag_ow tag_or'))).toBe(true);
+    expect(await requiresConsent(visitor, codePath(await newClient(), 'tag_ow'))).toBe(true);
+    expect(await requiresConsent((await signedIn()).visitor, codePath(client, 'tag_ow'))).toBe(true);
   });
 
-  it('is not remembered when it is denied', async () => {
+  it('is not remembered if the user denies', async () => {
     const { visitor } = await signedIn();
     const path = codePath(await newClient(), 'tag_ow');
     await decide(visitor, path, 'deny');
-    expect(await isAsked(visitor, path)).toBe(true);
+    expect(await requiresConsent(visitor, path)).toBe(true);
   });
 
-  it('is listed under applications, with what it allows, since when, and its last use', async () => {
+  it('is listed under applications with its scopes, start and last use', async () => {
     const { visitor } = await signedIn();
     expect((await visitor.get('/account/applications')).text).toContain('No application has access');
     const client = await newClient('Night watch');
@@ -195,7 +195,7 @@ describe('A consent', () => {
     );
   });
 
-  it('is withdrawn with every token and code that came of it, and asked for again', async () => {
+  it('is revoked with its tokens and codes, and required again', async () => {
     const { account, visitor } = await signedIn();
     const bystander = await signedIn();
     const client = await newClient();
@@ -218,12 +218,12 @@ describe('A consent', () => {
     expect((await createTag(ended, `before ${client}`)).status).toBe(201);
 
     const page = await visitor.open('/account/applications');
-    const answer = await visitor.post('/account/applications', {
+    const response = await visitor.post('/account/applications', {
       client,
       _csrf: /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
     });
-    expect(answer.location).toBe(`${server.origin}/account/applications?done=withdrawn`);
-    expect((await visitor.get(answer.location ?? '')).text).toContain('Access removed');
+    expect(response.location).toBe(`${server.origin}/account/applications?done=withdrawn`);
+    expect((await visitor.get(response.location ?? '')).text).toContain('Access removed');
 
     expect((await createTag(ended, `after ${client}`)).status).toBe(401);
     expect((await createTag(stays, `bystander ${client}`)).status).toBe(201);
@@ -241,7 +241,7 @@ describe('A consent', () => {
       .where('client_id', '=', client)
       .execute();
     expect(refresh).toEqual([{ revoked_at: now }]);
-    expect(await isAsked(visitor, tokenPath(client, 'tag_ow'))).toBe(true);
+    expect(await requiresConsent(visitor, tokenPath(client, 'tag_ow'))).toBe(true);
     expect((await eventsOf(client)).at(-1)).toMatchObject({
       action: 'consent.withdraw',
       user_id: account.id,
@@ -255,7 +255,7 @@ describe('A consent', () => {
     expect(again.status).toBe(404);
   });
 
-  it('that is withdrawn while it is used grants nothing that outlives it', async () => {
+  it('that is revoked during a request leaves no token', async () => {
     const { visitor } = await signedIn();
     const client = await newClient();
     const path = tokenPath(client, 'tag_ow');
@@ -274,11 +274,11 @@ describe('A consent', () => {
       .where('revoked_at', 'is', null)
       .execute();
     expect(good).toEqual([]);
-    expect(await isAsked(visitor, path)).toBe(true);
+    expect(await requiresConsent(visitor, path)).toBe(true);
   });
 
   it.runIf(engine() === 'postgres')(
-    'that a grant counts on is withdrawn after it, and with its token',
+    'is revoked after a concurrent grant, together with its token',
     async () => {
       const { account, visitor } = await signedIn();
       const client = await newClient();
@@ -303,7 +303,7 @@ describe('A consent', () => {
         let done = false;
         withdrawal = db.write((other) => revokeConsent(other, cliAttribution(now), consenter));
         void withdrawal.then(() => (done = true));
-        // Either it waits for this unit of work, or it is done before the token is there.
+        // Either it waits for this transaction, or it is done before the token exists.
         await expect.poll(async () => done || (await waitsForLock()) > 0).toBe(true);
         await storeAccessToken(tx, cliAttribution(now), signed);
       });

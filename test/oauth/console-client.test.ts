@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { authorizePath, CALLBACK, PKCE, VERIFIER } from '../harness/authorization.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { createFormClient, type FormClient } from '../harness/form-client.ts';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Somebody new who signed in, in as many browsers as wanted. */
+/** A new user who is signed in, in the given number of browsers. */
 async function signedIn(browsers = 1) {
   const account = await createFixtures(server).account({
     organization: (await createFixtures(server).organization()).uid,
@@ -48,7 +48,7 @@ const redeem = (code: string, verifier = VERIFIER) =>
     code_verifier: verifier,
   });
 
-/** What the console does when its page was loaded. */
+/** Obtains a token as the console does when its page loads. */
 async function tokenOf(visitor: FormClient): Promise<string> {
   const { location } = await visitor.get(request());
   const { status, body } = await redeem(new URL(location ?? '').searchParams.get('code') ?? '');
@@ -56,7 +56,7 @@ async function tokenOf(visitor: FormClient): Promise<string> {
   return body.access_token as string;
 }
 
-/** Sends the form of the console's account menu. */
+/** Submits the sign-out form of the console's account menu. */
 async function signOut(visitor: FormClient) {
   const { text } = await visitor.get('/');
   const token = /<meta name="form-token" content="([^"]+)"/.exec(text)?.[1] ?? '';
@@ -67,28 +67,28 @@ async function signOut(visitor: FormClient) {
 const isRefused = async (token: string) =>
   (await server.request('GET', '/v1/users/whoami', { token })).status === 401;
 
-describe('The console as an application', () => {
-  it('gets a code without a page in between, and for it a token without a refresh token', async () => {
+describe('Console as an OAuth client', () => {
+  it('gets a code without a consent page, and for it an access token without a refresh token', async () => {
     const { account, visitor } = await signedIn();
     const { status, location } = await visitor.get(request());
     expect(status).toBe(303);
-    const answer = new URL(location ?? '');
-    expect(answer.origin + answer.pathname).toBe(redirect());
-    expect(answer.searchParams.get('state')).toBe('abc');
-    const { body } = await redeem(answer.searchParams.get('code') ?? '');
+    const response = new URL(location ?? '');
+    expect(response.origin + response.pathname).toBe(redirect());
+    expect(response.searchParams.get('state')).toBe('abc');
+    const { body } = await redeem(response.searchParams.get('code') ?? '');
     expect(body).not.toHaveProperty('refresh_token');
     const whoami = await server.request('GET', '/v1/users/whoami', { token: body.access_token });
     expect(whoami.body).toMatchObject({ email: account.email });
-    // What its user may do, the console may.
+    // The console has the scopes of its user.
     expect(whoami.body.scopes).toContain('api');
   });
 
-  it('has an address for that which is no page', async () => {
+  it('has an empty page as redirect URI', async () => {
     const { status, text } = await createFormClient(server).get('/signed-in?code=x');
     expect({ status, text }).toEqual({ status: 204, text: '' });
   });
 
-  it('gets no token without the verifier of its code, nor twice for a code', async () => {
+  it('gets no token without the code verifier, nor twice for a code', async () => {
     const { visitor } = await signedIn();
     const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
     expect((await redeem(code, 'x'.repeat(43))).body).toMatchObject({ error: 'invalid_grant' });
@@ -97,14 +97,14 @@ describe('The console as an application', () => {
     expect((await redeem(next)).body).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('is nobody who asks without PKCE, for another flow, or with another address', async () => {
+  it('is rejected without PKCE, with another flow and with another redirect URI', async () => {
     const { visitor } = await signedIn();
-    const ask = async (change: Record<string, string | undefined>) => visitor.get(request(change));
-    const plain = await ask({ code_challenge: undefined, code_challenge_method: undefined });
+    const authorize = async (change: Record<string, string | undefined>) => visitor.get(request(change));
+    const plain = await authorize({ code_challenge: undefined, code_challenge_method: undefined });
     expect(new URL(plain.location ?? '').searchParams.get('error')).toBe('invalid_request');
     expect(plain.location).not.toContain('code=');
     for (const response_type of ['token', 'id_token']) {
-      const { location = '' } = await ask({ response_type });
+      const { location = '' } = await authorize({ response_type });
       expect(location).not.toContain('access_token');
     }
     for (const redirect_uri of [
@@ -114,26 +114,26 @@ describe('The console as an application', () => {
       `${server.origin}/account`,
       `${server.origin}.elsewhere.example/signed-in`,
     ]) {
-      const { status, location } = await ask({ redirect_uri });
+      const { status, location } = await authorize({ redirect_uri });
       expect({ redirect_uri, status, location }).toEqual({ redirect_uri, status: 400, location: undefined });
     }
   });
 
-  it('does not lend its address to another application', async () => {
+  it('has a redirect URI that other clients cannot use', async () => {
     const { visitor } = await signedIn();
     const { id } = await createFixtures(server).client();
     const { status, location } = await visitor.get(request({ client_id: id }));
     expect({ status, location }).toEqual({ status: 400, location: undefined });
   });
 
-  it('leads who is not signed in to sign in, and gives no code', async () => {
+  it('redirects anonymous users to the sign-in without a code', async () => {
     const { location } = await createFormClient(server).get(request());
     expect(new URL(location ?? '').pathname).toBe('/sign-in');
   });
 });
 
-describe('A token of the console', () => {
-  it('is dead once its session was signed out', async () => {
+describe('Console token', () => {
+  it('is revoked when its session signs out', async () => {
     const { visitor } = await signedIn();
     const token = await tokenOf(visitor);
     expect(await isRefused(token)).toBe(false);
@@ -144,14 +144,14 @@ describe('A token of the console', () => {
     expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
   });
 
-  it('is not made of a code whose session ended meanwhile', async () => {
+  it('is not issued for a code of an ended session', async () => {
     const { visitor } = await signedIn();
     const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
     await signOut(visitor);
     expect((await redeem(code)).body).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it('goes with all others of its session when its code is seen again', async () => {
+  it('is revoked with the others of its session when its code is reused', async () => {
     const { visitor } = await signedIn();
     const first = await tokenOf(visitor);
     const code = new URL((await visitor.get(request())).location ?? '').searchParams.get('code') ?? '';
@@ -160,7 +160,7 @@ describe('A token of the console', () => {
     expect(await isRefused(first)).toBe(true);
   });
 
-  it('is told of by its session alone, which names what is done with it', async () => {
+  it('is recorded through its session, whose id is the credential of its changes', async () => {
     const { account, visitor } = await signedIn();
     const token = await tokenOf(visitor);
     await tokenOf(visitor);
@@ -173,7 +173,7 @@ describe('A token of the console', () => {
     expect(events[1]?.credential_id).toBe(events[0]?.object_id);
   });
 
-  it('is not ended by a form that is not of its page', async () => {
+  it('is not revoked by a sign-out form without a CSRF token', async () => {
     const { visitor } = await signedIn();
     const token = await tokenOf(visitor);
     expect((await visitor.post('/sign-out', {})).status).toBe(403);
@@ -181,7 +181,7 @@ describe('A token of the console', () => {
     expect(await isRefused(token)).toBe(false);
   });
 
-  it('goes with another session of the same person too, and comes anew where one stands', async () => {
+  it('is revoked with another session of the same user, and reissued in a session that continues', async () => {
     const { visitors } = await signedIn(2);
     const [here, there] = visitors as [FormClient, FormClient];
     const token = await tokenOf(there);
@@ -190,17 +190,17 @@ describe('A token of the console', () => {
     expect(await isRefused(await tokenOf(there))).toBe(false);
   });
 
-  it('is dead once its person was banned, who gets no other', async () => {
+  it('is revoked when its user is banned, who gets no other', async () => {
     const { account, visitor } = await signedIn();
     const token = await tokenOf(visitor);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(server.context.clock()), account.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(server.context.clock()), account.id));
     expect(await isRefused(token)).toBe(true);
     expect(new URL((await visitor.get(request())).location ?? '').pathname).toBe('/sign-in');
   });
 });
 
-describe('The page of the console', () => {
-  it('is for who signed in; others come back to it after they did', async () => {
+describe('Console page', () => {
+  it('redirects anonymous users to the sign-in, and back', async () => {
     const { status, location } = await createFormClient(server).get(
       '/vulnerabilities?severity=%5B%22High%22%5D',
     );
@@ -210,7 +210,7 @@ describe('The page of the console', () => {
     expect(to.searchParams.get('to')).toBe('/vulnerabilities?severity=%5B%22High%22%5D');
   });
 
-  it('is never kept by a cache, framed, or given another script than its own', async () => {
+  it('is not cached, not framed, and runs only its own script', async () => {
     const { visitor } = await signedIn();
     const { headers, text } = await visitor.get('/');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -222,7 +222,7 @@ describe('The page of the console', () => {
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=|\son[a-z]+=/);
   });
 
-  it('loads files that are kept for good, each packed or not, and nothing else of their folder', async () => {
+  it('serves immutable assets, compressed or not, and no other files', async () => {
     const { visitor } = await signedIn();
     const { text } = await visitor.get('/');
     const script = /src="(\/console\/files\/[^"]+\.js)"/.exec(text)?.[1] ?? '';

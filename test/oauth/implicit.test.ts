@@ -35,8 +35,8 @@ const createTag = (token: string | undefined, name: string) =>
     body: { tags: [{ name }] },
   });
 
-describe('The implicit flow', () => {
-  it('RFC 6749, 4.2.2: answers in the fragment, with a token that calls operation 8 until it expires', async () => {
+describe('Implicit flow', () => {
+  it('RFC 6749, 4.2.2: responds in the fragment with a token for operation 8 until it expires', async () => {
     const { address, query, fragment } = responseOf(await decide(visitor, authorizePath(valid()), 'allow'));
     expect(address).toBe(CALLBACK);
     expect(query).toEqual({});
@@ -45,7 +45,7 @@ describe('The implicit flow', () => {
       access_token: expect.stringMatching(/^ey[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: 'Bearer',
       expires_in: '600',
-      // RFC 6749, 4.2.2: required where it is not what was asked for.
+      // RFC 6749, 4.2.2: required if it differs from the request.
       scope: 'tag_ow',
       state: 'a b&c',
       iss: issuer(),
@@ -55,7 +55,7 @@ describe('The implicit flow', () => {
     expect((await createTag(fragment['access_token'], 'too late')).status).toBe(401);
   });
 
-  it('RFC 9068, 2.2: the token is a JWT of the deployment, for its user and client', async () => {
+  it('RFC 9068, 2.2: issues a JWT of the deployment for its user and client', async () => {
     const { fragment } = responseOf(await visitor.get(authorizePath(valid())));
     const jwks = (await server.request('GET', '/.well-known/jwks.json')).body;
     const { payload, protectedHeader } = await jwtVerify(
@@ -100,7 +100,7 @@ describe('The implicit flow', () => {
     expect(JSON.stringify(events)).not.toContain(fragment['access_token']);
   });
 
-  it('RFC 6749, 3.3: gives all that the account may hold where no scope is asked for', async () => {
+  it('RFC 6749, 3.3: grants every scope of the account by default', async () => {
     const path = authorizePath({ ...valid(), scope: undefined });
     const { fragment } = responseOf(await decide(visitor, path, 'allow'));
     expect(fragment['scope']).toBe(
@@ -110,11 +110,11 @@ describe('The implicit flow', () => {
 
   it.each([
     ['4.2.2.1: an unknown scope', { scope: 'nonsense' }, 'invalid_scope'],
-    ['4.2.2.1: none of the scopes may be held', { scope: 'tag_gw asset_gw' }, 'invalid_scope'],
-    ['4.2.2.1: a parameter that is there twice', { scope: ['tag_ow', 'tag_or'] }, 'invalid_request'],
-    ['3.1: token twice as response_type', { response_type: ['token', 'token'] }, 'invalid_request'],
-    ['3.1.1: token beside another type', { response_type: 'code token' }, 'unsupported_response_type'],
-  ])('RFC 6749, %s is told in the fragment', async (_title, change, error) => {
+    ['4.2.2.1: only scopes that the account may not have', { scope: 'tag_gw asset_gw' }, 'invalid_scope'],
+    ['4.2.2.1: a duplicate parameter', { scope: ['tag_ow', 'tag_or'] }, 'invalid_request'],
+    ['3.1: a duplicate token in response_type', { response_type: ['token', 'token'] }, 'invalid_request'],
+    ['3.1.1: token with another response type', { response_type: 'code token' }, 'unsupported_response_type'],
+  ])('RFC 6749, %s returns an error in the fragment', async (_title, change, error) => {
     const { address, query, fragment } = responseOf(
       await visitor.get(authorizePath({ ...valid(), ...change })),
     );
@@ -128,7 +128,7 @@ describe('The implicit flow', () => {
     });
   });
 
-  it('RFC 6749, 4.2.2.1: a denial is told in the fragment', async () => {
+  it('RFC 6749, 4.2.2.1: returns a denial in the fragment', async () => {
     const { id } = await createFixtures(server).client({ implicit: true });
     const { fragment } = responseOf(
       await decide(visitor, authorizePath({ ...valid(), client_id: id }), 'deny'),
@@ -136,13 +136,13 @@ describe('The implicit flow', () => {
     expect(fragment).toMatchObject({ error: 'access_denied', state: 'a b&c', iss: issuer() });
   });
 
-  it('RFC 6749, 4.2.2.1: is unauthorized_client for a client that it is switched off for', async () => {
+  it('RFC 6749, 4.2.2.1: returns unauthorized_client if it is disabled for the client', async () => {
     const { id } = await createFixtures(server).client();
     const { fragment } = responseOf(await visitor.get(authorizePath({ ...valid(), client_id: id })));
     expect(fragment).toMatchObject({ error: 'unauthorized_client', state: 'a b&c' });
   });
 
-  it('RFC 6749, 4.2.2.1: is unsupported_response_type where it is switched off for all; the code flow stays', async () => {
+  it('RFC 6749, 4.2.2.1: returns unsupported_response_type if it is disabled for the deployment, which keeps the code flow', async () => {
     const own = await startSibling(server, { implicitFlow: false });
     const world = createFixtures(own);
     const other = await world.account();
@@ -157,7 +157,7 @@ describe('The implicit flow', () => {
     await own.close();
   });
 
-  it('a user who is banned in between gets nothing, and what they had ends', async () => {
+  it('grants nothing to a user who is banned meanwhile, and revokes their tokens', async () => {
     const world = createFixtures(server);
     const other = await world.account({ organization: 'acmeimplicit' });
     const browser = createFormClient(server);

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, INSECURE, type TestClient } from './applications.ts';
@@ -13,9 +13,9 @@ let server: TestServer;
 let apps: ReturnType<typeof applicationsOf>;
 let user: TestUser;
 let app: TestClient;
-/** Clients of an admin of the user's organization, of one of another organization, of the staff, and of the user. */
+/** Clients of an admin of the user's organization, of an admin of another one, of staff, and of the user. */
 let admins: TestClient;
-let strangers: TestClient;
+let foreignAdmins: TestClient;
 let staffs: TestClient;
 let users: TestClient;
 let now = Date.UTC(2027, 0, 1);
@@ -28,7 +28,7 @@ beforeAll(async () => {
   app = await apps.client({ kind: 'confidential' });
   const clientOf = (account: { id: number }) => apps.client({ kind: 'confidential', userId: account.id });
   admins = await clientOf(await world.user({ organization: 'acmeintrospection', admin: true }));
-  strangers = await clientOf(await world.user({ organization: 'umbraintrospection', admin: true }));
+  foreignAdmins = await clientOf(await world.user({ organization: 'umbraintrospection', admin: true }));
   staffs = await clientOf(await world.user());
   users = await clientOf(user);
 });
@@ -40,8 +40,8 @@ const introspect = async (from: TestClient, token: string, fields: Record<string
   return body;
 };
 
-describe('The introspection endpoint', () => {
-  it('RFC 7662, 2.2: tells a client of its access token', async () => {
+describe('Introspection endpoint', () => {
+  it("RFC 7662, 2.2: describes a client's own access token", async () => {
     const { access_token: token } = await apps.tokens(app, user.id);
     const claims = decodeJwt(token);
     expect(await introspect(app, token)).toEqual({
@@ -59,7 +59,7 @@ describe('The introspection endpoint', () => {
     });
   });
 
-  it('RFC 7662, 2.2: tells a client of its refresh token', async () => {
+  it("RFC 7662, 2.2: describes a client's own refresh token", async () => {
     const { refresh_token: token } = await apps.tokens(app, user.id);
     expect(await introspect(app, token)).toEqual({
       active: true,
@@ -74,7 +74,7 @@ describe('The introspection endpoint', () => {
     });
   });
 
-  it('RFC 7662, 2.2: tells an admin’s client of a personal access token', async () => {
+  it("RFC 7662, 2.2: describes a personal access token to an admin's client", async () => {
     const { token } = await createFixtures(server).token(user.id, {
       scopes: ['api'],
       allowedAddresses: ['10.0.0.0/8'],
@@ -93,33 +93,33 @@ describe('The introspection endpoint', () => {
     });
   });
 
-  it('RFC 7662, 2.1: takes the hint for a hint', async () => {
+  it('RFC 7662, 2.1: treats token_type_hint as a hint', async () => {
     const { access_token: token } = await apps.tokens(app, user.id);
     for (const hint of ['refresh_token', 'access_token', 'something_else'])
       expect(await introspect(app, token, { token_type_hint: hint })).toMatchObject({ active: true });
   });
 
-  it('RFC 7662, 2.2: tells those only of others’ tokens who administer their users', async () => {
+  it('RFC 7662, 2.2: describes tokens of others only to clients of their admins', async () => {
     const { access_token: jwt, refresh_token: refreshToken } = await apps.tokens(app, user.id);
-    const { token: made } = await createFixtures(server).token(user.id, {
+    const { token: created } = await createFixtures(server).token(user.id, {
       kind: 'jwt',
       expiresAt: now + 60_000,
     });
-    for (const token of [jwt, refreshToken, made, user.token]) {
+    for (const token of [jwt, refreshToken, created, user.token]) {
       for (const client of [admins, staffs])
         expect(await introspect(client, token)).toMatchObject({ active: true, sub: user.uid });
-      for (const client of [strangers, users]) expect(await introspect(client, token)).toEqual(INACTIVE);
+      for (const client of [foreignAdmins, users]) expect(await introspect(client, token)).toEqual(INACTIVE);
     }
-    for (const token of [made, user.token]) expect(await introspect(app, token)).toEqual(INACTIVE);
+    for (const token of [created, user.token]) expect(await introspect(app, token)).toEqual(INACTIVE);
   });
 
-  it('tells only the staff’s client of staff', async () => {
+  it('describes tokens of staff only to clients of staff', async () => {
     const staff = await createFixtures(server).user();
     expect(await introspect(admins, staff.token)).toEqual(INACTIVE);
     expect(await introspect(staffs, staff.token)).toMatchObject({ active: true });
   });
 
-  it('RFC 7662, 2.2: says no more than that of what is unknown', async () => {
+  it('RFC 7662, 2.2: returns only active: false for unknown tokens', async () => {
     const { access_token: token } = await apps.tokens(app, user.id);
     for (const unknown of [
       'unknown',
@@ -131,7 +131,7 @@ describe('The introspection endpoint', () => {
       expect(await introspect(staffs, unknown)).toEqual(INACTIVE);
   });
 
-  it('RFC 7662, 4: sees every reason for which a token has ended', async () => {
+  it('RFC 7662, 4: considers every reason for which a token has ended', async () => {
     const world = createFixtures(server);
     const revoked = await apps.tokens(app, user.id);
     await apps.postAs(app, '/oauth/revoke', { token: revoked.refresh_token });
@@ -145,7 +145,7 @@ describe('The introspection endpoint', () => {
 
     const other = await world.user({ organization: 'acmeintrospection' });
     const banned = await apps.tokens(app, other.id);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), other.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), other.id));
     for (const token of [banned.access_token, banned.refresh_token, other.token])
       expect(await introspect(app, token)).toEqual(INACTIVE);
     expect(await introspect(staffs, other.token)).toEqual(INACTIVE);
@@ -158,7 +158,7 @@ describe('The introspection endpoint', () => {
     expect(await introspect(app, late.refresh_token)).toEqual(INACTIVE);
   });
 
-  it('tells what the account may hold now, and no more', async () => {
+  it('returns the scopes that the account has now', async () => {
     const { db } = server.context;
     const admin = await createFixtures(server).user({ organization: 'acmeintrospection', admin: true });
     const { access_token: token } = await apps.tokens(app, admin.id, { scopes: ['api', 'tag_ow'] });
@@ -167,17 +167,17 @@ describe('The introspection endpoint', () => {
     expect(await introspect(app, token)).toMatchObject({ scope: 'api' });
   });
 
-  it('no longer tells a client whose account was banned of others', async () => {
+  it('describes no tokens of others to a client of a banned account', async () => {
     const admin = await createFixtures(server).user({ organization: 'acmeintrospection', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: admin.id });
     const { access_token: own } = await apps.tokens(client, user.id);
     expect(await introspect(client, user.token)).toMatchObject({ active: true });
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), admin.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), admin.id));
     expect(await introspect(client, user.token)).toEqual(INACTIVE);
     expect(await introspect(client, own)).toMatchObject({ active: true });
   });
 
-  it('RFC 7662, 2.1: is for confidential clients that authenticate, and nobody else', async () => {
+  it('RFC 7662, 2.1: requires an authenticated confidential client', async () => {
     const browser = await apps.client();
     const { access_token: token } = await apps.tokens(browser, user.id);
     const attempts = [
@@ -193,7 +193,7 @@ describe('The introspection endpoint', () => {
     }
   });
 
-  it('RFC 7662, 2.1: takes POST with a token only', async () => {
+  it('RFC 7662, 2.1: accepts only POST with a token', async () => {
     const { status, headers } = await server.request('GET', `/oauth/introspect?token=${user.token}`);
     expect([status, headers.get('allow')]).toEqual([405, 'POST']);
     const missing = await apps.postAs(app, '/oauth/introspect', {});
@@ -202,7 +202,7 @@ describe('The introspection endpoint', () => {
     expect(JSON.stringify(server.logs())).not.toContain(user.token);
   });
 
-  it('works for a client library that others wrote', async () => {
+  it('is compatible with a third-party client library', async () => {
     const as = await apps.discover();
     const { access_token: token } = await apps.tokens(app, user.id);
     const self = { client_id: app.id };

@@ -20,7 +20,7 @@ import { applicationsOf } from './applications.ts';
 
 const HOUR = 3_600_000;
 
-describe('Rotating the signing key', () => {
+describe('Signing key rotation', () => {
   let server: TestServer;
   let now = Date.UTC(2027, 0, 1);
   beforeAll(async () => {
@@ -38,11 +38,11 @@ describe('Rotating the signing key', () => {
   const remove = (kid: string) =>
     server.context.db.write((tx) => removeSigningKey(tx, cliAttribution(now), kid));
 
-  it('a running server follows: old tokens go on, new ones have the new key, and both are public', async () => {
+  it('applies to a running server: old tokens stay valid, new ones use the new key, and both keys are public', async () => {
     const apps = applicationsOf(server);
     const user = await createFixtures(server).user();
     const client = await apps.client();
-    // Another instance over the same database.
+    // Another instance with the same database.
     const other = await openContext(server.context.config, { write: () => undefined });
     Object.assign(other.addresses, server.context.addresses);
     const { access_token: before } = await apps.tokens(client, user.id);
@@ -68,7 +68,7 @@ describe('Rotating the signing key', () => {
     await other.db.close();
   });
 
-  it('a key that is taken away ends its tokens at once, those that were seen before as well', async () => {
+  it('ends the tokens of a removed key immediately, including cached ones', async () => {
     const apps = applicationsOf(server);
     const user = await createFixtures(server).user();
     const client = await apps.client();
@@ -88,16 +88,16 @@ describe('Rotating the signing key', () => {
     await expect(remove(stolen)).rejects.toMatchObject({ kind: 'not-found' });
   });
 
-  it('rotations at once make a key each, in one order for all', async () => {
+  it('creates a key each for concurrent rotations, in the same order everywhere', async () => {
     const before = await kids();
-    const made = await Promise.all([1, 2, 3].map(rotate));
+    const created = await Promise.all([1, 2, 3].map(rotate));
     const after = await kids();
     expect(after).toHaveLength(before.length + 3);
     expect(after.slice(3)).toEqual(before);
-    expect(after).toEqual(expect.arrayContaining(made.map(({ kid }) => kid)));
+    expect(after).toEqual(expect.arrayContaining(created.map(({ kid }) => kid)));
   });
 
-  it('the key and its event are one unit of work', async () => {
+  it('writes the key and its event in one transaction', async () => {
     const { db, masterKey } = server.context;
     const before = await kids();
     const key = await generateSigningKey();
@@ -110,7 +110,7 @@ describe('Rotating the signing key', () => {
     expect(JSON.stringify(await createFixtures(server).auditEvents())).not.toContain(key.kid);
   });
 
-  it('keeps a key for as long as a valid token may need it, and no longer', async () => {
+  it('keeps a key while a valid token may need it, and no longer', async () => {
     const { db } = server.context;
     const apps = applicationsOf(server);
     const account = await createFixtures(server).user();
@@ -126,13 +126,13 @@ describe('Rotating the signing key', () => {
 
     now = start + HOUR - 60_000;
     await apps.clientCredentials(script);
-    // As good as it is for another 59 minutes.
+    // Valid for another 59 minutes.
     now = start + 2 * HOUR - 60_001;
     expect(await outOfUse()).toEqual([]);
     now += 1;
     expect(await outOfUse()).toEqual(['first']);
 
-    // A request that was being answered may still have got the second one.
+    // A running request may have used the second key.
     now = start + 4 * HOUR;
     expect(await outOfUse()).toEqual(['first']);
     now += 15 * 60_000;
@@ -144,7 +144,7 @@ describe('Rotating the signing key', () => {
     expect(await outOfUse()).toEqual(['first']);
     await apps.postAs(script, '/oauth/revoke', { token: body.access_token });
     expect(await outOfUse()).toEqual(['second', 'first']);
-    // The one that signs stays, whatever the tokens.
+    // The signing key is kept in any case.
     expect(await findUnusedKeys(db.read, keys.slice(2), now + 100 * HOUR)).toEqual([]);
   });
 });
@@ -158,7 +158,7 @@ describe('assay keys', () => {
   });
   afterAll(() => assay.close());
 
-  it('rotates under a running server, and token create --jwt goes on', async () => {
+  it('rotates under a running server, and token create --jwt keeps working', async () => {
     const serving = await assay.serve('--no-demo');
     const issuer = { env: { ASSAY_ISSUER: serving.origin } };
     const jwt = async () => {
@@ -196,10 +196,10 @@ describe('assay keys', () => {
     expect(stdout).toMatch(/^KID +CREATED +USE\n.*signs and verifies\n.*verifies\n$/);
   });
 
-  it('takes away what no token needs any more, and tells so, also in the audit log', async () => {
+  it('removes keys that no token needs, prints them and records them', async () => {
     const [second, first] = await assay.json('keys', 'list');
     const db = await openDatabase({ ...assay.database, timeout: 5_000 });
-    // As if they had been made long ago.
+    // Moves their creation into the past.
     await db.write((tx: Transaction) =>
       tx
         .updateTable('signing_keys')
@@ -233,7 +233,7 @@ describe('assay keys', () => {
     }
   });
 
-  it('takes a key away that is named, and not the one that signs', async () => {
+  it('removes a named key, but not the signing one', async () => {
     const [signing, older] = await assay.json('keys', 'list');
     expect(await assay.json('keys', 'remove', older.kid)).toEqual({ removed: older.kid });
     const refused = await assay.run(['keys', 'remove', signing.kid]);
@@ -250,7 +250,7 @@ describe('assay keys', () => {
     expect(await assay.json('keys', 'list')).toEqual([signing]);
   });
 
-  it('seals them with another master key, and then refuses who has none, by fingerprint', async () => {
+  it('reseals them with another master key, and then names its fingerprint to a command without it', async () => {
     const next = randomBytes(32).toString('base64');
     const env = { ASSAY_MASTER_KEY: next, ...(assay.masterKey && { ASSAY_OLD_MASTER_KEY: assay.masterKey }) };
     const kids = await assay.json('keys', 'list');

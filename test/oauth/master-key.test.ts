@@ -22,21 +22,21 @@ const keyOf = (text: string) => {
   return key;
 };
 
-const places: TestDatabase[] = [];
+const testDatabases: TestDatabase[] = [];
 const folders: string[] = [];
 const open: Context[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map(({ db }) => db.close()));
 });
 afterAll(async () => {
-  await Promise.all(places.map((place) => place.drop()));
+  await Promise.all(testDatabases.map((testDatabase) => testDatabase.drop()));
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
-async function newPlace(): Promise<TestDatabase> {
-  const place = await createTestDatabase();
-  places.push(place);
-  return place;
+async function newDatabase(): Promise<TestDatabase> {
+  const testDatabase = await createTestDatabase();
+  testDatabases.push(testDatabase);
+  return testDatabase;
 }
 
 function newFolder(): string {
@@ -45,17 +45,17 @@ function newFolder(): string {
   return folder;
 }
 
-/** Starts as a server does, or as a command. */
+/** Starts like a server, or like a command. */
 async function start(
-  place: TestDatabase,
+  testDatabase: TestDatabase,
   env: Record<string, string> = {},
   {
-    dataDirectory = place.dataDirectory,
+    dataDirectory = testDatabase.dataDirectory,
     command = false,
     log = () => undefined,
   }: { dataDirectory?: string; command?: boolean; log?: (line: string) => unknown } = {},
 ): Promise<Context> {
-  const config = { ...loadConfig({}, env), dataDirectory, databaseUrl: place.databaseUrl };
+  const config = { ...loadConfig({}, env), dataDirectory, databaseUrl: testDatabase.databaseUrl };
   const context = await openContext(
     config,
     { write: (line) => void log(line) },
@@ -75,22 +75,22 @@ async function expectSameKeys(one: Context, other: Context): Promise<void> {
 
 const fileIn = (folder: string) => join(folder, 'keys', 'master.key');
 
-describe('With a key in the data folder', () => {
-  it('the first start makes it, readable by its owner only, and later ones use it', async () => {
-    const place = await newPlace();
-    const first = await start(place);
-    const file = fileIn(place.dataDirectory);
+describe('Key in the data folder', () => {
+  it('is created by the first start, readable only by its owner, and used by later ones', async () => {
+    const testDatabase = await newDatabase();
+    const first = await start(testDatabase);
+    const file = fileIn(testDatabase.dataDirectory);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
     expect(masterKeyFingerprint(keyOf(text.trim()))).toBe(masterKeyFingerprint(first.masterKey));
-    await expectSameKeys(first, await start(place));
-    await expectSameKeys(first, await start(place, {}, { command: true }));
+    await expectSameKeys(first, await start(testDatabase));
+    await expectSameKeys(first, await start(testDatabase, {}, { command: true }));
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('neither the key nor what it seals is in the database in clear', async () => {
-    const place = await newPlace();
-    const { db, keys } = await start(place);
+  it('and sealed keys are not in the database as plain text', async () => {
+    const testDatabase = await newDatabase();
+    const { db, keys } = await start(testDatabase);
     const rows = JSON.stringify([
       await db.read.selectFrom('signing_keys').selectAll().execute(),
       await db.read.selectFrom('deployment_keys').selectAll().execute(),
@@ -98,47 +98,49 @@ describe('With a key in the data folder', () => {
     expect(rows).not.toContain('"d"');
     for (const encoding of ['base64', 'base64url', 'hex'] as const)
       expect(rows).not.toContain(Buffer.from(keys.secret).toString(encoding));
-    expect(rows).not.toContain(readFileSync(fileIn(place.dataDirectory), 'utf8').trim());
+    expect(rows).not.toContain(readFileSync(fileIn(testDatabase.dataDirectory), 'utf8').trim());
   });
 
-  it('instances that start at once make one set of keys', async () => {
-    const place = await newPlace();
-    const [one, ...others] = await Promise.all([1, 2, 3, 4].map(() => start(place)));
+  it('is created once by concurrent starts', async () => {
+    const testDatabase = await newDatabase();
+    const [one, ...others] = await Promise.all([1, 2, 3, 4].map(() => start(testDatabase)));
     if (one === undefined) throw new Error('none');
     expect(await listSigningKeys(one.db.read)).toHaveLength(1);
     for (const other of others) await expectSameKeys(one, other);
   });
 
-  it('a lost file is not made anew', async () => {
-    const place = await newPlace();
-    const { masterKey } = await start(place);
-    const file = fileIn(place.dataDirectory);
+  it('is not created again when the file is lost', async () => {
+    const testDatabase = await newDatabase();
+    const { masterKey } = await start(testDatabase);
+    const file = fileIn(testDatabase.dataDirectory);
     const text = readFileSync(file, 'utf8');
     rmSync(file);
-    await expect(start(place)).rejects.toMatchObject({
+    await expect(start(testDatabase)).rejects.toMatchObject({
       expected: masterKeyFingerprint(masterKey),
       found: undefined,
     });
     expect(existsSync(file)).toBe(false);
     writeFileSync(file, text);
-    await start(place);
+    await start(testDatabase);
   });
 
-  it('a damaged file is told, and kept', async () => {
-    const place = await newPlace();
-    await start(place);
-    const file = fileIn(place.dataDirectory);
+  it('is reported and kept when the file is damaged', async () => {
+    const testDatabase = await newDatabase();
+    await start(testDatabase);
+    const file = fileIn(testDatabase.dataDirectory);
     chmodSync(file, 0o600);
     writeFileSync(file, 'short');
-    await expect(start(place)).rejects.toThrow(/master\.key is damaged: it must contain 32 bytes in base64/);
+    await expect(start(testDatabase)).rejects.toThrow(
+      /master\.key is damaged: it must contain 32 bytes in base64/,
+    );
     expect(readFileSync(file, 'utf8')).toBe('short');
   });
 
-  it('another master key in the environment is refused, by both fingerprints', async () => {
-    const place = await newPlace();
-    const { masterKey } = await start(place);
+  it('rejects another master key in the environment, with both fingerprints', async () => {
+    const testDatabase = await newDatabase();
+    const { masterKey } = await start(testDatabase);
     const text = newText();
-    const error = await start(place, { ASSAY_MASTER_KEY: text }).catch((thrown: unknown) => thrown);
+    const error = await start(testDatabase, { ASSAY_MASTER_KEY: text }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(MasterKeyMismatch);
     expect(error).toMatchObject({
       expected: masterKeyFingerprint(masterKey),
@@ -147,63 +149,68 @@ describe('With a key in the data folder', () => {
   });
 });
 
-describe.runIf(engine() === 'postgres')('Without the folder of the server', () => {
-  it('a command makes no keys that a server might refuse, and no file', async () => {
-    const place = await newPlace();
-    await expect(start(place, {}, { command: true })).rejects.toBeInstanceOf(KeysMissing);
-    expect(existsSync(fileIn(place.dataDirectory))).toBe(false);
-    await start(place);
-    await start(place, {}, { command: true });
+describe.runIf(engine() === 'postgres')("Without the server's data folder", () => {
+  it('a command creates neither keys nor a file', async () => {
+    const testDatabase = await newDatabase();
+    await expect(start(testDatabase, {}, { command: true })).rejects.toBeInstanceOf(KeysMissing);
+    expect(existsSync(fileIn(testDatabase.dataDirectory))).toBe(false);
+    await start(testDatabase);
+    await start(testDatabase, {}, { command: true });
   });
 
-  it.each([true, false])('who lacks the key is refused by its fingerprint (command: %s)', async (command) => {
-    const place = await newPlace();
-    const { masterKey } = await start(place);
-    const needed = masterKeyFingerprint(masterKey);
-    const dataDirectory = newFolder();
-    await expect(start(place, {}, { dataDirectory, command })).rejects.toMatchObject({
-      expected: needed,
-      found: undefined,
-    });
-    expect(existsSync(fileIn(dataDirectory))).toBe(false);
+  it.each([true, false])(
+    'an error names the fingerprint of the missing key (command: %s)',
+    async (command) => {
+      const testDatabase = await newDatabase();
+      const { masterKey } = await start(testDatabase);
+      const needed = masterKeyFingerprint(masterKey);
+      const dataDirectory = newFolder();
+      await expect(start(testDatabase, {}, { dataDirectory, command })).rejects.toMatchObject({
+        expected: needed,
+        found: undefined,
+      });
+      expect(existsSync(fileIn(dataDirectory))).toBe(false);
 
-    const another = await newPlace();
-    const { masterKey: wrong } = await start(another);
-    await expect(start(place, {}, { dataDirectory: another.dataDirectory, command })).rejects.toMatchObject({
-      expected: needed,
-      found: masterKeyFingerprint(wrong),
-    });
-  });
+      const another = await newDatabase();
+      const { masterKey: wrong } = await start(another);
+      await expect(
+        start(testDatabase, {}, { dataDirectory: another.dataDirectory, command }),
+      ).rejects.toMatchObject({
+        expected: needed,
+        found: masterKeyFingerprint(wrong),
+      });
+    },
+  );
 });
 
 describe('With ASSAY_MASTER_KEY', () => {
-  it('no file is made, and no instance and no command needs a folder', async () => {
-    const place = await newPlace();
+  it('no file is created, and neither instances nor commands need a folder', async () => {
+    const testDatabase = await newDatabase();
     const env = { ASSAY_MASTER_KEY: newText() };
-    // Also when a command comes first.
-    const first = await start(place, env, { command: true });
-    const elsewhere = engine() === 'postgres' ? newFolder() : place.dataDirectory;
-    await expectSameKeys(first, await start(place, env, { dataDirectory: elsewhere }));
+    // Also if a command comes first.
+    const first = await start(testDatabase, env, { command: true });
+    const elsewhere = engine() === 'postgres' ? newFolder() : testDatabase.dataDirectory;
+    await expectSameKeys(first, await start(testDatabase, env, { dataDirectory: elsewhere }));
     expect(existsSync(join(elsewhere, 'keys'))).toBe(false);
-    await expect(start(place)).rejects.toMatchObject({
+    await expect(start(testDatabase)).rejects.toMatchObject({
       expected: masterKeyFingerprint(first.masterKey),
       found: undefined,
     });
   });
 
-  it.each([16, 31, 33, 64])('a key of %i bytes is refused, and not repeated', (length) => {
+  it.each([16, 31, 33, 64])('a key of %i bytes is rejected without repeating it', (length) => {
     const text = randomBytes(length).toString('base64');
     const load = () => loadConfig({}, { ASSAY_MASTER_KEY: text });
     expect(load).toThrow(/^ASSAY_MASTER_KEY must be 32 bytes in base64\. /);
     expect(load).not.toThrow(text);
   });
 
-  it.each(['hex', 'latin1'] as const)('32 bytes as %s are refused', (encoding) => {
+  it.each(['hex', 'latin1'] as const)('32 bytes as %s are rejected', (encoding) => {
     const text = Buffer.alloc(32, 'abcdefg!').toString(encoding);
     expect(() => loadConfig({}, { ASSAY_MASTER_KEY: text })).toThrow('32 bytes in base64');
   });
 
-  it('takes both alphabets of base64, with or without padding, and shows nothing of it', () => {
+  it('both alphabets of base64 are accepted, with or without padding, and the key is not printed', () => {
     const bytes = Buffer.alloc(32, 0xfb);
     const texts = [bytes.toString('base64'), bytes.toString('base64url')];
     const keys = texts.map((text) => loadConfig({}, { ASSAY_MASTER_KEY: text }).masterKey);
@@ -212,44 +219,44 @@ describe('With ASSAY_MASTER_KEY', () => {
   });
 });
 
-describe('A command that is refused for want of keys', () => {
-  it('leaves the database as it was, so that the server finds it new', async () => {
-    const place = await createTestDatabase('unmigrated');
-    places.push(place);
-    const command = () => start(place, {}, { command: true });
+describe('A command that fails without keys', () => {
+  it('leaves the database unchanged, so that a server can initialize it', async () => {
+    const testDatabase = await createTestDatabase('unmigrated');
+    testDatabases.push(testDatabase);
+    const command = () => start(testDatabase, {}, { command: true });
     if (engine() === 'postgres') {
       await expect(command()).rejects.toBeInstanceOf(KeysMissing);
-      expect((await start(place)).appliedMigrations).toEqual(['0001-initial']);
+      expect((await start(testDatabase)).appliedMigrations).toEqual(['0001-initial']);
     } else expect((await command()).appliedMigrations).toEqual(['0001-initial']);
   });
 });
 
-describe('Another master key', () => {
+describe('Resealing with another master key', () => {
   const reseal = (context: Context, atHand: readonly string[], next: string) =>
     context.db.write((tx) => resealKeys(tx, cliAttribution(Date.now()), atHand.map(keyOf), keyOf(next)));
 
-  it('opens the same keys, and the one before opens them no more', async () => {
-    const place = await newPlace();
+  it('opens the same keys, and the old master key does not', async () => {
+    const testDatabase = await newDatabase();
     const [before, after] = [newText(), newText()];
-    const first = await start(place, { ASSAY_MASTER_KEY: before });
+    const first = await start(testDatabase, { ASSAY_MASTER_KEY: before });
     const token = await first.keys.sign(claims, lifetime());
     expect(await reseal(first, [newText(), before], after)).toEqual({
       before: masterKeyFingerprint(keyOf(before)),
       after: masterKeyFingerprint(keyOf(after)),
     });
-    const next = await start(place, { ASSAY_MASTER_KEY: after });
+    const next = await start(testDatabase, { ASSAY_MASTER_KEY: after });
     expect(await next.keys.verify(token, Date.now())).toMatchObject(claims);
     await expectSameKeys(first, next);
-    await expect(start(place, { ASSAY_MASTER_KEY: before })).rejects.toBeInstanceOf(MasterKeyMismatch);
+    await expect(start(testDatabase, { ASSAY_MASTER_KEY: before })).rejects.toBeInstanceOf(MasterKeyMismatch);
     expect(await reseal(first, [], after)).toBeUndefined();
     await expect(reseal(first, [before], newText())).rejects.toBeInstanceOf(MasterKeyMismatch);
   });
 
-  it('an instance that has the one before goes on with the keys that it has, and says once what it cannot open', async () => {
-    const place = await newPlace();
+  it('lets an instance with the old one continue with its keys, and logs once what it cannot open', async () => {
+    const testDatabase = await newDatabase();
     const [before, after] = [newText(), newText()];
     const lines: string[] = [];
-    const old = await start(place, { ASSAY_MASTER_KEY: before }, { log: (line) => lines.push(line) });
+    const old = await start(testDatabase, { ASSAY_MASTER_KEY: before }, { log: (line) => lines.push(line) });
     const token = await old.keys.sign(claims, lifetime());
     await reseal(old, [before], after);
     expect(await old.keys.verify(token, Date.now())).toMatchObject(claims);
@@ -262,15 +269,15 @@ describe('Another master key', () => {
       );
     };
     await expect(rotate(old)).rejects.toBeInstanceOf(MasterKeyMismatch);
-    const next = await start(place, { ASSAY_MASTER_KEY: after });
+    const next = await start(testDatabase, { ASSAY_MASTER_KEY: after });
     for (let times = 0; times < 2; times += 1) {
       await rotate(next);
       expect(await old.keys.verify(token, Date.now())).toMatchObject(claims);
       expect(await old.keys.verify('no token', Date.now())).toBeUndefined();
       const newer = await next.keys.sign(claims, lifetime());
-      const refusal = await old.keys.verify(newer, Date.now()).catch((error: unknown) => error);
-      expect(refusal).toBeInstanceOf(MasterKeyMismatch);
-      expect(toProblem(refusal)).toMatchObject({
+      const failure = await old.keys.verify(newer, Date.now()).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(MasterKeyMismatch);
+      expect(toProblem(failure)).toMatchObject({
         status: 503,
         message: expect.stringContaining('Ask an operator to restart the server with the new master key.'),
         details: { headers: { 'retry-after': '60' } },
@@ -283,9 +290,9 @@ describe('Another master key', () => {
     ).toHaveLength(1);
   });
 
-  it('a row that was put in the place of another is no key', async () => {
-    const place = await newPlace();
-    const { db, masterKey } = await start(place);
+  it('rejects a row that was replaced with another', async () => {
+    const testDatabase = await newDatabase();
+    const { db, masterKey } = await start(testDatabase);
     const key = await generateSigningKey();
     await db.write((tx) => rotateSigningKey(tx, cliAttribution(Date.now()), masterKey, key));
     const [one, other] = await db.read.selectFrom('signing_keys').selectAll().execute();
@@ -296,6 +303,6 @@ describe('Another master key', () => {
         .where('kid', '=', other?.kid ?? '')
         .execute(),
     );
-    await expect(start(place)).rejects.toThrow(/^The signing key \S+ in the database was changed\.$/);
+    await expect(start(testDatabase)).rejects.toThrow(/^The signing key \S+ in the database was changed\.$/);
   });
 });

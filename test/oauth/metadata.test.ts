@@ -25,8 +25,8 @@ async function withServer(
   }
 }
 
-describe('The metadata of the authorization server', () => {
-  it('RFC 8414, 2 and 3.2: has the addresses of the deployment, and what is served there', async () => {
+describe('Authorization server metadata', () => {
+  it('RFC 8414, 2 and 3.2: contains the URLs of the deployment, which are served', async () => {
     const { status, headers, body } = await server.request('GET', PATH);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -54,7 +54,7 @@ describe('The metadata of the authorization server', () => {
     expect(body.scopes_supported).toHaveLength(15);
   });
 
-  it('RFC 8414, 2: names nothing that is switched off', () =>
+  it('RFC 8414, 2: omits disabled features', () =>
     withServer({ implicitFlow: false }, async (started) => {
       const { body } = await started.request('GET', PATH);
       expect(body.response_types_supported).toEqual(['code']);
@@ -62,7 +62,7 @@ describe('The metadata of the authorization server', () => {
       expect(body.grant_types_supported).not.toContain('implicit');
     }));
 
-  it('RFC 8414, 3.3: is found by a client library that others wrote, under the name of the issuer', async () => {
+  it('RFC 8414, 3.3: is found by a third-party client library under the issuer', async () => {
     const as = await applicationsOf(server).discover();
     expect(as.issuer).toBe(server.origin);
     const jwks = await server.request('GET', new URL(as.jwks_uri ?? '').pathname);
@@ -70,7 +70,7 @@ describe('The metadata of the authorization server', () => {
     expect(jwks.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('RFC 8414, 3.1: of an issuer with a path, the path comes after the well-known one', () =>
+  it("RFC 8414, 3.1: is served under the well-known path followed by the issuer's path", () =>
     withServer(
       {
         issuer: 'https://id.example/assay/eu',
@@ -98,7 +98,7 @@ describe('The metadata of the authorization server', () => {
       },
     ));
 
-  it('is nothing else', async () => {
+  it('is served at no other path or method', async () => {
     expect((await server.request('GET', `${PATH}/acme`)).status).toBe(404);
     const { status, headers } = await server.request('POST', PATH);
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -110,7 +110,7 @@ describe('The metadata of the authorization server', () => {
     ['RFC 8414, 2', 'ASSAY_CLIENT_BASE_URL', 'https://assay.example?'],
     ['RFC 6749, 3.1', 'ASSAY_AUTH_URL', 'https://assay.example/oauth/authorize#here'],
     ['RFC 3986, 3.2.1', 'ASSAY_ISSUER', 'https://user:pass@assay.example'],
-  ])('%s: %s cannot be %s', (_section, name, value) => {
+  ])('%s: %s rejects %s', (_section, name, value) => {
     expect(() => loadConfig({}, { [name]: value })).toThrow(new RegExp(`^${name} `));
   });
 });

@@ -14,36 +14,36 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Whether a request with this address would be answered there, for a client with these registered. */
+/** Whether a request with this redirect URI responds there for a client with these registered ones. */
 async function isAnsweredAt(registered: string[], given: string): Promise<boolean> {
   const { id } = await createFixtures(server).client({ redirectUris: registered });
-  // An error is sent to the client without asking anybody.
-  const answer = await visitor.get(
+  // Errors redirect to the client without a consent page.
+  const response = await visitor.get(
     authorizePath({ response_type: 'code', client_id: id, redirect_uri: given }),
   );
-  if (answer.status === 400) {
-    expect(answer.location).toBeUndefined();
+  if (response.status === 400) {
+    expect(response.location).toBeUndefined();
     return false;
   }
-  expect(answer.headers.get('location')?.startsWith(given)).toBe(true);
+  expect(response.headers.get('location')?.startsWith(given)).toBe(true);
   return true;
 }
 
-describe('A redirect address', () => {
+describe('Redirect URI', () => {
   it.each([
     ['user information', 'https://app.example@evil.example/callback'],
     ['user information before its own host', 'https://evil.example@app.example/callback'],
-    ['another host that begins alike', 'https://app.example.evil.example/callback'],
+    ['another host with the same prefix', 'https://app.example.evil.example/callback'],
     ['a subdomain', 'https://evil.app.example/callback'],
-    ['a host in capitals', 'https://APP.example/callback'],
-    ['a scheme in capitals', 'HTTPS://app.example/callback'],
-    ['a path in capitals', 'https://app.example/Callback'],
+    ['a host in upper case', 'https://APP.example/callback'],
+    ['a scheme in upper case', 'HTTPS://app.example/callback'],
+    ['a path in upper case', 'https://app.example/Callback'],
     ['another scheme', 'http://app.example/callback'],
     ['a port', 'https://app.example:8443/callback'],
     ['the default port', 'https://app.example:443/callback'],
     ['a trailing slash', 'https://app.example/callback/'],
-    ['a path below it', 'https://app.example/callback/more'],
-    ['a path above it', 'https://app.example/'],
+    ['a subpath', 'https://app.example/callback/more'],
+    ['a parent path', 'https://app.example/'],
     ['a path traversal', 'https://app.example/callback/../callback'],
     ['an encoded path traversal', 'https://app.example/callback/%2e%2e/evil'],
     ['an encoded character', 'https://app.example/%63allback'],
@@ -55,17 +55,17 @@ describe('A redirect address', () => {
     ['an empty query', 'https://app.example/callback?'],
     ['a fragment', 'https://app.example/callback#fragment'],
     ['an empty fragment', 'https://app.example/callback#'],
-    ['a parameter of a path', 'https://app.example/callback;x'],
-    ['a space before it', ' https://app.example/callback'],
-    ['a line break after it', 'https://app.example/callback\n'],
-    ['a NUL', 'https://app.example/callback\0'],
-    ['another alphabet', 'https://app.ехample/callback'],
+    ['a path parameter', 'https://app.example/callback;x'],
+    ['a leading space', ' https://app.example/callback'],
+    ['a trailing line break', 'https://app.example/callback\n'],
+    ['a NUL character', 'https://app.example/callback\0'],
+    ['lookalike characters', 'https://app.ехample/callback'],
     ['an asterisk', 'https://*.example/callback'],
-  ])('RFC 9700, 4.1.3: with %s is not the registered one', async (_title, given) => {
+  ])('RFC 9700, 4.1.3: is rejected with %s', async (_title, given) => {
     expect(await isAnsweredAt([CALLBACK], given)).toBe(false);
   });
 
-  it('RFC 9700, 4.1.3: is the registered one only when it is the same text', async () => {
+  it('RFC 9700, 4.1.3: is compared as a string', async () => {
     expect(await isAnsweredAt([CALLBACK], CALLBACK)).toBe(true);
     expect(await isAnsweredAt(['https://app.example/cb?a=1', CALLBACK], 'https://app.example/cb?a=1')).toBe(
       true,
@@ -91,7 +91,7 @@ describe('A redirect address', () => {
     ['http://127.0.0.1/cb', 'https://127.0.0.1:51004/cb', false],
     ['http://localhost/cb', 'http://localhost.evil.example:51004/cb', false],
     ['https://localhost:8443/cb', 'https://localhost:9443/cb', false],
-  ])('RFC 8252, 7.3: registered as %s, %s is taken: %s', async (registered, given, taken) => {
+  ])('RFC 8252, 7.3: registered as %s, accepts %s: %s', async (registered, given, taken) => {
     expect(await isAnsweredAt([registered], given)).toBe(taken);
   });
 
@@ -100,28 +100,28 @@ describe('A redirect address', () => {
     ['com.example.app:/Callback', false],
     ['com.example.app:/callback?x', false],
     ['com.example.app://callback', false],
-  ])('RFC 8252, 8.4: with a scheme of its own is compared exactly: %s is taken: %s', async (given, taken) => {
+  ])('RFC 8252, 8.4: with a private-use scheme is compared exactly: %s: %s', async (given, taken) => {
     expect(await isAnsweredAt(['com.example.app:/callback'], given)).toBe(taken);
   });
 
   it.each([
-    ['3.1.2: absolute', '/callback', 'absolute'],
-    ['3.1.2: absolute', 'app.example/callback', 'absolute'],
-    ['3.1.2: without a fragment', 'https://app.example/callback#x', 'fragment'],
-    ['3.1.2: without an empty fragment', 'https://app.example/callback#', 'fragment'],
-    ['3.1.2.1: https', 'http://app.example/callback', 'https'],
-    ['3.1: free of what the response adds', 'https://app.example/callback?code=1', 'parameter'],
-    ['3.1.2: an address', 'https://app.example/call back', 'absolute'],
-    ['3.1.2: in the characters of an address', 'https://app.example/caf\u00e9', 'characters'],
-    ['3.1.2: in the characters of an address', 'https://b\u00fcro.example/callback', 'characters'],
-    ['3.1.2: in the characters of an address', 'https://app.example/\x01', 'characters'],
-    ['3.1.2: in the characters of an address', 'https://app.example/<callback>', 'characters'],
-    ['3.1.2: absolute, whatever it is seen from', 'https:app.example/callback', 'absolute'],
-    ['3.1.2: absolute, with one way to write the host', 'https:///app.example/callback', 'absolute'],
-    ['3.1.2: of no script', 'javascript:alert(1)', 'https'],
-    ['3.1.2: of no data', 'data:text/html,x', 'https'],
-    ['3.1.2: without a password', 'https://user:pass@app.example/callback', 'user name'],
-  ])('RFC 6749, %s, to be registered: not %s', async (_title, uri, reason) => {
+    ['3.1.2: must be absolute', '/callback', 'absolute'],
+    ['3.1.2: must be absolute', 'app.example/callback', 'absolute'],
+    ['3.1.2: must have no fragment', 'https://app.example/callback#x', 'fragment'],
+    ['3.1.2: must have no empty fragment', 'https://app.example/callback#', 'fragment'],
+    ['3.1.2.1: must use https', 'http://app.example/callback', 'https'],
+    ['3.1: must not contain response parameters', 'https://app.example/callback?code=1', 'parameter'],
+    ['3.1.2: must be a URI', 'https://app.example/call back', 'absolute'],
+    ['3.1.2: must have only URI characters', 'https://app.example/caf\u00e9', 'characters'],
+    ['3.1.2: must have only URI characters', 'https://b\u00fcro.example/callback', 'characters'],
+    ['3.1.2: must have only URI characters', 'https://app.example/\x01', 'characters'],
+    ['3.1.2: must have only URI characters', 'https://app.example/<callback>', 'characters'],
+    ['3.1.2: must be absolute', 'https:app.example/callback', 'absolute'],
+    ['3.1.2: must be absolute with a normalized host', 'https:///app.example/callback', 'absolute'],
+    ['3.1.2: must not be a script', 'javascript:alert(1)', 'https'],
+    ['3.1.2: must not be data', 'data:text/html,x', 'https'],
+    ['3.1.2: must not have a password', 'https://user:pass@app.example/callback', 'user name'],
+  ])('RFC 6749, %s: not %s', async (_title, uri, reason) => {
     await expect(createFixtures(server).client({ redirectUris: [CALLBACK, uri] })).rejects.toThrow(
       expect.objectContaining({
         kind: 'invalid',
@@ -131,27 +131,27 @@ describe('A redirect address', () => {
     );
   });
 
-  it('RFC 8252, 8.4: with a scheme without a dot cannot be registered', async () => {
+  it('RFC 8252, 8.4: with a private-use scheme requires a dot in it', async () => {
     await expect(createFixtures(server).client({ redirectUris: ['myapp:/callback'] })).rejects.toThrow(
       /scheme/,
     );
   });
 });
 
-describe('The pages', () => {
+describe('Authorization pages', () => {
   const path = async (redirect = CALLBACK) => {
     const { id } = await createFixtures(server).client({ redirectUris: [redirect] });
     return authorizePath({ response_type: 'code', client_id: id, redirect_uri: redirect, ...PKCE });
   };
 
-  it('RFC 9700, 4.16: are shown in no frame', async () => {
+  it('RFC 9700, 4.16: cannot be framed', async () => {
     for (const page of [await visitor.get(await path()), await visitor.get('/oauth/authorize')]) {
       expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
       expect(page.headers.get('x-frame-options')).toBe('DENY');
     }
   });
 
-  it('RFC 9700, 4.2.4: send no referrer, load nothing from elsewhere, and stay in no cache', async () => {
+  it('RFC 9700, 4.2.4: send no referrer, load no third-party content, and are not cached', async () => {
     const { headers, text } = await visitor.get(await path());
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -166,11 +166,11 @@ describe('The pages', () => {
   it.each([
     [CALLBACK, "form-action 'self' https://app.example;"],
     ['http://127.0.0.1:9000/cb', "form-action 'self' http://127.0.0.1:9000;"],
-    // A policy cannot name an IPv6 address, nor a host with an underscore.
+    // A policy can name neither an IPv6 address nor a host with an underscore.
     ['http://[::1]:9000/cb', "form-action 'self' http:;"],
     ['https://my_app.example/cb', "form-action 'self' https:;"],
     ['com.example.app:/callback', "form-action 'self' com.example.app:;"],
-  ])('let the answer reach %s, and no other place', async (redirect, directive) => {
+  ])('allow forms to redirect only to %s', async (redirect, directive) => {
     const { headers } = await visitor.get(await path(redirect));
     expect(headers.get('content-security-policy')).toContain(directive);
     const request = await path(redirect);
@@ -182,24 +182,24 @@ describe('The pages', () => {
     expect(leftOut.headers.get('content-security-policy')).toContain(directive);
   });
 
-  it('RFC 9700, 4.12: redirect with 303, so that no browser sends the form on', async () => {
-    const answer = await decide(visitor, await path(), 'allow');
-    expect(answer.status).toBe(303);
+  it('RFC 9700, 4.12: redirect with 303, so that browsers do not resend the form', async () => {
+    const response = await decide(visitor, await path(), 'allow');
+    expect(response.status).toBe(303);
   });
 
-  it('RFC 9700, 2.6: answer no script of another origin', async () => {
+  it('RFC 9700, 2.6: allow no scripts of other origins', async () => {
     const { headers } = await visitor.get(await path(), { origin: 'https://evil.example' });
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('RFC 9700, 4.7: take no decision that comes from elsewhere', async () => {
+  it('RFC 9700, 4.7: reject decisions from other origins', async () => {
     const request = await path();
     await visitor.open(request);
     const forged = await visitor.post(request, { decision: 'allow' }, { origin: 'https://evil.example' });
     expect([forged.status, forged.location]).toEqual([403, undefined]);
   });
 
-  it('RFC 9207, 2: name the issuer in every response, so that no two servers are mixed up (RFC 9700, 4.4)', async () => {
+  it('RFC 9207, 2: return the issuer in every response (RFC 9700, 4.4)', async () => {
     const { iss } = responseOf(await decide(visitor, await path(), 'deny')).query;
     expect(iss).toBe(server.context.addresses.issuer);
     expect(iss).toMatch(/^https?:\/\/[^?#]+$/);

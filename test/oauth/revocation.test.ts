@@ -23,8 +23,8 @@ afterAll(() => server.close());
 const revoke = (from: TestClient, token: string, fields: Record<string, string> = {}) =>
   apps.postAs(from, '/oauth/revoke', { token, ...fields });
 
-describe('The revocation endpoint', () => {
-  it('RFC 7009, 2.1: ends an access token at once, and leaves its refresh token', async () => {
+describe('Revocation endpoint', () => {
+  it('RFC 7009, 2.1: revokes an access token immediately and keeps its refresh token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
     expect(await apps.opens(token)).toBe(true);
     const { status, text } = await revoke(client, token);
@@ -33,7 +33,7 @@ describe('The revocation endpoint', () => {
     expect((await apps.refresh(client, refreshToken)).status).toBe(200);
   });
 
-  it('RFC 7009, 2.1: with a refresh token, ends the access tokens of its grant as well', async () => {
+  it('RFC 7009, 2.1: revokes a refresh token with the access tokens of its grant', async () => {
     const first = await apps.tokens(client, user.id);
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const other = await apps.tokens(client, user.id);
@@ -44,7 +44,7 @@ describe('The revocation endpoint', () => {
     expect(await apps.opens(other.access_token)).toBe(true);
   });
 
-  it('RFC 7009, 2.1: takes the hint for a hint', async () => {
+  it('RFC 7009, 2.1: treats token_type_hint as a hint', async () => {
     for (const hint of ['refresh_token', 'access_token', 'something_else']) {
       const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
       expect((await revoke(client, token, { token_type_hint: hint })).status).toBe(200);
@@ -54,7 +54,7 @@ describe('The revocation endpoint', () => {
     }
   });
 
-  it('RFC 7009, 2.2: a token that is unknown, or ended already, is no error', async () => {
+  it('RFC 7009, 2.2: returns 200 for unknown and revoked tokens', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
     for (const given of ['unknown', 'un.known.token', token, token, refreshToken, refreshToken])
       expect((await revoke(client, given)).status).toBe(200);
@@ -63,7 +63,7 @@ describe('The revocation endpoint', () => {
     expect((await revoke(client, late)).status).toBe(200);
   });
 
-  it('RFC 7009, 2.1: refuses a token of another client, whether it is good or not', async () => {
+  it('RFC 7009, 2.1: rejects a token of another client, valid or not', async () => {
     const tokens = await apps.tokens(client, user.id);
     const ended = await apps.tokens(client, user.id);
     await revoke(client, ended.access_token);
@@ -79,7 +79,7 @@ describe('The revocation endpoint', () => {
     expect((await apps.refresh(client, tokens.refresh_token)).status).toBe(200);
   });
 
-  it('does not revoke what belongs to no client, nor tells whether there is such a thing', async () => {
+  it('does not revoke tokens without a client', async () => {
     expect((await revoke(confidential, user.token)).status).toBe(200);
     expect(await apps.opens(user.token)).toBe(true);
     const { token } = await createFixtures(server).token(user.id, { kind: 'jwt', expiresAt: now + 60_000 });
@@ -87,7 +87,7 @@ describe('The revocation endpoint', () => {
     expect(await apps.opens(token)).toBe(true);
   });
 
-  it('RFC 7009, 2.1: a confidential client has to authenticate', async () => {
+  it('RFC 7009, 2.1: requires authentication from confidential clients', async () => {
     const { body } = await apps.clientCredentials(confidential);
     const { status, headers } = await apps.post('/oauth/revoke', {
       token: body.access_token,
@@ -98,7 +98,7 @@ describe('The revocation endpoint', () => {
     expect(await apps.opens(body.access_token)).toBe(true);
   });
 
-  it('RFC 7009, 2.2.1: answers errors as the token endpoint does', async () => {
+  it('RFC 7009, 2.2.1: returns errors like the token endpoint', async () => {
     const missing = await apps.post('/oauth/revoke', { client_id: client.id });
     expect([missing.status, missing.body.error]).toEqual([400, 'invalid_request']);
     const twice = await apps.post('/oauth/revoke', [
@@ -115,7 +115,7 @@ describe('The revocation endpoint', () => {
     }
   });
 
-  it('is in the audit log, without the token', async () => {
+  it('records the revocation without the token', async () => {
     const { access_token: token, refresh_token: refreshToken } = await apps.tokens(client, user.id);
     const before = (await createFixtures(server).auditEvents()).length;
     await revoke(client, token);
@@ -130,7 +130,7 @@ describe('The revocation endpoint', () => {
     expect(JSON.stringify(events)).not.toContain(refreshToken);
   });
 
-  it('works for a client library that others wrote', async () => {
+  it('is compatible with a third-party client library', async () => {
     const as = await apps.discover();
     const { access_token: token } = await apps.tokens(confidential, user.id);
     const proof = oauth.ClientSecretBasic(confidential.secret ?? '');

@@ -5,10 +5,10 @@ import { cliAttribution } from '../../src/auth/callers.ts';
 import { buildApp } from '../../src/app.ts';
 import { openContext } from '../../src/runtime/context.ts';
 import { createTokenBatcher, signAccessToken } from '../../src/domain/tokens/access-tokens.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { syncProviderGroups } from '../../src/domain/sign-in/sync-provider-groups.ts';
 import type { IdentityProvider } from '../../src/domain/sign-in/identity-providers.ts';
-import { deleteClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
+import { deleteOAuthClient, renewClientSecret } from '../../src/domain/tokens/oauth-clients.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, basic, INSECURE, type TestClient } from './applications.ts';
@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('The client credentials grant', () => {
-  it('RFC 6749, 4.4.3: gives an access token of the client’s account, and no refresh token', async () => {
+describe('Client credentials grant', () => {
+  it("RFC 6749, 4.4.3: issues an access token of the client's account without a refresh token", async () => {
     const { status, headers, body } = await apps.clientCredentials(script);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -47,42 +47,42 @@ describe('The client credentials grant', () => {
     expect(await apps.opens(body.access_token)).toBe(true);
   });
 
-  it('RFC 6749, 3.3: gives the scope that is asked for, as far as the account may hold it', async () => {
+  it('RFC 6749, 3.3: grants the requested scopes that the account may have', async () => {
     const { body } = await apps.clientCredentials(script, { scope: 'tag_lr tag_gw api' });
     expect(body.scope).toBe('api tag_lr');
     expect(decodeJwt(body.access_token)).toMatchObject({ scope: 'api tag_lr' });
   });
 
   it.each([
-    ['what is no scope', 'api everything'],
-    ['what the account may not hold', 'tag_gw'],
-  ])('RFC 6749, 5.2: refuses %s', async (_case, scope) => {
+    ['a malformed scope', 'api everything'],
+    ['only scopes that the account may not have', 'tag_gw'],
+  ])('RFC 6749, 5.2: rejects %s', async (_case, scope) => {
     const { status, body } = await apps.clientCredentials(script, { scope });
     expect([status, body.error]).toEqual([400, 'invalid_scope']);
   });
 
-  it('RFC 6749, 4.4: is for confidential clients only', async () => {
+  it('RFC 6749, 4.4: rejects public clients', async () => {
     const { status, body } = await apps.clientCredentials(await apps.client());
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  it('RFC 6749, 5.2: is for clients that have an account', async () => {
+  it('RFC 6749, 5.2: rejects clients without an account', async () => {
     const { status, body } = await apps.clientCredentials(await apps.client({ kind: 'confidential' }));
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  it('ends with a ban of the account, and so do its tokens', async () => {
+  it('ends with its tokens when the account is banned', async () => {
     const banned = await createFixtures(server).user({ organization: 'acme' });
     const client = await apps.client({ kind: 'confidential', userId: banned.id });
     const { body: before } = await apps.clientCredentials(client);
     expect(await apps.opens(before.access_token)).toBe(true);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(Date.now()), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(Date.now()), banned.id));
     expect(await apps.opens(before.access_token)).toBe(false);
     const { status, body } = await apps.clientCredentials(client);
     expect([status, body.error]).toEqual([400, 'unauthorized_client']);
   });
 
-  it('stores tokens that are asked for at the same time together, and refuses one alone', async () => {
+  it('stores tokens of concurrent requests together, and rejects one individually', async () => {
     const { db, keys } = server.context;
     const banned = await createFixtures(server).user({ organization: 'acme' });
     const doomed = await apps.client({ kind: 'confidential', userId: account.id });
@@ -97,8 +97,8 @@ describe('The client credentials grant', () => {
         signAccessToken(db.read, keys, { ...grant, grantId: null, scopes: ['api'] }, 60_000, Date.now()),
       ),
     );
-    await db.write((tx) => applyBan(tx, cliAttribution(Date.now()), banned.id));
-    await db.write((tx) => deleteClient(tx, cliAttribution(Date.now()), doomed.id));
+    await db.write((tx) => banUser(tx, cliAttribution(Date.now()), banned.id));
+    await db.write((tx) => deleteOAuthClient(tx, cliAttribution(Date.now()), doomed.id));
 
     const store = createTokenBatcher(db);
     const before = db.statistics().transactions;
@@ -127,10 +127,10 @@ describe('The client credentials grant', () => {
     ]);
   });
 
-  it('gives many at once, each its own and each in the audit log', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => apps.clientCredentials(script)));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-    const ids = new Set(answers.map(({ body }) => decodeJwt(body.access_token).jti));
+  it('issues distinct tokens for concurrent requests, each with an audit event', async () => {
+    const responses = await Promise.all(Array.from({ length: 40 }, () => apps.clientCredentials(script)));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    const ids = new Set(responses.map(({ body }) => decodeJwt(body.access_token).jti));
     expect(ids.size).toBe(40);
     const events = (await createFixtures(server).auditEvents()).filter(({ object_id }) =>
       ids.has(object_id ?? ''),
@@ -141,50 +141,47 @@ describe('The client credentials grant', () => {
 
   it.each([
     [
-      'a client that is deleted',
+      'a deleted client',
       401,
       'invalid_client',
       ({ id }: TestClient) =>
-        server.context.db.write((tx) => deleteClient(tx, cliAttribution(Date.now()), id)),
+        server.context.db.write((tx) => deleteOAuthClient(tx, cliAttribution(Date.now()), id)),
     ],
     [
-      'an account that is banned',
+      'a banned account',
       400,
       'unauthorized_client',
       (_client: TestClient, userId: number) =>
-        server.context.db.write((tx) => applyBan(tx, cliAttribution(Date.now()), userId)),
+        server.context.db.write((tx) => banUser(tx, cliAttribution(Date.now()), userId)),
     ],
     [
-      'a secret that is replaced',
+      'a replaced secret',
       401,
       'invalid_client',
       ({ id }: TestClient) =>
         server.context.db.write((tx) => renewClientSecret(tx, cliAttribution(Date.now()), id)),
     ],
-  ])(
-    'gives nothing to %s from the next request on, in other instances too',
-    async (_what, status, error, end) => {
-      const user = await createFixtures(server).user({ organization: 'acme' });
-      const client = await apps.client({ kind: 'confidential', userId: user.id });
-      const other = await secondInstance();
-      const here = async () => {
-        const answer = await apps.clientCredentials(client);
-        return [answer.status, answer.body.error];
-      };
-      try {
-        // Twice, so that both remember it.
-        for (const ask of [here, () => other.ask(client), here, () => other.ask(client)])
-          expect(await ask()).toEqual([200, undefined]);
-        await end(client, user.id);
-        expect(await other.ask(client)).toEqual([status, error]);
-        expect(await here()).toEqual([status, error]);
-      } finally {
-        await other.close();
-      }
-    },
-  );
+  ])('rejects %s from the next request, on other instances too', async (_what, status, error, end) => {
+    const user = await createFixtures(server).user({ organization: 'acme' });
+    const client = await apps.client({ kind: 'confidential', userId: user.id });
+    const other = await secondInstance();
+    const here = async () => {
+      const response = await apps.clientCredentials(client);
+      return [response.status, response.body.error];
+    };
+    try {
+      // Twice, so that both cache it.
+      for (const attempt of [here, () => other.ask(client), here, () => other.ask(client)])
+        expect(await attempt()).toEqual([200, undefined]);
+      await end(client, user.id);
+      expect(await other.ask(client)).toEqual([status, error]);
+      expect(await here()).toEqual([status, error]);
+    } finally {
+      await other.close();
+    }
+  });
 
-  it('gives the scopes of the account’s role from the next request on, in other instances too', async () => {
+  it("grants the scopes of the account's current role, on other instances too", async () => {
     const user = await createFixtures(server).user({ organization: 'acme', admin: true });
     await createFixtures(server).user({ organization: 'acme', admin: true });
     const client = await apps.client({ kind: 'confidential', userId: user.id });
@@ -211,7 +208,7 @@ describe('The client credentials grant', () => {
     }
   });
 
-  it('is in the audit log, with the client', async () => {
+  it('records the token with the client', async () => {
     const { body } = await apps.clientCredentials(script);
     const { jti } = decodeJwt(body.access_token);
     const event = (await createFixtures(server).auditEvents()).find(({ object_id }) => object_id === jti);
@@ -224,7 +221,7 @@ describe('The client credentials grant', () => {
     expect(JSON.parse(event?.after ?? '')).toMatchObject({ client: script.id, kind: 'jwt' });
   });
 
-  it('works for a client library that others wrote', async () => {
+  it('is compatible with a third-party client library', async () => {
     const as = await apps.discover();
     const self = { client_id: script.id };
     const secret = script.secret ?? '';
@@ -245,7 +242,7 @@ describe('The client credentials grant', () => {
     await expect(oauth.processClientCredentialsResponse(as, self, wrong)).rejects.toThrow();
   });
 
-  it('RFC 9068, 4: is a token that a resource server which others wrote accepts', async () => {
+  it('RFC 9068, 4: issues tokens that a third-party resource server accepts', async () => {
     const as = await apps.discover();
     const { body } = await apps.clientCredentials(script);
     const request = new Request(server.origin, { headers: { authorization: `Bearer ${body.access_token}` } });
@@ -263,7 +260,7 @@ async function organizationOf(userId: number): Promise<number> {
   return id ?? 0;
 }
 
-/** Another process over the same database and the same data folder. */
+/** Another process with the same database and data folder. */
 async function secondInstance() {
   const context = await openContext(server.context.config, { write: () => undefined });
   const app = await buildApp(context);

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import {
   engine,
   startSibling,
@@ -33,8 +33,8 @@ afterAll(() => server.close());
 const token = (fields: Record<string, string> | [string, string][], headers?: Record<string, string>) =>
   apps.post('/oauth/token', fields, headers);
 
-describe('The authorization code grant', () => {
-  it('RFC 6749, 4.1.4 and 5.1: answers with an access token, a refresh token and what they are good for', async () => {
+describe('Authorization code grant', () => {
+  it('RFC 6749, 4.1.4 and 5.1: returns an access token and a refresh token with lifetime and scope', async () => {
     const { status, headers, body } = await apps.redeem(client, await apps.code(client, user.id));
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -51,7 +51,7 @@ describe('The authorization code grant', () => {
     expect(await apps.opens(body.access_token)).toBe(true);
   });
 
-  it('RFC 9068, 2.1 and 2.2: the access token is a JWT with its type, its key and every claim that it must have', async () => {
+  it('RFC 9068, 2.1 and 2.2: issues a JWT with the required type, key and claims', async () => {
     const { access_token: jwt } = await apps.tokens(client, user.id);
     const { keys } = await server.context.keys.jwks();
     expect(decodeProtectedHeader(jwt)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: keys[0]?.kid });
@@ -70,7 +70,7 @@ describe('The authorization code grant', () => {
     });
   });
 
-  it('RFC 6749, 4.1.3: a confidential client has to authenticate', async () => {
+  it('RFC 6749, 4.1.3: requires authentication from confidential clients', async () => {
     const { code, verifier } = await apps.code(confidential, user.id);
     const fields = {
       grant_type: 'authorization_code',
@@ -84,7 +84,7 @@ describe('The authorization code grant', () => {
     expect((await token({ ...fields, client_secret: confidential.secret ?? '' })).status).toBe(200);
   });
 
-  it('RFC 6749, 4.1.3: a code is good for the client that it was issued to, and nobody else', async () => {
+  it('RFC 6749, 4.1.3: accepts a code only from its client', async () => {
     const given = await apps.code(client, user.id);
     for (const other of [confidential, await apps.client()]) {
       const { status, body } = await apps.redeem(other, given);
@@ -94,21 +94,21 @@ describe('The authorization code grant', () => {
   });
 
   it.each([
-    ['another one', { redirect_uri: `${REDIRECT}/more` }],
-    ['one in other letters', { redirect_uri: REDIRECT.toUpperCase() }],
+    ['another redirect URI', { redirect_uri: `${REDIRECT}/more` }],
+    ['one in another case', { redirect_uri: REDIRECT.toUpperCase() }],
     ['none', { redirect_uri: '' }],
-  ])('RFC 6749, 4.1.3: the redirect_uri must be that of the request, and not %s', async (_case, fields) => {
+  ])('RFC 6749, 4.1.3: requires the redirect_uri of the request, and rejects %s', async (_case, fields) => {
     const given = await apps.code(client, user.id);
     const { status, body } = await apps.redeem(client, given, fields);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 6749, 4.1.3: where the request had no redirect_uri, none is asked for', async () => {
+  it('RFC 6749, 4.1.3: requires no redirect_uri if the request had none', async () => {
     const given = await apps.code(client, user.id, { redirectUri: null });
     expect((await apps.redeem(client, given, { redirect_uri: '' })).status).toBe(200);
   });
 
-  it('RFC 6749, 4.1.2: a code is good for a minute', async () => {
+  it('RFC 6749, 4.1.2: accepts a code for a minute', async () => {
     const given = await apps.code(client, user.id);
     const late = await apps.code(client, user.id);
     now += 59_999;
@@ -118,7 +118,7 @@ describe('The authorization code grant', () => {
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 6749, 4.1.2 and 10.5: a code that is seen again ends everything that came of it', async () => {
+  it('RFC 6749, 4.1.2 and 10.5: revokes every token of a code that is reused', async () => {
     const given = await apps.code(client, user.id);
     const { body: first } = await apps.redeem(client, given);
     const { body: second } = await apps.refresh(client, first.refresh_token);
@@ -130,7 +130,7 @@ describe('The authorization code grant', () => {
     expect(await apps.opens(first.access_token)).toBe(false);
     expect(await apps.opens(second.access_token)).toBe(false);
     expect((await apps.refresh(client, second.refresh_token)).body.error).toBe('invalid_grant');
-    // What another approval gave stays.
+    // Tokens of another authorization stay valid.
     expect(await apps.opens(other.access_token)).toBe(true);
 
     const event = (await createFixtures(server).auditEvents()).findLast(
@@ -144,12 +144,12 @@ describe('The authorization code grant', () => {
     });
   });
 
-  it('RFC 6749, 10.5: of many who send one code at once, no one keeps a token', async () => {
+  it('RFC 6749, 10.5: revokes the tokens of a code that is sent concurrently', async () => {
     const given = await apps.code(client, user.id);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => apps.redeem(client, given)));
-    const won = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => apps.redeem(client, given)));
+    const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
+    expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
     expect(await apps.opens(won[0]?.body.access_token)).toBe(false);
     expect((await apps.refresh(client, won[0]?.body.refresh_token)).status).toBe(400);
   });
@@ -158,31 +158,31 @@ describe('The authorization code grant', () => {
     ['another verifier', { code_verifier: 'a'.repeat(64) }],
     ['no verifier', { code_verifier: '' }],
     ['a verifier that is too short', { code_verifier: 'a'.repeat(42) }],
-    ['one with characters that it cannot have', { code_verifier: `${'a'.repeat(63)}+` }],
-  ])('RFC 7636, 4.6: refuses %s, and leaves the code to its client', async (_case, fields) => {
+    ['a verifier with invalid characters', { code_verifier: `${'a'.repeat(63)}+` }],
+  ])('RFC 7636, 4.6: rejects %s, and keeps the code valid for its client', async (_case, fields) => {
     const given = await apps.code(client, user.id);
     const { status, body } = await apps.redeem(client, given, fields);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
     expect((await apps.redeem(client, given)).status).toBe(200);
   });
 
-  it('RFC 7636, appendix B: takes the verifier of the example', async () => {
+  it('RFC 7636, appendix B: accepts the verifier of the example', async () => {
     const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     const given = await apps.code(client, user.id, { codeChallenge } as object);
     const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
     expect((await apps.redeem(client, { ...given, verifier })).status).toBe(200);
   });
 
-  it('gives a banned user’s code no token', async () => {
+  it('rejects the code of a banned user', async () => {
     const world = createFixtures(server);
     const banned = await world.user({ organization: 'acmetokencode' });
     const given = await apps.code(client, banned.id);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
     const { status, body } = await apps.redeem(client, given);
     expect([status, body.error]).toEqual([400, 'invalid_grant']);
   });
 
-  it('RFC 6749, 3.3: tells the scope when an account may no longer hold all that was allowed', async () => {
+  it('RFC 6749, 3.3: returns the scope if the account no longer has all that was allowed', async () => {
     const { db } = server.context;
     const admin = await createFixtures(server).user({ organization: 'acmetokencode', admin: true });
     const given = await apps.code(client, admin.id, { scopes: ['api', 'tag_ow', 'tag_lw'] });
@@ -192,7 +192,7 @@ describe('The authorization code grant', () => {
     expect(decodeJwt(body.access_token)).toMatchObject({ scope: 'api tag_lw', admin: false });
   });
 
-  it('is in the audit log, without the code or a token', async () => {
+  it('records the grant without code and tokens', async () => {
     const given = await apps.code(client, user.id);
     const before = (await createFixtures(server).auditEvents()).length;
     const { body } = await apps.redeem(client, given);
@@ -203,7 +203,7 @@ describe('The authorization code grant', () => {
       expect(text).not.toContain(secret);
   });
 
-  it('works for a client library that others wrote', async () => {
+  it('is compatible with a third-party client library', async () => {
     const as = await apps.discover();
     const { code, verifier } = await apps.code(confidential, user.id);
     const self = { client_id: confidential.id };
@@ -221,18 +221,18 @@ describe('The authorization code grant', () => {
   });
 });
 
-describe('The token endpoint', () => {
+describe('Token endpoint', () => {
   it.each([
     ['no grant_type', {}, 'invalid_request'],
     ['an empty grant_type', { grant_type: '' }, 'invalid_request'],
-    ['a grant type that is none', { grant_type: 'password' }, 'unsupported_grant_type'],
-    ['the name of an object’s own', { grant_type: 'constructor' }, 'unsupported_grant_type'],
+    ['an unknown grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
+    ['the name of an Object property', { grant_type: 'constructor' }, 'unsupported_grant_type'],
     ['no code', { grant_type: 'authorization_code' }, 'invalid_request'],
-    ['a code that is none', { grant_type: 'authorization_code', code: 'x' }, 'invalid_grant'],
+    ['an unknown code', { grant_type: 'authorization_code', code: 'x' }, 'invalid_grant'],
     ['no refresh_token', { grant_type: 'refresh_token' }, 'invalid_request'],
-    ['a refresh_token that is none', { grant_type: 'refresh_token', refresh_token: 'x' }, 'invalid_grant'],
+    ['an unknown refresh_token', { grant_type: 'refresh_token', refresh_token: 'x' }, 'invalid_grant'],
     ['characters that no code has', { grant_type: 'authorization_code', code: 'a\0b' }, 'invalid_request'],
-  ])('RFC 6749, 5.2: %s', async (_case, fields, error) => {
+  ])('RFC 6749, 5.2: returns an error for %s', async (_case, fields, error) => {
     const { status, headers, body } = await token({ ...(fields as object), client_id: client.id });
     expect([status, body.error]).toEqual([400, error]);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -243,7 +243,7 @@ describe('The token endpoint', () => {
     expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
   });
 
-  it('RFC 6749, 3.2: a parameter that is there twice is refused, and one that is not known ignored', async () => {
+  it('RFC 6749, 3.2: rejects a duplicate parameter and ignores an unknown one', async () => {
     const { code, verifier } = await apps.code(client, user.id);
     const fields: [string, string][] = [
       ['grant_type', 'authorization_code'],
@@ -264,7 +264,7 @@ describe('The token endpoint', () => {
     expect((await token([...fields, ...extra])).status).toBe(200);
   });
 
-  it('RFC 6749, 3.2: takes POST only, and says so', async () => {
+  it('RFC 6749, 3.2: returns 405 for methods other than POST', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const { status, headers, body } = await server.request(method, '/oauth/token');
       expect([status, body.error]).toEqual([405, 'invalid_request']);
@@ -272,7 +272,7 @@ describe('The token endpoint', () => {
     }
   });
 
-  it('RFC 6749, 2.3.1: takes nothing from the address', async () => {
+  it('RFC 6749, 2.3.1: ignores the query', async () => {
     const query = new URLSearchParams({
       grant_type: 'client_credentials',
       client_id: confidential.id,
@@ -285,13 +285,13 @@ describe('The token endpoint', () => {
 
   it.each([
     ['JSON', 400, '{"grant_type":"client_credentials"}', 'application/json'],
-    ['no type at all', 400, 'grant_type=x', ''],
-    ['text', 400, 'grant_type=x', 'text/plain'],
-    ['what is not form-encoded', 400, 'grant_type=%zz', 'application/x-www-form-urlencoded'],
-    ['what is no UTF-8', 400, 'grant_type=%ff', 'application/x-www-form-urlencoded'],
-    ['nothing', 400, '', 'application/x-www-form-urlencoded'],
-    ['too much', 413, `code=${'a'.repeat(70_000)}`, 'application/x-www-form-urlencoded'],
-  ])('RFC 6749, 5.2: answers %s in its own form', async (_case, expected, raw, type) => {
+    ['no content type', 400, 'grant_type=x', ''],
+    ['plain text', 400, 'grant_type=x', 'text/plain'],
+    ['a body that is not form-encoded', 400, 'grant_type=%zz', 'application/x-www-form-urlencoded'],
+    ['invalid UTF-8', 400, 'grant_type=%ff', 'application/x-www-form-urlencoded'],
+    ['an empty body', 400, '', 'application/x-www-form-urlencoded'],
+    ['an oversized body', 413, `code=${'a'.repeat(70_000)}`, 'application/x-www-form-urlencoded'],
+  ])('RFC 6749, 5.2: returns an OAuth error for %s', async (_case, expected, raw, type) => {
     const { status, body } = await server.request('POST', '/oauth/token', {
       raw,
       headers: { 'content-type': type },
@@ -302,7 +302,7 @@ describe('The token endpoint', () => {
     ]);
   });
 
-  it('takes a type with a charset', async () => {
+  it('accepts a content type with a charset', async () => {
     const { code, verifier } = await apps.code(client, user.id);
     const { status } = await token(
       {
@@ -317,21 +317,21 @@ describe('The token endpoint', () => {
     expect(status).toBe(200);
   });
 
-  it('answers browsers of every origin, without credentials', async () => {
+  it('allows browsers of every origin, without credentials', async () => {
     const preflight = await server.request('OPTIONS', '/oauth/token', {
       headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-methods')).toBe('POST');
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, content-type');
-    const answer = await token({ grant_type: 'x', client_id: client.id });
-    for (const { headers } of [preflight, answer]) {
+    const response = await token({ grant_type: 'x', client_id: client.id });
+    for (const { headers } of [preflight, response]) {
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
     }
   });
 
-  it.runIf(engine() === 'sqlite')('answers in its own form while the database is away', async () => {
+  it.runIf(engine() === 'sqlite')('returns an OAuth error while the database is unavailable', async () => {
     const lonely = await startTestServer();
     try {
       await lonely.context.db.close();
@@ -347,7 +347,7 @@ describe('The token endpoint', () => {
     }
   });
 
-  it('answers too many requests in its own form', async () => {
+  it('returns an OAuth error for too many requests', async () => {
     const limited = await startSibling(server, { rateLimit: 1 });
     try {
       const post = () => applicationsOf(limited).post('/oauth/token', { grant_type: 'x', client_id: 'x' });
@@ -365,7 +365,7 @@ describe('The token endpoint', () => {
 describe('Client authentication', () => {
   const post = { grant_type: 'client_credentials' };
 
-  it('RFC 6749, 2.3.1: takes the secret in the header or in the body', async () => {
+  it('RFC 6749, 2.3.1: accepts the secret in the header or the body', async () => {
     const script = await apps.client({ kind: 'confidential', userId: user.id });
     const secret = script.secret ?? '';
     expect((await token(post, { authorization: basic(script.id, secret) })).status).toBe(200);
@@ -376,7 +376,7 @@ describe('Client authentication', () => {
     expect((await token(both, { authorization: basic(script.id, secret) })).status).toBe(200);
   });
 
-  it('RFC 6749, 2.3.1: takes both halves of the header form-encoded', async () => {
+  it('RFC 6749, 2.3.1: decodes the form-encoded id and secret of the header', async () => {
     const script = await apps.client({ kind: 'confidential', userId: user.id });
     const everyLetter = (text: string) =>
       [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
@@ -384,7 +384,7 @@ describe('Client authentication', () => {
     expect((await token(post, { authorization: `Basic ${value.toString('base64')}` })).status).toBe(200);
   });
 
-  it('RFC 6749, 2.3: more than one way in a request is refused', async () => {
+  it('RFC 6749, 2.3: rejects several methods in one request', async () => {
     const authorization = basic(confidential.id, confidential.secret ?? '');
     for (const fields of [
       { client_id: confidential.id, client_secret: confidential.secret ?? '' },
@@ -399,24 +399,24 @@ describe('Client authentication', () => {
     ['a wrong secret', () => basic(confidential.id, 'wrong')],
     ['no secret', () => basic(confidential.id, '')],
     ['an unknown client', () => basic('nobody', 'wrong')],
-    ['a secret of a public client', () => basic(client.id, 'wrong')],
+    ['a secret for a public client', () => basic(client.id, 'wrong')],
     ['a header that is not base64', () => 'Basic ***'],
     ['a header without a colon', () => `Basic ${Buffer.from('nobody').toString('base64')}`],
-    ['a header with a NUL', () => `Basic ${Buffer.from('a%00:b').toString('base64')}`],
+    ['a header with a NUL character', () => `Basic ${Buffer.from('a%00:b').toString('base64')}`],
     ['another scheme', () => 'Bearer abc'],
-  ])('RFC 6749, 5.2: %s in the header is 401 with the scheme', async (_case, authorization) => {
+  ])('RFC 6749, 5.2: returns 401 with the scheme for %s in the header', async (_case, authorization) => {
     const { status, headers, body } = await token(post, { authorization: authorization() });
     expect([status, body.error]).toEqual([401, 'invalid_client']);
     expect(headers.get('www-authenticate')).toMatch(/^Basic realm="/);
   });
 
   it.each([
-    ['nothing at all', () => ({})],
+    ['no credentials', () => ({})],
     ['an unknown client', () => ({ client_id: 'nobody' })],
     ['a confidential client without its secret', () => ({ client_id: confidential.id })],
     ['a wrong secret', () => ({ client_id: confidential.id, client_secret: 'wrong' })],
     ['a secret without a client', () => ({ client_secret: 'wrong' })],
-  ])('RFC 6749, 5.2: %s in the body is 401', async (_case, fields) => {
+  ])('RFC 6749, 5.2: returns 401 for %s in the body', async (_case, fields) => {
     const { status, body } = await token({ ...post, ...(fields() as object) });
     expect([status, body]).toEqual([
       401,
@@ -424,7 +424,7 @@ describe('Client authentication', () => {
     ]);
   });
 
-  it('writes down a wrong secret, and not the secret', async () => {
+  it('records a wrong secret without its value', async () => {
     now += 60_000;
     const before = (await createFixtures(server).auditEvents()).length;
     await token(post, { authorization: basic(confidential.id, 'guess-4711') });

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import * as oauth from 'oauth4webapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cliAttribution } from '../../src/auth/callers.ts';
-import { applyBan } from '../../src/domain/users/ban-user.ts';
+import { banUser } from '../../src/domain/users/ban-user.ts';
 import { revokeGrant } from '../../src/domain/tokens/grants.ts';
 import { refreshTokenBySecret } from '../../src/domain/tokens/refresh-tokens.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
@@ -32,8 +32,8 @@ async function expectRefused(from: TestClient, token: string, error = 'invalid_g
   expect([status, body.error]).toEqual([400, error]);
 }
 
-describe('The refresh token grant', () => {
-  it('RFC 6749, 6: gives another access token, and another refresh token', async () => {
+describe('Refresh token grant', () => {
+  it('RFC 6749, 6: issues a new access token and a new refresh token', async () => {
     const first = await apps.tokens(client, user.id);
     const { status, headers, body } = await apps.refresh(client, first.refresh_token);
     expect(status).toBe(200);
@@ -48,30 +48,30 @@ describe('The refresh token grant', () => {
     });
     expect(body.refresh_token).not.toBe(first.refresh_token);
     expect(await apps.opens(body.access_token)).toBe(true);
-    // The access token from before stays good for its time.
+    // The previous access token stays valid until it expires.
     expect(await apps.opens(first.access_token)).toBe(true);
   });
 
-  it('RFC 6749, 6: the scope may be less, and is whole again the next time', async () => {
+  it('RFC 6749, 6: accepts a narrower scope, which does not narrow the next refresh', async () => {
     const { refresh_token: token } = await apps.tokens(client, user.id);
     const { body: less } = await apps.refresh(client, token, { scope: 'tag_lr api' });
     expect(less.scope).toBe('api tag_lr');
     expect(decodeJwt(less.access_token)).toMatchObject({ scope: 'api tag_lr' });
-    const { body: whole } = await apps.refresh(client, less.refresh_token);
-    expect(whole.scope).toBe('api tag_lw tag_lr');
+    const { body: full } = await apps.refresh(client, less.refresh_token);
+    expect(full.scope).toBe('api tag_lw tag_lr');
   });
 
   it.each([
-    ['more than was allowed', 'api asset_lr'],
-    ['what is no scope', 'api everything'],
-  ])('RFC 6749, 6: refuses %s, and leaves the token as it was', async (_case, scope) => {
+    ['a wider scope', 'api asset_lr'],
+    ['a malformed scope', 'api everything'],
+  ])('RFC 6749, 6: rejects %s, and keeps the token valid', async (_case, scope) => {
     const { refresh_token: token } = await apps.tokens(client, user.id);
     const { status, body } = await apps.refresh(client, token, { scope });
     expect([status, body.error]).toEqual([400, 'invalid_scope']);
     expect((await apps.refresh(client, token)).status).toBe(200);
   });
 
-  it('RFC 6749, 6 and 10.4: a refresh token is good for its own client, which has to authenticate', async () => {
+  it('RFC 6749, 6 and 10.4: accepts a refresh token only from its client, which must authenticate', async () => {
     const { refresh_token: token } = await apps.tokens(confidential, user.id);
     await expectRefused(client, token);
     const { status, body } = await apps.post('/oauth/token', {
@@ -83,7 +83,7 @@ describe('The refresh token grant', () => {
     expect((await apps.refresh(confidential, token)).status).toBe(200);
   });
 
-  it('RFC 9700, 4.14.2: one that was used ends the whole grant when it is seen again', async () => {
+  it('RFC 9700, 4.14.2: revokes the grant when a used token is sent again', async () => {
     const first = await apps.tokens(client, user.id);
     const { body: second } = await apps.refresh(client, first.refresh_token);
     const { body: third } = await apps.refresh(client, second.refresh_token);
@@ -102,17 +102,17 @@ describe('The refresh token grant', () => {
     });
   });
 
-  it('RFC 9700, 4.14.2: of many who use one at once, no one keeps a token', async () => {
+  it('RFC 9700, 4.14.2: revokes the tokens when a token is used concurrently', async () => {
     const { refresh_token: token } = await apps.tokens(client, user.id);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => apps.refresh(client, token)));
-    const won = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(Array.from({ length: 6 }, () => apps.refresh(client, token)));
+    const won = responses.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
-    expect(answers.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
+    expect(responses.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(5);
     expect(await apps.opens(won[0]?.body.access_token)).toBe(false);
     await expectRefused(client, won[0]?.body.refresh_token);
   });
 
-  it('leaves nothing when a grant is revoked while it is refreshed', async () => {
+  it('leaves no token when the grant is revoked during the refresh', async () => {
     const { db } = server.context;
     for (let round = 0; round < 10; round += 1) {
       const { refresh_token: token } = await apps.tokens(client, user.id);
@@ -128,7 +128,7 @@ describe('The refresh token grant', () => {
     }
   });
 
-  it('RFC 9700, 4.14.2: ends when it is not used, and anew from each use', async () => {
+  it('RFC 9700, 4.14.2: expires without use, and each use renews it', async () => {
     const { refresh_token: unused } = await apps.tokens(client, user.id);
     const { refresh_token: first } = await apps.tokens(client, user.id);
     now += 30 * DAY - 1;
@@ -139,7 +139,7 @@ describe('The refresh token grant', () => {
     expect((await apps.refresh(client, body.refresh_token)).status).toBe(200);
   });
 
-  it('ends with its grant, however often it is used', async () => {
+  it('ends with its grant despite use', async () => {
     let { refresh_token: token } = await apps.tokens(client, user.id);
     for (let month = 0; month < 3; month += 1) {
       now += 29 * DAY;
@@ -150,14 +150,14 @@ describe('The refresh token grant', () => {
     await expectRefused(client, token);
   });
 
-  it('is refused to a banned user’s client', async () => {
+  it('rejects a client of a banned user', async () => {
     const banned = await createFixtures(server).user({ organization: 'acmerefresh' });
     const { refresh_token: token } = await apps.tokens(client, banned.id);
-    await server.context.db.write((tx) => applyBan(tx, cliAttribution(now), banned.id));
+    await server.context.db.write((tx) => banUser(tx, cliAttribution(now), banned.id));
     await expectRefused(client, token);
   });
 
-  it('is in the audit log, without a token', async () => {
+  it('records the refresh without tokens', async () => {
     const { refresh_token: token } = await apps.tokens(client, user.id);
     const before = (await createFixtures(server).auditEvents()).length;
     const { body } = await apps.refresh(client, token);
@@ -167,7 +167,7 @@ describe('The refresh token grant', () => {
     for (const secret of [token, body.access_token, body.refresh_token]) expect(text).not.toContain(secret);
   });
 
-  it('works for a client library that others wrote', async () => {
+  it('is compatible with a third-party client library', async () => {
     const as = await apps.discover();
     const { refresh_token: token } = await apps.tokens(confidential, user.id);
     const self = { client_id: confidential.id };

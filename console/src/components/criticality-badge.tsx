@@ -1,4 +1,4 @@
-import type { Criticality } from '../queries/assets.ts';
+import type { Criticality } from '../queries/enums.ts';
 import classes from './criticality-badge.module.css';
 import { commonMessages } from './messages.ts';
 

@@ -3,14 +3,14 @@ import { errorText } from './notifications.tsx';
 
 /** Validation errors of a form, by field. */
 export interface FieldErrors {
-  /** @returns the error of a field as a sentence */
+  /** @returns the errors of a field; undefined if it has none */
   messageFor: (field: string) => string | undefined;
   /** Errors that concern no field of the form. */
   rest: string | undefined;
 }
 
 /**
- * Assigns the errors of a response to the fields of a form.
+ * Assigns the errors of a response to the fields of a form, as sentences.
  * @param fields names of the fields in the API
  * @param taken the field that a conflict (409) concerns
  */
@@ -19,26 +19,68 @@ export function parseFieldErrors(
   fields: readonly string[],
   taken?: string,
 ): FieldErrors {
-  const found = new Map<string, string[]>();
-  const rest: string[] = [];
-  if (error instanceof AssayError) {
-    for (const { property, message, value } of error.fieldErrors) {
-      const [field = '', index] = property.split('.');
-      const sentence = toSentence(
-        index === undefined || value === undefined ? message : `${value} ${message}`,
-      );
-      if (fields.includes(field)) found.set(field, [...(found.get(field) ?? []), sentence]);
-      else rest.push(`${property} ${message}`);
-    }
-    if (error.fieldErrors.length === 0) {
-      if (error.status === 409 && taken !== undefined) found.set(taken, [error.message]);
-      else rest.push(errorText(error));
-    }
-  } else if (error !== null) rest.push(errorText(error));
+  const errors = fieldErrorsOf(error);
+  const isTaken =
+    error instanceof AssayError && errors.length === 0 && error.status === 409 && taken !== undefined;
   return {
-    messageFor: (field) => found.get(field)?.join(' '),
-    rest: rest.length === 0 ? undefined : rest.join('; '),
+    messageFor(field) {
+      if (isTaken && field === taken) return error.message;
+      const found = errors.filter(({ property }) => fields.includes(field) && firstName(property) === field);
+      return joined(
+        found.map(({ property, value, message }) =>
+          // Names the invalid item of a list.
+          toSentence(property === field || value === undefined ? message : `${value} ${message}`),
+        ),
+        ' ',
+      );
+    },
+    rest: isTaken ? undefined : restOf(error, fields),
   };
+}
+
+/**
+ * Assigns the errors of a response to the fields of a form that has lists: `messageFor('steps.0.url')`.
+ * @param fields names of the fields in the API
+ * @param aliases other names that the form uses, by property of the API
+ */
+export function parseNestedErrors(
+  error: Error | null,
+  fields: readonly string[],
+  aliases: Readonly<Record<string, string>>,
+): FieldErrors {
+  return {
+    messageFor(field) {
+      const found = fieldErrorsOf(error).filter(
+        ({ property }) =>
+          property === field || property.startsWith(`${field}.`) || aliases[property] === field,
+      );
+      return joined(
+        found.map(({ property, value, message }) =>
+          // Names the invalid item of a list.
+          property !== field && value !== undefined && value !== '' ? `${value}: ${message}` : message,
+        ),
+        '; ',
+      );
+    },
+    rest: restOf(error, fields),
+  };
+}
+
+const fieldErrorsOf = (error: Error | null) => (error instanceof AssayError ? error.fieldErrors : []);
+const firstName = (property: string) => property.split('.', 1)[0] ?? '';
+const joined = (messages: readonly string[], separator: string) =>
+  messages.length === 0 ? undefined : messages.join(separator);
+
+/** @returns the errors of properties that are no fields, or else the error if it is not about properties */
+function restOf(error: Error | null, fields: readonly string[]): string | undefined {
+  const errors = fieldErrorsOf(error);
+  if (error !== null && errors.length === 0) return errorText(error);
+  return joined(
+    errors
+      .filter(({ property }) => !fields.includes(firstName(property)))
+      .map(({ property, message }) => `${property} ${message}`),
+    '; ',
+  );
 }
 
 /** Capitalizes a message and ends it with a period. */

@@ -4,6 +4,12 @@ export interface Option {
   label: string;
 }
 
+/** @returns options of values with their labels */
+export const toOptions = <Value extends string>(
+  labels: Readonly<Record<Value, string>>,
+): { value: Value; label: string }[] =>
+  Object.entries<string>(labels).map(([value, label]) => ({ value: value as Value, label }));
+
 /** One filter of a list. */
 export interface FilterDefinition {
   /** Query parameter: `status_id`. */

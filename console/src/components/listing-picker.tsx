@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { searchListings } from '../queries/assets.ts';
+import { findAssessments } from '../queries/assessments.ts';
 import type { Option } from './filter-definition.ts';
 import { AsyncSelect } from './async-select.tsx';
 import { commonMessages } from './messages.ts';
@@ -31,9 +31,7 @@ export function ListingPicker({
       {...rest}
       description={description}
       optionsKey={['listings']}
-      loadOptions={async (search, signal) =>
-        (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }))
-      }
+      loadOptions={(search, signal) => findAssessments(search, signal)}
       value={value === null ? null : selected?.value === value ? selected : { value, label: value }}
       onChange={(option) => {
         setSelected(option);

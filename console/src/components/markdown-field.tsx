@@ -1,10 +1,9 @@
-import { Button, Group, Input, Loader, Text } from '@mantine/core';
-import { lazy, Suspense, useId, useState } from 'react';
+import { Button, Group, Input, Text } from '@mantine/core';
+import { useId, useState } from 'react';
 import classes from './markdown-field.module.css';
 import { MarkdownTextarea, type MarkdownTextareaProps } from './markdown-textarea.tsx';
+import { LazyMarkdown } from './lazy-markdown.tsx';
 import { commonMessages } from './messages.ts';
-
-const MarkdownText = lazy(() => import('./markdown.tsx'));
 
 interface MarkdownFieldProps extends MarkdownTextareaProps {
   label: string;
@@ -52,9 +51,7 @@ export function MarkdownField({
               {messages.nothingToPreview}
             </Text>
           ) : (
-            <Suspense fallback={<Loader size="sm" />}>
-              <MarkdownText {...(vulnerability === undefined ? {} : { vulnerability })}>{value}</MarkdownText>
-            </Suspense>
+            <LazyMarkdown {...(vulnerability === undefined ? {} : { vulnerability })}>{value}</LazyMarkdown>
           )}
         </section>
       ) : (

@@ -1,6 +1,5 @@
 import { Progress, Stack, Text, Textarea, type TextareaProps } from '@mantine/core';
 import { type DragEvent, useRef, useState } from 'react';
-import { nameScreenshot } from './screenshot-name.ts';
 import { errorText } from './notifications.tsx';
 import { submitOnCtrlEnter } from './submit-on-ctrl-enter.ts';
 import { commonMessages } from './messages.ts';
@@ -43,7 +42,7 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
   const uploadFrom = (data: DataTransfer) => {
     const images = [...data.files].filter(({ type }) => type.startsWith('image/'));
     if (uploadImage === undefined || images.length === 0) return false;
-    void upload(images.map((file) => nameScreenshot(file)));
+    void upload(images.map(nameScreenshot));
     return true;
   };
   return (
@@ -82,4 +81,11 @@ export function MarkdownTextarea({ value, onChange, uploadImage, error, ...other
       )}
     </Stack>
   );
+}
+
+/** Gives a screenshot a unique name; browsers call every one `image.png`. */
+function nameScreenshot(file: File): File {
+  if (!/^image\.\w+$/.test(file.name)) return file;
+  const at = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return new File([file], `screenshot-${at}.${file.name.split('.').at(-1)}`, { type: file.type });
 }

@@ -22,16 +22,16 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
         remarkPlugins={[remarkGfm]}
         urlTransform={(url) => (/^(https?:|mailto:|attachment:|#)/i.test(url) ? url : '')}
         components={{
-          a({ href, children: words }) {
+          a({ href, children: content }) {
             if (href?.toLowerCase().startsWith('attachment:') !== true)
               return (
                 <Anchor href={href} target="_blank" rel="noreferrer noopener nofollow">
-                  {words}
+                  {content}
                 </Anchor>
               );
             const id = parseAttachmentId(href);
             return id === undefined || vulnerability === undefined ? (
-              <span>{words}</span>
+              <span>{content}</span>
             ) : (
               <Anchor
                 component="button"
@@ -39,7 +39,7 @@ export default function MarkdownText({ children, vulnerability }: TextProps) {
                 className={classes.file}
                 onClick={() => void downloadAttachment(vulnerability, { id })}
               >
-                {words}
+                {content}
               </Anchor>
             );
           },

@@ -21,7 +21,7 @@ export function NewButton({ verb = 'New', itemName, to, onClick }: NewButtonProp
     children: (
       <span>
         {verb}
-        <span className={classes.noun}> {itemName}</span>
+        <span className={classes.itemName}> {itemName}</span>
       </span>
     ),
   };

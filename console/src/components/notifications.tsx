@@ -65,8 +65,15 @@ export function notifyError(title: string, error: unknown): void {
   });
 }
 
-/** @returns the message of an error for the user */
-export function errorText(error: unknown): string {
+/** @returns the message of an error for the user; undefined for `null` */
+export function errorText(error: Error): string;
+export function errorText(error: Error | null): string | undefined;
+export function errorText(error: unknown): string;
+export function errorText(error: unknown): string | undefined {
+  return error === null ? undefined : messageOf(error);
+}
+
+function messageOf(error: unknown): string {
   if (error instanceof AssayError) {
     const messages = error.fieldErrors.map(({ property, message }) => `${property} ${message}`);
     return messages.length > 0 ? messages.join('; ') : error.message;

@@ -1,5 +1,7 @@
-import { Group, Title } from '@mantine/core';
+import { Group, Loader, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
+import { EmptyState } from './empty-state.tsx';
+import { errorText } from './notifications.tsx';
 import classes from './page.module.css';
 
 interface PageLayoutProps {
@@ -33,5 +35,21 @@ export function PageLayout({ title, actions, toolbar, fillsHeight = false, child
       {toolbar}
       {children}
     </div>
+  );
+}
+
+interface PageFallbackProps {
+  title: string;
+  /** Why the object could not be loaded; `null` while it is being loaded. */
+  error: Error | null;
+  errorTitle: string;
+}
+
+/** Stands in for the page of an object that is not loaded. */
+export function PageFallback({ title, error, errorTitle }: PageFallbackProps) {
+  return (
+    <PageLayout title={title}>
+      {error === null ? <Loader size="sm" /> : <EmptyState title={errorTitle}>{errorText(error)}</EmptyState>}
+    </PageLayout>
   );
 }

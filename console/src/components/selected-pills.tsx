@@ -9,7 +9,7 @@ interface SelectedPillsProps {
 }
 
 /** Selected items, each with a remove button. */
-export function SelectedPills({ label, selected, onRemove: onLeaveOut }: SelectedPillsProps) {
+export function SelectedPills({ label, selected, onRemove }: SelectedPillsProps) {
   if (selected.length === 0) return null;
   return (
     <Pill.Group role="group" aria-label={label}>
@@ -23,7 +23,7 @@ export function SelectedPills({ label, selected, onRemove: onLeaveOut }: Selecte
             'aria-hidden': false,
             tabIndex: 0,
           }}
-          onRemove={() => onLeaveOut(value)}
+          onRemove={() => onRemove(value)}
         >
           {name}
         </Pill>

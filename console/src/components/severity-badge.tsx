@@ -1,7 +1,5 @@
+import type { Severity } from '../queries/enums.ts';
 import classes from './severity-badge.module.css';
-
-export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low', 'Informational'] as const;
-export type Severity = (typeof SEVERITIES)[number];
 
 /** Severities differ by shape as well as by colour. */
 const SHAPES: Readonly<Record<Severity, string>> = {

@@ -1,6 +1,6 @@
 import { Checkbox, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
-import type { PagedList } from '../queries/paged-list.ts';
+import { loadedRows, type PagedList } from '../queries/paged-list.ts';
 import type { RowSelection, Column } from './table-column.ts';
 import classes from './data-table.module.css';
 import { commonMessages } from './messages.ts';
@@ -51,21 +51,13 @@ interface SelectAllProps<Row> {
 
 /** Selects all loaded rows, or none. */
 export function SelectAll<Row>({ list, rowId, selection: { selected, onChange } }: SelectAllProps<Row>) {
-  const all = () => {
-    const ids = new Set<string>();
-    for (let index = 0; index < list.loadedCount; index += 1) {
-      const row = list.rowAt(index);
-      if (row !== undefined) ids.add(rowId(row));
-    }
-    return ids;
-  };
   return (
     <Checkbox
       size="xs"
       aria-label={commonMessages.list.selectLoaded}
       checked={selected.size > 0 && selected.size >= list.loadedCount}
       indeterminate={selected.size > 0 && selected.size < list.loadedCount}
-      onChange={() => onChange(selected.size > 0 ? new Set() : all())}
+      onChange={() => onChange(selected.size > 0 ? new Set() : new Set(loadedRows(list).map(rowId)))}
     />
   );
 }

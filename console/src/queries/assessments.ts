@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { AssessmentChange, NewAssessment } from '../../../client/src/description.ts';
+import type { Option } from '../components/filter-definition.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type Assessment, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
@@ -34,6 +35,29 @@ function toQuery(search: AssessmentSearch): Record<string, unknown> {
     ...(sort === undefined ? {} : { sort }),
   };
 }
+
+/** Searches assessments by name or uid, as options of a select. */
+export async function findAssessments(
+  search: string,
+  signal: AbortSignal,
+  organization?: string,
+): Promise<Option[]> {
+  const { data } = await api.GET('/v1/assessments', {
+    params: {
+      query: {
+        ...(search === '' ? {} : { 'filter[search]': search }),
+        'page[size]': 20,
+        ...(organization === undefined ? {} : { 'filter[organization_uid][]': [organization] }),
+      },
+    },
+    signal,
+  });
+  return data.map(({ uid, name }) => ({ value: uid, label: name }));
+}
+
+/** Reads the name of an assessment. */
+export const loadAssessmentName = async (uid: string, signal: AbortSignal): Promise<string> =>
+  (await api.GET('/v1/assessments/{id}', { params: { path: { id: uid } }, signal })).data.name;
 
 /** Lists assessments (operation 36). */
 export function useAssessments(search: AssessmentSearch): PagedList<Assessment> {
@@ -93,11 +117,11 @@ export function useUpdateAssessment(uid: string) {
   const client = useQueryClient();
   const { queryKey } = assessment(uid);
   const send = async ({ set, version }: Omit<AssessmentUpdate, 'message'>) => {
-    const answer = await api.PATCH('/v1/assessments/{id}', {
+    const result = await api.PATCH('/v1/assessments/{id}', {
       params: { path: { id: uid }, ...(version === undefined ? {} : { header: { 'If-Match': version } }) },
       body: set,
     });
-    client.setQueryData(queryKey, withVersion(answer));
+    client.setQueryData(queryKey, withVersion(result));
     void client.invalidateQueries({ queryKey: ASSESSMENTS_KEY });
     void client.invalidateQueries({ queryKey: ['sessions', uid] });
   };

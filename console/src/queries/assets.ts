@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, type Asset, parseAssetTotal, parsePage } from './client.ts';
+import type { AssetType, Criticality } from './enums.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
 /** Fields that the table shows and that edits need. */
@@ -18,12 +19,8 @@ const ROW_FIELDS = [
 ] as const;
 
 export type AssetRow = Pick<Asset, (typeof ROW_FIELDS)[number]>;
-export type AssetType = Asset['assetType'];
-export type Criticality = Asset['criticality'];
 
-export const CRITICALITIES = ['high', 'medium', 'low', 'undefined'] as const;
-
-export const ASSET_TYPES: Readonly<Record<AssetType, string>> = {
+export const ASSET_TYPE_LABELS: Readonly<Record<AssetType, string>> = {
   host: 'Host',
   webapp: 'Web application',
   network: 'Network',
@@ -63,13 +60,13 @@ export function useAssets(search: AssetSearch): PagedList<AssetRow> {
   return usePagedList<AssetRow>({
     key: [...ASSETS_KEY, search],
     async fetchPage(cursor, signal) {
-      const answer = await api.GET('/api/asset/v2/assets', {
+      const result = await api.GET('/api/asset/v2/assets', {
         params: {
           query: { ...query, fields: ROW_FIELDS.join(','), perPage: PAGE_SIZE, 'page[after]': cursor },
         },
         signal,
       });
-      return parsePage<AssetRow>(answer as { data: readonly AssetRow[]; response: Response });
+      return parsePage<AssetRow>(result as { data: readonly AssetRow[]; response: Response });
     },
     async fetchTotal(signal) {
       const { response } = await api.GET('/api/asset/v2/assets', {
@@ -101,15 +98,6 @@ export async function searchTags(organizationUid: string, search: string, signal
       path: { orgUid: organizationUid },
       query: { ...(search === '' ? {} : { search }), perPage: 20 },
     },
-    ...(signal === undefined ? {} : { signal }),
-  });
-  return data;
-}
-
-/** Searches assessments by name; an assessment is also the listing of its assets (operation 36). */
-export async function searchListings(search: string, signal?: AbortSignal) {
-  const { data } = await api.GET('/v1/assessments', {
-    params: { query: { ...(search === '' ? {} : { 'filter[search]': search }), 'page[size]': 20 } },
     ...(signal === undefined ? {} : { signal }),
   });
   return data;

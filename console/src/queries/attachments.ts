@@ -23,13 +23,13 @@ export async function uploadFiles(
   for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
     const some = files.slice(at, at + MAX_FILES_PER_UPLOAD);
     const part: OnProgress = (sent) => progress((at + sent * some.length) / files.length);
-    let answer = await postFiles(id, some, part);
-    if (answer.status === 401) {
+    let result = await postFiles(id, some, part);
+    if (result.status === 401) {
       clearAccessToken();
-      answer = await postFiles(id, some, part);
+      result = await postFiles(id, some, part);
     }
-    const body = answer.body as unknown;
-    if (answer.status !== 201) throw new AssayError(new Response(null, { status: answer.status }), body);
+    const body = result.body as unknown;
+    if (result.status !== 201) throw new AssayError(new Response(null, { status: result.status }), body);
     stored.push(...(body as StoredAttachment[]));
   }
   return stored;
@@ -96,7 +96,7 @@ export function useDeleteAttachment(id: number) {
       api.DELETE('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
         params: { path: { id, attachment_id: attachment.id } },
       }),
-    onSuccess(_answer, { filename }) {
+    onSuccess(_result, { filename }) {
       notify(queryMessages.deleted(filename));
       refresh();
     },

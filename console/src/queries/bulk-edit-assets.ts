@@ -1,6 +1,7 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { ASSETS_KEY, type AssetRow, type Criticality } from './assets.ts';
+import { ASSETS_KEY, type AssetRow } from './assets.ts';
+import type { Criticality } from './enums.ts';
 import { api, type Asset } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';

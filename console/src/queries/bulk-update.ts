@@ -1,10 +1,16 @@
 import { type QueryClient, hashKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ChangeOfEachVulnerability, VulnerabilityFilter } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import type { Severity } from '../components/severity-badge.tsx';
 import { api, type Vulnerability } from './client.ts';
 import { updateCachedRows } from './paged-list.ts';
-import { VULNERABILITIES_KEY, statuses, vulnerability, type VulnerabilityRow } from './vulnerabilities.ts';
+import {
+  statuses,
+  statusMembers,
+  VULNERABILITIES_KEY,
+  vulnerability,
+  type VulnerabilityRow,
+  type VulnerabilityStatus,
+} from './vulnerabilities.ts';
 import { fetchIds } from './export-vulnerabilities.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
@@ -167,8 +173,6 @@ function refreshCounts(client: QueryClient): void {
     void client.invalidateQueries({ queryKey: [key] });
 }
 
-type VulnerabilityStatus = NonNullable<Awaited<ReturnType<NonNullable<typeof statuses.queryFn>>>>[number];
-
 type UpdatableFields = Pick<
   Vulnerability,
   'status_id' | 'status' | 'vulnerability_status' | 'severity' | 'tags'
@@ -186,20 +190,8 @@ function applyUpdate<One extends UpdatableFields>(
   const added = (add_tags ?? []).filter((text) => remaining.every((tag) => tag.name !== text));
   return {
     ...one,
-    ...(status === undefined
-      ? {}
-      : {
-          status_id: status.id,
-          status: status.name,
-          vulnerability_status: {
-            ...one.vulnerability_status,
-            id: status.id,
-            text: status.name,
-            flow_type: status.flow_type,
-            flow_position: status.flow_position,
-          },
-        }),
-    ...(severity === undefined ? {} : { severity: severity as Severity }),
+    ...(status === undefined ? {} : statusMembers(status, one.vulnerability_status)),
+    ...(severity === undefined ? {} : { severity }),
     ...(due_on === undefined ? {} : { due_on }),
     ...(person === undefined ? {} : { assignee: person }),
     tags: [...remaining, ...added.map((name) => ({ id: 0, name, editable: true }))],

@@ -2,6 +2,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import type { AdditionResult, GroupMember, RemovalResult } from '../../../client/src/description.ts';
 import type { BatchItemResult } from '../components/batch-result-dialog.tsx';
 import { api } from './client.ts';
+import { GROUP_ROLES, type GroupRole } from './enums.ts';
 import { type PagedList, usePagedList } from './paged-list.ts';
 import { queryMessages } from './messages.ts';
 import { chunk } from './chunk.ts';
@@ -11,32 +12,24 @@ const MEMBERS_PAGE_SIZE = 200;
 /** Limit of members per request of operations 13 and 47. */
 const BATCH_SIZE = 100;
 
-export type GroupRole = GroupMember['role'];
+/** The roles from most to fewest permissions. */
+export const GROUP_ROLE_LABELS: Readonly<Record<GroupRole, string>> = {
+  rbac_group_admin: 'Group admin',
+  infra_admin: 'Infrastructure admin',
+  assessment_creator: 'Creator',
+  assessment_operator: 'Operator',
+  assessment_member: 'Member',
+  assessment_read_only: 'Reader',
+};
 
-export const GROUP_ROLES: readonly { value: GroupRole; label: string; description: string }[] = [
-  {
-    value: 'rbac_group_admin',
-    label: 'Group admin',
-    description: 'Manages members and all assessments of the group.',
-  },
-  { value: 'infra_admin', label: 'Infrastructure admin', description: 'Manages members, except admins.' },
-  { value: 'assessment_creator', label: 'Creator', description: 'Creates assessments in the group.' },
-  {
-    value: 'assessment_operator',
-    label: 'Operator',
-    description: 'Edits the assessments they have access to.',
-  },
-  {
-    value: 'assessment_member',
-    label: 'Member',
-    description: 'Belongs to the group, without further permissions.',
-  },
-  { value: 'assessment_read_only', label: 'Reader', description: 'Sees the members of the group.' },
-];
-
-export function groupRoleLabel(role: string): string {
-  return GROUP_ROLES.find(({ value }) => value === role)?.label ?? role;
-}
+export const GROUP_ROLE_DESCRIPTIONS: Readonly<Record<GroupRole, string>> = {
+  rbac_group_admin: 'Manages members and all assessments of the group.',
+  infra_admin: 'Manages members, except admins.',
+  assessment_creator: 'Creates assessments in the group.',
+  assessment_operator: 'Edits the assessments they have access to.',
+  assessment_member: 'Belongs to the group, without further permissions.',
+  assessment_read_only: 'Sees the members of the group.',
+};
 
 const membersKey = (id: number) => ['group', id, 'members'] as const;
 
@@ -79,10 +72,10 @@ export const memberCounts = (id: number) =>
     queryKey: [...membersKey(id), 'counts'],
     async queryFn({ signal }) {
       const all = await fetchCount(id, undefined, signal);
-      const counts = await Promise.all(GROUP_ROLES.map(({ value }) => fetchCount(id, value, signal)));
+      const counts = await Promise.all(GROUP_ROLES.map((role) => fetchCount(id, role, signal)));
       return {
         total: all.total,
-        byRole: new Map(GROUP_ROLES.map(({ value }, index) => [value, counts[index]?.total ?? 0])),
+        byRole: new Map(GROUP_ROLES.map((role, index) => [role, counts[index]?.total ?? 0])),
         mayAdd: all.actions.includes('batchAdd'),
         mayRemove: all.actions.includes('batchRemove'),
       };

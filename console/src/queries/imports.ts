@@ -2,14 +2,11 @@ import { queryOptions, useMutation, useQuery, useQueryClient, type QueryClient }
 import { useEffect, useState } from 'react';
 import { notify, notifyError } from '../components/notifications.tsx';
 import { api, type ImportJob, parsePage, parseTotal } from './client.ts';
+import type { ImportState } from './enums.ts';
 import { followImport } from './import-events.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
-
-export type ImportState = ImportJob['state'];
-
-export const IMPORT_STATE_LABELS: Readonly<Record<ImportState, string>> = queryMessages.import.states;
 
 /** Filters of operation 66. */
 export interface ImportSearch {

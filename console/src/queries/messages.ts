@@ -86,13 +86,6 @@ export const queryMessages = {
   },
 
   import: {
-    states: {
-      queued: 'Waiting',
-      running: 'Running',
-      succeeded: 'Done',
-      failed: 'Failed',
-      cancelled: 'Cancelled',
-    },
     cancelled: (file: string) => `Import of ${file} cancelled. Changes already made were kept.`,
     cancelFailed: 'Could not cancel the import',
     undoing: (file: string) => `Undoing the import of ${file}`,

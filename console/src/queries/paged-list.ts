@@ -117,6 +117,9 @@ export function usePagedList<Row>({
   ]);
 }
 
+export const loadedRows = <Row>({ loadedCount, rowAt }: PagedList<Row>): Row[] =>
+  Array.from({ length: loadedCount }, (_, index) => rowAt(index)).filter((row) => row !== undefined);
+
 /** Updates loaded rows in every cached list whose key has this prefix. */
 export function updateCachedRows<Row>(
   client: ReturnType<typeof useQueryClient>,

@@ -6,8 +6,7 @@ import { updateCachedRows, type PagedList, PAGE_SIZE, usePagedList } from './pag
 import { commonMessages } from '../components/messages.ts';
 import { queryMessages } from './messages.ts';
 
-export const PERSON_STATES = ['active', 'invited', 'banned'] as const;
-export type PersonState = (typeof PERSON_STATES)[number];
+export type PersonState = keyof typeof STATE_FILTERS;
 
 /** Filters of operation 53. */
 export interface PeopleSearch {
@@ -83,6 +82,10 @@ export async function findPersonByEmail(
   const found = await findPeople(address, signal, organization);
   return found.find(({ email }) => email.toLowerCase() === address.toLowerCase());
 }
+
+/** @returns a name with the e-mail address: "Ada (ada@acme.example)" */
+export const personLabel = ({ name, email }: { name?: string | null; email: string }): string =>
+  name == null ? email : `${name} (${email})`;
 
 export const personName = ({ name, email }: { name?: string | null; email: string }): string => name ?? email;
 

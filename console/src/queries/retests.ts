@@ -62,7 +62,7 @@ export function useDecideRetest(id: number) {
         params: { path: { vulnerability_id: id, verification_id: retest } },
         body: { status, ...(message.trim() === '' ? {} : { message }) },
       }),
-    onSuccess(_answer, { status }) {
+    onSuccess(_result, { status }) {
       notify(queryMessages.retest.decided(status));
       refresh();
     },

@@ -2,8 +2,7 @@ import { queryOptions, useQueryClient } from '@tanstack/react-query';
 import { api, type CursorPage, parsePage, parseTotal } from './client.ts';
 import { type PagedList, PAGE_SIZE, usePagedList } from './paged-list.ts';
 
-export const TAG_KINDS = ['vulnerability', 'assessment', 'asset'] as const;
-export type TagKind = (typeof TAG_KINDS)[number];
+export type TagKind = 'vulnerability' | 'assessment' | 'asset';
 
 export interface TagRow {
   /** Id of a vulnerability or assessment tag, uid of an asset tag. */
@@ -37,11 +36,11 @@ export function useTags({ kind, organization }: TagScope, search: string): Paged
   async function page(cursor: string, signal: AbortSignal): Promise<CursorPage<TagRow>> {
     if (kind === 'asset') {
       const query = { perPage: PAGE_SIZE, 'page[after]': cursor, ...(search === '' ? {} : { search }) };
-      const answer = await api.GET(ASSET_TAGS_PATH, {
+      const result = await api.GET(ASSET_TAGS_PATH, {
         params: { path: { orgUid: organization }, query },
         signal,
       });
-      const { rows, next } = parsePage(answer);
+      const { rows, next } = parsePage(result);
       return {
         next,
         rows: rows.map(({ uid, name, entityCount }) => ({

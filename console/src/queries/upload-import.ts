@@ -1,6 +1,6 @@
 import { readError } from '../../../client/src/errors.ts';
 import { accessToken, clearAccessToken } from '../session/access-token.ts';
-import type { Severity } from '../components/severity-badge.tsx';
+import type { Severity } from './enums.ts';
 import type { ImportJob } from './client.ts';
 import { commonMessages } from '../components/messages.ts';
 

@@ -91,6 +91,20 @@ export const statuses = queryOptions({
   staleTime: Infinity,
 });
 
+export type VulnerabilityStatus = NonNullable<
+  Awaited<ReturnType<NonNullable<typeof statuses.queryFn>>>
+>[number];
+
+/** @returns the members of a vulnerability that depend on its status */
+export const statusMembers = (
+  { id, name, flow_type, flow_position }: VulnerabilityStatus,
+  current: Vulnerability['vulnerability_status'],
+): Pick<Vulnerability, 'status_id' | 'status' | 'vulnerability_status'> => ({
+  status_id: id,
+  status: name,
+  vulnerability_status: { ...current, id, text: name, flow_type, flow_position },
+});
+
 /** Reads the counts by severity, age and day (operation 83). */
 export const summary = (search: VulnerabilitySearch) =>
   queryOptions({

@@ -79,9 +79,9 @@ const addGroupMembersOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The result for each user.', schema: AdditionResultsSchema } },
     idempotency: true,
     handler({ caller, write, params, body }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       return write(async (tx) =>
-        toMemberResults(await addGroupMembers(tx, act, params.assessmentGroupId, body.members), act.now),
+        toMemberResults(await addGroupMembers(tx, by, params.assessmentGroupId, body.members), by.now),
       );
     },
   });

@@ -118,8 +118,8 @@ const createAssessmentGroupOperation = ({ clock }: Context) =>
     idempotency: true,
     handler: ({ caller, write, body: { organization_uid: organization, ...body } }) =>
       write(async (tx) => {
-        const act = { actor: caller, now: clock() };
-        const group = await createGroup(tx, act, { ...body, organization });
+        const by = { actor: caller, now: clock() };
+        const group = await createGroup(tx, by, { ...body, organization });
         return toGroupResult(group, { location: `${collection}/${group.id}` });
       }),
   });
@@ -139,9 +139,9 @@ const updateAssessmentGroupOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The updated assessment group.', schema: GroupSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body: { name, description: text }, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const change = { name, description: text === null ? '' : text };
-      return toGroupResult(await write((tx) => updateGroup(tx, act, id, change, ifMatch)));
+      return toGroupResult(await write((tx) => updateGroup(tx, by, id, change, ifMatch)));
     },
   });
 

@@ -22,7 +22,7 @@ import { AssessmentTagSchema } from './assessment-tags.ts';
 
 const MAX_TAGS = 1_000;
 
-/** A value that is not such an id matches no assessment, which gives 404. */
+/** A value that is not such an id matches no assessment, so the response is a 404. */
 const assessmentParamsSchema = (example: string) =>
   Type.Object({
     id: Type.String({

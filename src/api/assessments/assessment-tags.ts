@@ -72,8 +72,8 @@ const updateAssessmentTagOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The renamed tag.', schema: AssessmentTagSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body: { name }, write }) {
-      const act = { actor: caller, now: clock() };
-      return toAssessmentTagResult(await write((tx) => renameAssessmentTag(tx, act, id, name, ifMatch)));
+      const by = { actor: caller, now: clock() };
+      return toAssessmentTagResult(await write((tx) => renameAssessmentTag(tx, by, id, name, ifMatch)));
     },
   });
 

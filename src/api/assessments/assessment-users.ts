@@ -73,8 +73,8 @@ const updateAssessmentUsersOperation = (context: Context) =>
       },
     },
     async handler({ caller, params: { id }, body, write }) {
-      const act = { actor: caller, now: context.clock() };
-      const users = await write((tx) => updateAssessmentUsers(tx, act, id, body));
+      const by = { actor: caller, now: context.clock() };
+      const users = await write((tx) => updateAssessmentUsers(tx, by, id, body));
       return users.map((user) => toUserBody(context, caller, user));
     },
   });

@@ -97,8 +97,8 @@ const createAssessmentOperation = (context: Context) =>
     idempotency: true,
     handler: ({ caller, write, body }) =>
       write(async (tx) => {
-        const act = { actor: caller, now: context.clock() };
-        const created = await createAssessment(tx, act, {
+        const by = { actor: caller, now: context.clock() };
+        const created = await createAssessment(tx, by, {
           name: body.name,
           uid: body.uid,
           description: body.description,
@@ -131,8 +131,8 @@ const updateAssessmentOperation = (context: Context) =>
     responses: { 200: { description: 'The updated assessment.', schema: AssessmentSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body, write }) {
-      const act = { actor: caller, now: context.clock() };
-      const wanted = {
+      const by = { actor: caller, now: context.clock() };
+      const change = {
         name: body.name,
         description: body.description === null ? '' : body.description,
         type: body.type === null ? 'web' : body.type,
@@ -143,7 +143,7 @@ const updateAssessmentOperation = (context: Context) =>
         tagIds: body.tags?.map((tag) => (typeof tag === 'object' ? tag.id : tag)),
         tagNames: tagNamesOf(body.tag_list),
       } as const;
-      const changed = await write((tx) => updateAssessment(tx, act, id, wanted, ifMatch));
+      const changed = await write((tx) => updateAssessment(tx, by, id, change, ifMatch));
       return toAssessmentResult(changed, context);
     },
   });

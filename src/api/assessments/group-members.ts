@@ -235,11 +235,11 @@ const removeGroupMembersOperation = ({ clock }: Context) =>
     bodyLimit: SMALL_BODY_LIMIT,
     responses: { 200: { description: 'The result for each user.', schema: RemovalResultsSchema } },
     async handler({ caller, params, body, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const results = await write((tx) =>
-        removeGroupMembers(tx, act, params.assessmentGroupId, body.userUids),
+        removeGroupMembers(tx, by, params.assessmentGroupId, body.userUids),
       );
-      return toMemberResults(results, act.now);
+      return toMemberResults(results, by.now);
     },
   });
 

@@ -182,13 +182,13 @@ const updateTestingSessionOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The updated testing session.', schema: TestingSessionSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const change = {
         startedAt: parseTimeField('startedAt', body.started_at),
         endedAt: body.ended_at === null ? null : parseTimeField('endedAt', body.ended_at),
         note: body.note === null ? '' : body.note,
       };
-      return toTestingSessionResult(await write((tx) => updateTestingSession(tx, act, id, change, ifMatch)));
+      return toTestingSessionResult(await write((tx) => updateTestingSession(tx, by, id, change, ifMatch)));
     },
   });
 

@@ -137,21 +137,21 @@ const createAssetTagsOperation = (context: Context) => {
     inputs: { 'tags.*.assets.*': 'tags.*.entities.*.uid' },
     idempotency: true,
     async handler({ abortState, caller, write, params: { orgUid }, body }) {
-      const act = () => ({ actor: caller, now: clock(), accepted });
+      const by = () => ({ actor: caller, now: clock(), accepted });
       const newTags = body.tags.map(({ name, entities }) => ({
         name,
         assets: entities?.map(({ uid }) => uid) ?? [],
       }));
       const self = `${addresses.clientBaseUrl}${AREAS.tagging.prefix}/v1.0/organizations/${orgUid}/tags`;
       // Errors are reported by the transaction, after a replay has had the chance to return its stored response.
-      const plan = await planAssetTags(db.abortableRead(abortState), act(), orgUid, newTags).catch(
+      const plan = await planAssetTags(db.abortableRead(abortState), by(), orgUid, newTags).catch(
         (error: unknown) => {
           if (error instanceof DomainError) return undefined;
           throw error;
         },
       );
       return write(async (tx) => {
-        const tags = await createAssetTags(tx, act(), orgUid, newTags, plan);
+        const tags = await createAssetTags(tx, by(), orgUid, newTags, plan);
         return withHeaders(
           { tags: tags.map(toAssetTagBody) },
           {

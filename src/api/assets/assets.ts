@@ -71,7 +71,7 @@ const updateAssetCriticalityOperation = ({ clock, config }: Context) =>
 const collection = '/v2/assets';
 const path = `${collection}/:assetUid`;
 
-/** A value that is not a uid matches no asset, which gives 404. */
+/** A value that is not a uid matches no asset, so the response is a 404. */
 const assetParamsSchema = (example: string) =>
   Type.Object({
     assetUid: Type.String({ maxLength: MAX_TEXT, description: 'The uid of an asset.', examples: [example] }),
@@ -161,9 +161,9 @@ const createAssetsOperation = ({ clock }: Context) =>
     versioned: true,
     idempotency: true,
     handler({ caller, body, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const bodies = Array.isArray(body) ? body : [body];
-      const wishes = bodies.map(({ organizationUid, assetType, listingUid, ...asset }) => ({
+      const inputs = bodies.map(({ organizationUid, assetType, listingUid, ...asset }) => ({
         ...asset,
         organization: organizationUid,
         type: assetType,
@@ -171,7 +171,7 @@ const createAssetsOperation = ({ clock }: Context) =>
       }));
       const at = Array.isArray(body) ? (index: number) => `${index}.` : () => '';
       return write(async (tx) => {
-        const assets = await createAssets(tx, act, wishes, at);
+        const assets = await createAssets(tx, by, inputs, at);
         const [asset] = assets;
         if (Array.isArray(body) || asset === undefined) return assets.map(toAssetBody);
         return versionedResult(asset.version, toAssetBody(asset), { location: `${collection}/${asset.uid}` });
@@ -254,8 +254,8 @@ const updateAssetOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The updated asset.', schema: AssetSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { assetUid }, body, write }) {
-      const act = { actor: caller, now: clock() };
-      const asset = await write((tx) => updateAsset(tx, act, assetUid, body, ifMatch));
+      const by = { actor: caller, now: clock() };
+      const asset = await write((tx) => updateAsset(tx, by, assetUid, body, ifMatch));
       return versionedResult(asset.version, toAssetBody(asset));
     },
   });

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Context } from '../../runtime/context.ts';
+import { ACTIONS } from '../../domain/audit/actions.ts';
 import { type AuditEvent, auditEventList, requireAuditAccess } from '../../domain/audit/audit-event-list.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
@@ -19,7 +20,7 @@ const AuditEventSchema = Type.Object(
   {
     id: Type.Integer(),
     at: DateTimeSchema,
-    action: textSchema('user.rename'),
+    action: Type.Unsafe<string>({ type: 'string', enum: ACTIONS.toSorted(), examples: ['user.rename'] }),
     object_type: textSchema('user'),
     object_id: nullableTextSchema('4'),
     organization_uid: nullableTextSchema('acme'),
@@ -74,7 +75,7 @@ const listAuditEventsOperation = (context: Context) =>
     number: 60,
     summary: 'List audit events',
     description:
-      'Lists what was changed, by whom and from where, newest first; a download is oldest first. Admins get the events of their organization, staff those of the organizations they can access. Only staff who are not assigned to particular organizations get events without an organization and events by strangers; only staff get events about internal comments.',
+      'Lists changes with who made them and from which address, newest first; a download is oldest first. Admins get the events of their organization, staff those of the organizations they can access. Only staff who are not assigned to particular organizations get events without an organization and those of unauthenticated requests; only staff get events about internal comments.',
     path: '/audit_events',
     access: V1_ACCESS,
     style: 'v1',

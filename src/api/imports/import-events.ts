@@ -8,7 +8,7 @@ import { toImportBody } from './import-schema.ts';
 const POLL_MILLISECONDS = 500;
 const HEARTBEAT_MILLISECONDS = 15_000;
 
-/** Id of the last event. A client that has it has received everything. */
+/** Id of the last event. A client that has it has received all events. */
 export const END_EVENT_ID = 'end';
 
 interface ImportEventsOptions {

@@ -145,22 +145,22 @@ export interface ParsedImportFields {
  * @throws DomainError `invalid` for an invalid value, Problem `batch-too-large` for too many items
  */
 export function parseImportFields(fields: SentFields, now: number): ParsedImportFields {
-  const faults: FieldError[] = [];
-  const fault: AddFieldError = (property, problem, value) => {
-    faults.push({ property, ...problem, value });
+  const errors: FieldError[] = [];
+  const addError: AddFieldError = (property, problem, value) => {
+    errors.push({ property, ...problem, value });
   };
   const all = (name: ImportField): readonly string[] =>
     (fields.get(name) ?? []).filter((text) => text !== '');
   const one = (name: ImportField): string | undefined => {
     const [text, second] = all(name);
-    if (second !== undefined) fault(name, { code: 'sent-twice' }, second);
+    if (second !== undefined) addError(name, { code: 'sent-twice' }, second);
     return text;
   };
   const choice = <T extends string>(name: ImportField, choices: readonly T[]): T | undefined => {
     const text = one(name);
     const found = choices.find((item) => item === text);
     if (text !== undefined && found === undefined)
-      fault(name, { code: 'not-one-of', params: { values: choices } }, text);
+      addError(name, { code: 'not-one-of', params: { values: choices } }, text);
     return found;
   };
   const isOn = (name: ImportField): boolean =>
@@ -178,65 +178,67 @@ export function parseImportFields(fields: SentFields, now: number): ParsedImport
     whenGone: choice('when_gone', ['keep', 'fix'] as const) ?? 'keep',
     targets: all('targets').flatMap((text, index) => {
       const target = parseScanTarget(text);
-      return 'location' in target ? [target.location] : (fault(`targets.${index}`, target.wrong, text) ?? []);
+      return 'location' in target
+        ? [target.location]
+        : (addError(`targets.${index}`, target.error, text) ?? []);
     }),
-    scannedAt: parseScanTime(one('scanned_at'), now, fault),
+    scannedAt: parseScanTime(one('scanned_at'), now, addError),
     minimumSeverity: choice<Severity>('minimum_severity', SEVERITIES) ?? null,
     tags: all('tags').map((name, index) => {
-      const wrong = validateName(`tags.${index}`, name);
-      if (wrong !== undefined) faults.push(wrong);
+      const error = validateName(`tags.${index}`, name);
+      if (error !== undefined) errors.push(error);
       return name.trim();
     }),
     carry: isOn('carry'),
-    mapping: parseMapping(one('mapping'), fault),
+    mapping: parseMapping(one('mapping'), addError),
     dryRun: isOn('dry_run'),
   };
   const format = choice('format', [AUTO_FORMAT, ...REPORT_FORMATS.map(({ name }) => name)]) ?? AUTO_FORMAT;
-  const place = { assessment: one('assessment_id'), organization: one('organization_uid') };
-  if (faults.length > 0) throw invalidInput(faults);
-  return { target: place, format, options };
+  const target = { assessment: one('assessment_id'), organization: one('organization_uid') };
+  if (errors.length > 0) throw invalidInput(errors);
+  return { target, format, options };
 }
 
 type AddFieldError = (property: string, problem: FieldProblem, value: unknown) => undefined;
 
 /** Normalises a target to the location of an asset. */
-function parseScanTarget(text: string): { location: string } | { wrong: FieldProblem } {
+function parseScanTarget(text: string): { location: string } | { error: FieldProblem } {
   if (/^https?:/i.test(text.trim())) return normalizeLocation('webapp', text);
   const host = normalizeLocation('host', text);
-  return 'location' in host ? host : { wrong: { code: 'not-a-target' } };
+  return 'location' in host ? host : { error: { code: 'not-a-target' } };
 }
 
-function parseScanTime(text: string | undefined, now: number, fault: AddFieldError): number | null {
+function parseScanTime(text: string | undefined, now: number, addError: AddFieldError): number | null {
   if (text === undefined) return null;
   const time = parseTimestamp(text);
-  if (time === undefined) return fault('scanned_at', { code: 'not-a-timestamp' }, text) ?? null;
+  if (time === undefined) return addError('scanned_at', { code: 'not-a-timestamp' }, text) ?? null;
   if (time < EARLIEST_SCAN || time > now + MAX_CLOCK_SKEW)
-    return fault('scanned_at', { code: 'not-between-1995-and-now' }, text) ?? null;
+    return addError('scanned_at', { code: 'not-between-1995-and-now' }, text) ?? null;
   return Math.min(time, now);
 }
 
 function parseMapping(
   text: string | undefined,
-  fault: AddFieldError,
+  addError: AddFieldError,
 ): Readonly<Record<string, string>> | undefined {
   if (text === undefined) return undefined;
   let mapping: unknown;
   try {
     mapping = JSON.parse(text);
   } catch {
-    return fault('mapping', { code: 'not-json' }, text);
+    return addError('mapping', { code: 'not-json' }, text);
   }
   if (typeof mapping !== 'object' || mapping === null || Array.isArray(mapping))
-    return fault('mapping', { code: 'not-a-mapping' }, text);
+    return addError('mapping', { code: 'not-a-mapping' }, text);
   const entries = Object.entries(mapping as Record<string, unknown>);
   const isColumn = (column: unknown): column is string =>
     typeof column === 'string' &&
     column.length <= MAX_COLUMN_NAME &&
     !column.includes('\0') &&
     column.isWellFormed();
-  const wrong = entries.find(([, column]) => !isColumn(column));
-  if (wrong !== undefined) return fault(`mapping.${wrong[0]}`, { code: 'not-a-column' }, wrong[1]);
+  const error = entries.find(([, column]) => !isColumn(column));
+  if (error !== undefined) return addError(`mapping.${error[0]}`, { code: 'not-a-column' }, error[1]);
   if (entries.length > MAX_COLUMNS)
-    return fault('mapping', { code: 'too-many-members', params: { max: MAX_COLUMNS } }, undefined);
+    return addError('mapping', { code: 'too-many-members', params: { max: MAX_COLUMNS } }, undefined);
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -117,7 +117,7 @@ export const ImportSchema = Type.Object(
           findings: countSchema('Vulnerabilities deleted.'),
           assets: countSchema('Assets deleted.'),
           statuses: countSchema('Statuses restored.'),
-          kept: countSchema('Items that were kept because they were changed since.'),
+          kept: countSchema('Items that were not undone because they have changed since.'),
         },
         { title: 'Import undone' },
       ),

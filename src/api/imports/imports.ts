@@ -121,8 +121,8 @@ const cancelImportOperation = (context: Context) =>
     versioned: true,
     async handler({ caller, id: requestId, params: { id }, write }) {
       const { clock, log } = context;
-      const act = { actor: caller, now: clock() };
-      const { cancelled, unused } = await write((tx) => cancelImport(tx, act, id));
+      const by = { actor: caller, now: clock() };
+      const { cancelled, unused } = await write((tx) => cancelImport(tx, by, id));
       await deleteUnreferenced(context, unused).catch((err: unknown) =>
         log.warn({ err, requestId }, 'could not delete the file of an import'),
       );

@@ -55,7 +55,7 @@ export const startImportOperation = (context: Context) => {
     idempotency: { hashedByHandler: true },
     async handler(request, reply) {
       const { caller, write, headers, raw } = request;
-      // A replay gets its stored response. Whether this is one is known once the body has been read.
+      // A replay gets its stored response, but whether this is one is known only once the body has been read.
       const mayBeRepeat = headers['idempotency-key'] !== undefined;
       const keys: string[] = [];
       try {
@@ -69,7 +69,7 @@ export const startImportOperation = (context: Context) => {
         });
         const fields = new Map<string, string[]>();
         let upload: Omit<Parameters<typeof startImport>[2], 'assessment' | 'organization'> | undefined;
-        let place: Pick<Parameters<typeof startImport>[2], 'assessment' | 'organization'> = {};
+        let target: Pick<Parameters<typeof startImport>[2], 'assessment' | 'organization'> = {};
         for await (const part of parts) {
           const { name, filename, type, content } = part;
           hash.update(JSON.stringify([name, filename ?? null, type]));
@@ -86,14 +86,14 @@ export const startImportOperation = (context: Context) => {
             continue;
           }
           const form = parseImportFields(fields, clock());
-          place = form.target;
-          if (!mayBeRepeat) await requireImportPermission(db.read, caller, place);
+          target = form.target;
+          if (!mayBeRepeat) await requireImportPermission(db.read, caller, target);
           let format: ReportFormat | undefined;
-          const watched = inspectHead(limitBytes(config.maxImportSize, content), async (head, isWhole) => {
+          const inspected = inspectHead(limitBytes(config.maxImportSize, content), async (head, isWhole) => {
             format = await detectUploadFormat(form.format, head, isWhole);
-            if (!mayBeRepeat) validateFormatTarget(caller, place, format);
+            if (!mayBeRepeat) validateFormatTarget(caller, target, format);
           });
-          const stored = await storeContent(context, watched, (key) => keys.push(key));
+          const stored = await storeContent(context, inspected, (key) => keys.push(key));
           hash.update(stored.sha256);
           if (format === undefined)
             throw new Error('The report was stored without its head being inspected.');
@@ -103,18 +103,18 @@ export const startImportOperation = (context: Context) => {
           parseImportFields(fields, clock());
           throw missingFile();
         }
-        const wanted = { ...upload, ...place };
-        const answer = await write(
+        const input = { ...upload, ...target };
+        const result = await write(
           async (tx) => {
-            const view = await startImport(tx, { actor: caller, now: clock() }, wanted);
+            const view = await startImport(tx, { actor: caller, now: clock() }, input);
             return versionedResult(IMPORT_VERSION, toImportBody(view), { location: `/imports/${view.id}` });
           },
           { hash: hash.digest('base64url') },
         );
         jobs.notify();
-        return answer;
+        return result;
       } finally {
-        // Contents without an attachment are of no use. If this fails, a job deletes them later.
+        // Deletes content that no import refers to. If this fails, a job deletes it later.
         await deleteUnreferenced(context, keys).catch((err: unknown) =>
           log.warn({ err, requestId: request.id }, 'could not delete the content of a failed upload'),
         );
@@ -129,19 +129,19 @@ function missingFile(): Error {
 
 /** @throws DomainError `invalid` unless the content is text, Problem `body-too-large` */
 async function readField({ name, content }: MultipartPart): Promise<string> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
+  for await (const chunk of content) {
+    size += chunk.length;
     if (size > MAX_FIELD_BYTES)
       throw new Problem('body-too-large', `${name} is larger than the limit of ${MAX_FIELD_BYTES} bytes.`, {
         source: name,
       });
-    pieces.push(piece);
+    chunks.push(chunk);
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
     throw invalidInput({ property: name, code: 'not-utf8' });
   }
@@ -153,13 +153,13 @@ async function readField({ name, content }: MultipartPart): Promise<string> {
 
 async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
+  for await (const chunk of content) {
+    size += chunk.length;
     if (size > max)
       throw new Problem('body-too-large', `The file is larger than the limit of ${max} bytes.`, {
         source: 'file',
       });
-    yield piece;
+    yield chunk;
   }
 }
 
@@ -169,25 +169,25 @@ async function* limitBytes(max: number, content: AsyncIterable<Uint8Array>): Asy
  */
 async function* inspectHead(
   content: AsyncIterable<Uint8Array>,
-  look: (head: readonly Uint8Array[], isWhole: boolean) => Promise<void>,
+  inspect: (head: readonly Uint8Array[], isWhole: boolean) => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   const head: Uint8Array[] = [];
   let size = 0;
-  let hasLooked = false;
-  for await (const piece of content) {
-    if (hasLooked) {
-      yield piece;
+  let hasInspected = false;
+  for await (const chunk of content) {
+    if (hasInspected) {
+      yield chunk;
       continue;
     }
-    head.push(piece);
-    size += piece.length;
+    head.push(chunk);
+    size += chunk.length;
     if (size < HEAD_BYTES) continue;
-    await look(head, false);
-    hasLooked = true;
+    await inspect(head, false);
+    hasInspected = true;
     yield* head.splice(0);
   }
-  if (hasLooked) return;
-  await look(head, true);
+  if (hasInspected) return;
+  await inspect(head, true);
   yield* head;
 }
 
@@ -237,9 +237,9 @@ function ignoreTruncation(source: ByteSource): ByteSource {
   return async function* () {
     let size = 0;
     try {
-      for await (const piece of source()) {
-        size += piece.length;
-        yield piece;
+      for await (const chunk of source()) {
+        size += chunk.length;
+        yield chunk;
       }
     } catch (error) {
       if (!(error instanceof ReportError)) throw error;

@@ -7,7 +7,7 @@ import {
   requireAdministeredOrganization,
 } from '../../domain/organizations/organization-list.ts';
 import { lockOrganization, renameOrganization } from '../../domain/organizations/organizations.ts';
-import { createOrganization } from '../../domain/users/users.ts';
+import { createOrganization } from '../../domain/users/staff-organizations.ts';
 import { requireVersion } from '../../domain/shared/versions.ts';
 import { requireSecondFactor } from '../../domain/sign-in/second-factors.ts';
 import { formatTimestamp } from '../../domain/shared/time.ts';
@@ -23,7 +23,7 @@ import { V1_ACCESS } from '../v1-params.ts';
 const collection = '/organizations';
 const path = `${collection}/:uid`;
 
-/** A value that is not a uid matches no organization, which gives 404. */
+/** A value that is not a uid matches no organization, so the response is a 404. */
 const OrganizationParamsSchema = Type.Object({
   uid: Type.String({
     maxLength: 50,
@@ -141,9 +141,9 @@ const createOrganizationOperation = ({ clock }: Context) =>
     versioned: true,
     idempotency: true,
     handler({ caller, write, body: { uid, name } }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       return write(async (tx) => {
-        const { id } = await createOrganization(tx, act, { uid, name });
+        const { id } = await createOrganization(tx, by, { uid, name });
         // The caller of this request does not have access to the new organization yet.
         const assignedOrganizations =
           caller.assignedOrganizations === null ? null : [...caller.assignedOrganizations, id];
@@ -190,13 +190,13 @@ const updateOrganizationOperation = ({ clock }: Context) =>
       body: { name, require_second_factor: required },
       write,
     }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const profile = await write(async (tx) => {
         await lockOrganization(tx, uid);
         const { version } = await requireAdministeredOrganization(tx, caller, uid);
         requireVersion(ifMatch, version);
-        if (name !== undefined) await renameOrganization(tx, act, uid, name);
-        if (required !== undefined) await requireSecondFactor(tx, act, uid, required);
+        if (name !== undefined) await renameOrganization(tx, by, uid, name);
+        if (required !== undefined) await requireSecondFactor(tx, by, uid, required);
         return requireVisibleOrganization(tx, caller, uid);
       });
       return versionedResult(profile.version, toOrganizationBody(profile));

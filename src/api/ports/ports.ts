@@ -20,7 +20,7 @@ import {
   pageEnvelopeSchema,
 } from './page-envelope.ts';
 
-/** A value that is not a uid matches no asset, which gives 404 and not 400. */
+/** A value that is not a uid matches no asset, so the response is a 404. */
 export const PortsParamsSchema = Type.Object({
   org_uid: Type.String({
     maxLength: MAX_TEXT,

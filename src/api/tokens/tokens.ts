@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { ALL_SCOPES } from '../../auth/scopes.ts';
 import type { Context } from '../../runtime/context.ts';
+import { createPersonalToken, personalTokenList } from '../../domain/tokens/personal-tokens.ts';
 import {
-  createPersonalToken,
-  type PersonalToken,
-  personalTokenList,
-} from '../../domain/tokens/personal-tokens.ts';
-import { MAX_USER_TOKENS, revokeUserToken, TOKEN_VERSION } from '../../domain/tokens/tokens.ts';
+  MAX_USER_TOKENS,
+  revokeUserToken,
+  TOKEN_VERSION,
+  type UserToken,
+} from '../../domain/tokens/tokens.ts';
 import { invalidInput } from '../../domain/shared/errors.ts';
 import { formatTimestamp, parseTimestamp } from '../../domain/shared/time.ts';
 import { SMALL_BODY_LIMIT } from '../../http/json-bodies.ts';
@@ -52,7 +53,7 @@ const PersonalTokenSchema = Type.Object(
 
 const formatNullableTimestamp = (time: number | null) => (time === null ? null : formatTimestamp(time));
 
-function toTokenBody(token: PersonalToken) {
+function toTokenBody(token: UserToken) {
   return {
     id: token.id,
     name: token.name,
@@ -139,16 +140,16 @@ const createTokenOperation = ({ clock, keys }: Context) =>
     versioned: true,
     idempotency: { omitted: ['token'] },
     handler({ caller, write, body: { name, scopes = [], allowed_addresses, expires_at } }) {
-      const act = { actor: caller, now: clock() };
-      const wish = {
+      const by = { actor: caller, now: clock() };
+      const input = {
         name,
         scopes: scopes.length === 0 ? undefined : scopes,
         allowedAddresses: allowed_addresses,
         expiresAt: expires_at === undefined ? undefined : parseExpiry(expires_at),
       };
       return write(async (tx) => {
-        const { token, ...made } = await createPersonalToken(tx, act, keys, wish);
-        return versionedResult(TOKEN_VERSION, { ...toTokenBody({ ...made }), token });
+        const { token, ...created } = await createPersonalToken(tx, by, keys, input);
+        return versionedResult(TOKEN_VERSION, { ...toTokenBody({ ...created }), token });
       });
     },
   });
@@ -163,7 +164,7 @@ function parseExpiry(text: string): number {
   });
 }
 
-/** A value that is not a token id matches no token, which gives 404. */
+/** A value that is not a token id matches no token, so the response is a 404. */
 const TokenParamsSchema = Type.Object({
   id: Type.String({
     maxLength: 64,
@@ -188,8 +189,8 @@ const revokeTokenOperation = ({ clock }: Context) =>
     responses: { 204: { description: 'The token was revoked.' } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, write }) {
-      const act = { actor: caller, now: clock() };
-      await write((tx) => revokeUserToken(tx, act, caller.userId ?? -1, id, ifMatch));
+      const by = { actor: caller, now: clock() };
+      await write((tx) => revokeUserToken(tx, by, caller.userId ?? -1, id, ifMatch));
     },
   });
 

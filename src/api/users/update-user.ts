@@ -61,14 +61,14 @@ const updateUserOperation = (context: Context) =>
     responses: { 200: { description: 'The updated user.', schema: UserSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, query, body, write }) {
-      const act = { actor: caller, now: context.clock() };
+      const by = { actor: caller, now: context.clock() };
       const change = {
         ...body,
         admin: resolveDuplicate('admin', query.admin, body.admin),
         reactivate: resolveDuplicate('reactivate', query.reactivate, body.reactivate),
       };
       const [user] = await write(async (tx) => {
-        await updateUser(tx, act, id, change, ifMatch);
+        await updateUser(tx, by, id, change, ifMatch);
         return usersById(tx, [id]);
       });
       if (user === undefined) throw notFound('user');

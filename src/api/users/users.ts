@@ -60,8 +60,8 @@ const banUserOperation = ({ addresses, clock, keys }: Context) =>
     withoutBody: [403, 404],
     versioned: true,
     async handler({ caller, ifMatch, params, write }) {
-      const act = { actor: caller, now: clock() };
-      const user = await write((tx) => banUser(tx, act, params.id, ifMatch));
+      const by = { actor: caller, now: clock() };
+      const user = await write((tx) => banUser(tx, by, params.id, ifMatch));
       const inviteUrl = user.accepted ? null : invitationUrl(addresses.clientBaseUrl, keys.secret, user);
       return versionedResult(user.version, {
         id: user.id,
@@ -200,23 +200,23 @@ const inviteUserOperation = (context: Context) =>
     idempotency: inviteIdempotency(context),
     async handler({ caller, write, body }) {
       const now = context.clock();
-      const act = { actor: caller, now };
+      const by = { actor: caller, now };
       const { email, admin, assessments, organization_uid: organization } = body;
       const name = body.name ?? (`${body.first_name ?? ''} ${body.last_name ?? ''}`.trim() || undefined);
       const mails = body.send_invite !== false && context.config.smtpUrl !== undefined;
-      const answer = await write(async (tx) => {
-        const invited = await inviteUser(tx, act, caller, {
+      const result = await write(async (tx) => {
+        const invited = await inviteUser(tx, by, caller, {
           email,
           name,
           admin,
           assessments,
           organization,
         });
-        if (mails) await queueInvitationMail(tx, act, invited);
+        if (mails) await queueInvitationMail(tx, by, invited);
         return toInvitedUserResult(context, caller, await usersById(tx, [invited.id]));
       });
       if (mails) context.jobs.notify();
-      return answer;
+      return result;
     },
   });
 

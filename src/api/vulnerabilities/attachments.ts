@@ -109,7 +109,7 @@ const uploadAttachmentsOperation = (context: Context) => {
     async handler(request, reply) {
       const { caller, write, headers, params, raw } = request;
       const { id } = params;
-      // A replay gets its stored response. Whether this is one is known once the body has been read.
+      // A replay gets its stored response, but whether this is one is known only once the body has been read.
       if (headers['idempotency-key'] === undefined) await findVisibleVulnerability(db.read, caller, id);
       const keys: string[] = [];
       try {
@@ -136,16 +136,16 @@ const uploadAttachmentsOperation = (context: Context) => {
           files.push({ filename, contentType: type, content: stored });
         }
         if (files.length === 0) throw missingFile();
-        const act = { actor: caller, now: clock() };
+        const by = { actor: caller, now: clock() };
         return await write(
           async (tx) => {
-            const attachments = await attachFiles(tx, act, id, files, config.maxAttachments);
+            const attachments = await attachFiles(tx, by, id, files, config.maxAttachments);
             return attachments.map((attachment) => toStoredAttachmentBody(context, id, attachment));
           },
           { hash: hash.digest('base64url') },
         );
       } finally {
-        // Contents without an attachment are of no use. If this fails, a job deletes them later.
+        // Deletes content without an attachment. If this fails, a job deletes it later.
         await deleteUnreferenced(context, keys).catch((err: unknown) =>
           log.warn({ err, requestId: request.id }, 'could not delete the content of a failed upload'),
         );

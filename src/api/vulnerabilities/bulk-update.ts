@@ -7,7 +7,7 @@ import {
 } from '../../domain/vulnerabilities/bulk/update.ts';
 import { SEVERITIES, STATUS_NAMES } from '../../domain/shared/statuses-and-severities.ts';
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
-import { filterBodySchema } from '../../http/lists/parameters.ts';
+import { filterBodySchema } from '../../http/lists/filter-parameters.ts';
 import { operation } from '../../http/operation.ts';
 import { nameSchema, nullable } from '../../http/schemas.ts';
 import { VULNERABILITY_FILTER_DESCRIPTIONS } from './list-vulnerabilities.ts';
@@ -170,11 +170,16 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
       'set.addTags': 'set.add_tags',
       'set.removeTags': 'set.remove_tags',
     },
-    responses: { 200: { description: 'What was changed, or would be.', schema: BulkUpdateResultSchema } },
+    responses: {
+      200: {
+        description: 'The changes; for a dry run, those that would be made.',
+        schema: BulkUpdateResultSchema,
+      },
+    },
     idempotency: true,
     handler({ caller, write, body }) {
       const { ids, filter, set, comment, dry_run: dryRun, expected_count: expectedCount, undo } = body;
-      const chosen = filter && FILTER_BODY.parse(filter, 'filter');
+      const parsedFilter = filter && FILTER_BODY.parse(filter, 'filter');
       return write(
         async (tx) => {
           const changed = await bulkUpdateVulnerabilities(
@@ -182,7 +187,7 @@ const bulkUpdateVulnerabilitiesOperation = ({ clock }: Context) =>
             { actor: caller, now: clock() },
             {
               ids,
-              filter: chosen,
+              filter: parsedFilter,
               comment,
               dryRun,
               expectedCount,

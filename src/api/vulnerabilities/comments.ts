@@ -115,9 +115,9 @@ const updateCommentOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The updated comment.', schema: CommentSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params: { id, comment_id: commentId }, body, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const of = { vulnerabilityId: id, id: commentId };
-      const comment = await write((tx) => updateComment(tx, act, of, body, ifMatch));
+      const comment = await write((tx) => updateComment(tx, by, of, body, ifMatch));
       return versionedResult(comment.version, toCommentBody(comment));
     },
   });

@@ -4,7 +4,8 @@ import { PHASES, SEVERITIES } from '../../domain/shared/statuses-and-severities.
 import { vulnerabilityList } from '../../domain/vulnerabilities/vulnerability-list.ts';
 import { summarizeVulnerabilities } from '../../domain/vulnerabilities/vulnerability-summary.ts';
 import type { FilterInput } from '../../domain/lists/filters.ts';
-import { filterParameters, PAGINATION_STYLES, parseFilters } from '../../http/lists/parameters.ts';
+import { filterParameters, parseFilters } from '../../http/lists/filter-parameters.ts';
+import { PAGINATION_STYLES } from '../../http/lists/parameters.ts';
 import { listOperation } from '../../http/lists/list-operation.ts';
 import { operation } from '../../http/operation.ts';
 import { V1_ACCESS } from '../v1-params.ts';
@@ -113,10 +114,10 @@ const summarizeVulnerabilitiesOperation = ({ db, clock }: Context) => {
     ),
     responses: { 200: { description: 'The counts of all matching vulnerabilities.', schema: SummarySchema } },
     async handler({ abortState, caller, query }) {
-      const chosen = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
+      const filters = parseFilters(parameters, query) as FilterInput<typeof vulnerabilityList.filters>;
       const summary = await summarizeVulnerabilities(
         { db: db.abortableRead(abortState), caller, now: clock() },
-        chosen,
+        filters,
       );
       const { days7, days30, days90, older } = summary.openByAge;
       return {

@@ -119,9 +119,9 @@ const decideRetestOperation = ({ clock }: Context) =>
     responses: { 200: { description: 'The updated retest.', schema: RetestSchema } },
     versioned: true,
     async handler({ caller, ifMatch, params, body, write }) {
-      const act = { actor: caller, now: clock() };
+      const by = { actor: caller, now: clock() };
       const of = { vulnerabilityId: params.vulnerability_id, id: params.verification_id };
-      const retest = await write((tx) => decideRetest(tx, act, of, body, ifMatch));
+      const retest = await write((tx) => decideRetest(tx, by, of, body, ifMatch));
       return versionedResult(retest.version, toRetestBody(retest));
     },
   });

@@ -70,7 +70,7 @@ const VulnerabilityStatusSchema = Type.Object(
   {
     id: Type.Integer(),
     name: textSchema('Pending Fix'),
-    description: textSchema('It is real and has to be fixed.'),
+    description: textSchema('Confirmed, and must be fixed.'),
     phase: Type.Enum([...PHASES], { type: 'string' }),
     flow_type: Type.Integer({ description: '0 new, 1 open, 2 closed.' }),
     flow_position: Type.Integer({ description: 'The position in the workflow, starting at 0.' }),
@@ -186,7 +186,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
     inputs: VULNERABILITY_FIELD_NAMES,
     versioned: true,
     async handler({ caller, ifMatch, params: { id }, body, write }) {
-      const act = { actor: caller, now: context.clock() };
+      const by = { actor: caller, now: context.clock() };
       const edit = {
         ...toFindingInput(body),
         assessment: body.assessment_id,
@@ -194,7 +194,7 @@ const replaceVulnerabilityOperation = (context: Context) =>
         assigneeId: body.assignee_id,
         dueOn: body.due_on,
       };
-      const vulnerability = await write((tx) => replaceVulnerability(tx, act, id, edit, ifMatch));
+      const vulnerability = await write((tx) => replaceVulnerability(tx, by, id, edit, ifMatch));
       return versionedResult(vulnerability.version, toVulnerabilityBody(vulnerability, context));
     },
   });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
+import { loadCommandEnvironment } from '../../config/config.ts';
 import { SEVERITIES } from '../../domain/shared/statuses-and-severities.ts';
 import { addCommand, setInputNames } from '../command.ts';
 import { isFolder, findReports, watchFolders } from './report-files.ts';
@@ -145,6 +146,7 @@ async function importReports(
           throw new CliError(`"${first}" is neither a file nor a format. Formats: ${formats.join(', ')}.`, 2);
         });
   const mapping = readGivenMapping(flags);
+  const { watchInterval } = loadCommandEnvironment(streams().env);
   const fields = uploadFields(flags, format, mapping);
 
   const interruption = new CtrlC();
@@ -159,7 +161,7 @@ async function importReports(
           prompt: flags.watch === true ? undefined : createPrompts(interruption.cancel),
         };
         const importing = { client, fields, columns, interruption, output, command, count: reports?.length };
-        await importFiles(importing, reports ?? watchFolders(files, interruption.cancel));
+        await importFiles(importing, reports ?? watchFolders(files, interruption.cancel, watchInterval));
       },
       { doesImports: true },
     );
@@ -172,12 +174,12 @@ async function importReports(
 function createPrompts(signal: AbortSignal): ColumnMappingOptions['prompt'] {
   const { stdin, stderr } = streams();
   if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
-  const answered = new Map<string, Mapping>();
+  const mappings = new Map<string, Mapping>();
   return async (rows) => {
     const columns = JSON.stringify(rows[0]);
     const mapping =
-      answered.get(columns) ?? (await promptMapping({ input: stdin, output: stderr }, rows, signal));
-    answered.set(columns, mapping);
+      mappings.get(columns) ?? (await promptMapping({ input: stdin, output: stderr }, rows, signal));
+    mappings.set(columns, mapping);
     return mapping;
   };
 }

@@ -27,10 +27,10 @@ export async function promptMapping(
 ): Promise<Mapping> {
   const print = (...lines: string[]) => output.write(`${lines.join('\n')}\n`);
   const lines = createInterface({ input, terminal: false, ...(signal === undefined ? {} : { signal }) });
-  const answers = lines[Symbol.asyncIterator]();
-  const ask = async (question: string): Promise<string> => {
+  const inputLines = lines[Symbol.asyncIterator]();
+  const prompt = async (question: string): Promise<string> => {
     output.write(question);
-    const { value, done } = await answers.next();
+    const { value, done } = await inputLines.next();
     if (done !== true) return value.trim();
     print('');
     throw new CliError('The column mapping is incomplete. Nothing was imported.');
@@ -40,16 +40,16 @@ export async function promptMapping(
     const mapping: Record<string, string> = {};
     const guesses = defaultMapping(header);
     for (const field of Object.keys(CSV_FIELDS)) {
-      const left = header.filter((name) => name !== '' && !Object.values(mapping).includes(name));
-      if (left.length === 0) break;
+      const unused = header.filter((name) => name !== '' && !Object.values(mapping).includes(name));
+      if (unused.length === 0) break;
       const isRequired = field === 'title' || (field === 'severity' && !hasSeveritySource(guesses));
-      const guess = left.find((name) => name === guesses[field]);
-      const column = await promptColumn(field, { header, guess, isRequired, ask, print });
+      const guess = unused.find((name) => name === guesses[field]);
+      const column = await promptColumn(field, { header, guess, isRequired, prompt, print });
       if (column !== undefined) mapping[field] = column;
     }
     const options = Object.entries(mapping).map(([name, column]) => printableArgument(`${name}=${column}`));
     print('', `To skip these questions: ${options.map((option) => `--map ${option}`).join(' ')}`);
-    await offerMappingFile(mapping, ask, print);
+    await offerMappingFile(mapping, prompt, print);
     return mapping;
   } finally {
     lines.close();
@@ -85,21 +85,21 @@ function columnLines(header: readonly string[], rows: readonly (readonly string[
   ];
 }
 
-interface ColumnQuestion {
+interface ColumnPrompt {
   header: readonly string[];
   guess: string | undefined;
   isRequired: boolean;
-  ask(question: string): Promise<string>;
+  prompt(question: string): Promise<string>;
   print(line: string): void;
 }
 
 /** Returns the column of a field; `undefined` for none. */
 async function promptColumn(
   field: string,
-  { header, guess, isRequired, ask, print }: ColumnQuestion,
+  { header, guess, isRequired, prompt, print }: ColumnPrompt,
 ): Promise<string | undefined> {
   for (;;) {
-    const answer = await ask(
+    const answer = await prompt(
       `${field.replaceAll('_', ' ')}${isRequired ? ' (required)' : ''} [${guess ?? '-'}]: `,
     );
     const column = answer === '' ? guess : findColumn(header, answer);
@@ -113,11 +113,11 @@ async function promptColumn(
 /** Offers to save the mapping to a file for `--mapping`. */
 async function offerMappingFile(
   mapping: Mapping,
-  ask: (question: string) => Promise<string>,
+  prompt: (question: string) => Promise<string>,
   print: (line: string) => void,
 ): Promise<void> {
   for (;;) {
-    const file = await ask('Save the mapping to a file for --mapping [none]: ');
+    const file = await prompt('Save the mapping to a file for --mapping [none]: ');
     if (file === '' || file === '-') return;
     try {
       writeFileSync(file, `${JSON.stringify(mapping, undefined, 2)}\n`, { flag: 'wx' });

@@ -16,9 +16,10 @@ export interface ReportFile {
   name: string;
 }
 
-/** How often a watched folder is listed, and how long a file must be unchanged before it is imported, in milliseconds. */
+/** How often a watched folder is listed, in milliseconds. */
 const POLL_INTERVAL = 1_000;
-const SETTLE_TIME = 2_000;
+/** How many intervals a file must be unchanged before it is imported. */
+const SETTLE_INTERVALS = 2;
 
 /**
  * Returns the given reports in order; those of a folder by name, without hidden files and subfolders.
@@ -73,12 +74,13 @@ async function listFiles(folder: string): Promise<ReportFile[]> {
 
 /**
  * Yields the reports in folders, and new and changed ones until the signal aborts. Yields a file once it has not changed
- * for two seconds, since it may still be being written, and again only after another change.
+ * for two intervals, since it may still be being written, and again only after another change.
+ * @param interval milliseconds
  */
 export async function* watchFolders(
   folders: readonly string[],
   signal: AbortSignal,
-  { every = POLL_INTERVAL, rest = SETTLE_TIME } = {},
+  interval = POLL_INTERVAL,
 ): AsyncGenerator<ReportFile> {
   let hasListed = false;
   const known = new Map<string, { version: string; since: number; isGiven: boolean }>();
@@ -104,7 +106,7 @@ export async function* watchFolders(
         known.set(file.path, one);
       }
       // Uses the local clock only: that of a file server may differ.
-      if (one.isGiven || Date.now() - one.since < rest) continue;
+      if (one.isGiven || Date.now() - one.since < SETTLE_INTERVALS * interval) continue;
       one.isGiven = true;
       yield file;
       if (signal.aborted) return;
@@ -112,7 +114,7 @@ export async function* watchFolders(
     // Files of an unavailable folder may still exist.
     if (!listings.includes(undefined))
       for (const path of known.keys()) if (!present.some((file) => file.path === path)) known.delete(path);
-    await delay(every, undefined, { signal }).catch(() => undefined);
+    await delay(interval, undefined, { signal }).catch(() => undefined);
   }
 }
 

@@ -62,8 +62,10 @@ function hostLines({ job }: FileResult): string[] {
     'ports opened': ports_opened,
     'ports closed': ports_closed,
   };
-  const some = Object.entries(all).filter(([, count]) => count > 0);
-  return some.length === 0 ? [] : [`  ${some.map(([what, count]) => `${what}: ${count}`).join(', ')}`];
+  const nonZero = Object.entries(all).filter(([, count]) => count > 0);
+  return nonZero.length === 0
+    ? []
+    : [`  ${nonZero.map(([label, count]) => `${label}: ${count}`).join(', ')}`];
 }
 
 function skipLines({ job }: FileResult): string[] {

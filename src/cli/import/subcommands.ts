@@ -87,7 +87,7 @@ async function undoImport(id: number, { json, ...flags }: ImportSubcommandOption
       'findings deleted': findings,
       'assets deleted': assets,
       'statuses restored': statuses,
-      'kept (changed since)': kept,
+      'not undone (changed since)': kept,
     }),
   );
 }

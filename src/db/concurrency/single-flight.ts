@@ -16,7 +16,7 @@ export class SingleFlight<Result> {
 
   run(): Promise<Result> {
     this.#next ??= this.#inFlight.then(async () => {
-      // Callers of the same turn share the load, even where loads take no time.
+      // Callers in the same turn of the event loop share the load, even if loads take no time.
       await yieldToEventLoop();
       this.#next = undefined;
       const result = this.#load();

@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '../engine.ts';
 
-/** Bounds the time for which a batch holds up other writers. */
+/** Limits the time for which a batch blocks other writers. */
 const MAX_BATCH_SIZE = 200;
 
 interface PendingWrite<Item, Result> {
@@ -17,9 +17,9 @@ interface PendingWrite<Item, Result> {
   reject(reason: unknown): void;
 }
 
-/** Which items share a transaction, and how much of them one may hold. */
+/** Which items share a transaction, and how much one transaction may contain. */
 export interface BatchOptions<Item> {
-  /** Items of a partition wait for each other, and not for other partitions. By default there is one partition. */
+  /** Items of the same partition wait for each other; partitions do not. By default there is one partition. */
   partitionOf?(item: Item): string;
   weightOf?(item: Item): number;
   /** A batch that weighs this much accepts no further item. */

@@ -16,7 +16,7 @@ import { vulnerabilitiesTables, vulnerabilityAssetsTables } from './0001-initial
 import { vulnerabilitySearch } from './0001-initial/vulnerability-search.ts';
 import type { Migration } from './migration.ts';
 
-/** Every table, in the order in which they refer to each other. */
+/** All tables, each after those that it refers to. */
 export const initial: Migration = {
   name: '0001-initial',
   statements: (dialect) => [

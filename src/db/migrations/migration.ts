@@ -10,7 +10,7 @@ export interface SchemaDialect {
   bytes: string;
   /** Options after the closing parenthesis of a table. */
   table: string;
-  /** The same for a table that is stored in its primary key. */
+  /** The same for a table that is stored in its primary key's index. */
   clustered: string;
 }
 

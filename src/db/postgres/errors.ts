@@ -12,8 +12,8 @@ export function isSerializationFailure(error: unknown): boolean {
 }
 
 /**
- * 23503 and 23505: a transaction that committed meanwhile deleted a row that this one refers to, or took a name that it
- * found free. A retry sees the change. A violation that persists is a bug of the transaction.
+ * 23503 and 23505: a transaction committed in the meantime deleted a row that this one refers to, or inserted a name
+ * that this one found free. A retry sees the change. If the violation persists, it is a bug in the transaction.
  */
 export function isConstraintRace(error: unknown): boolean {
   return ['23503', '23505'].includes(codeOf(error));

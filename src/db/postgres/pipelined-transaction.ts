@@ -47,10 +47,10 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
     this.#ended = true;
     if (!this.#begun) return;
     const { command } = await this.#send('commit');
-    // After a failed statement, the server answers `commit` as it answers `rollback`.
+    // After a failed statement, the server responds to `commit` as to `rollback`.
     if (this.#failure !== undefined) throw this.#failure.reason;
     if (command !== 'COMMIT')
-      throw new StorageError('unavailable', `The database answered a commit with ${command}.`);
+      throw new StorageError('unavailable', `The database responded to a commit with ${command}.`);
   }
 
   async rollback(): Promise<void> {

@@ -22,7 +22,7 @@ interface AssessmentGroupTable {
   id: Generated<number>;
   organization_id: number;
   name: string;
-  /** What the name is searched by, as in every `search_name`. */
+  /** Normalized for search, like every `search_name`. */
   search_name: Generated<string>;
   description: Generated<string>;
   created_at: number;
@@ -34,7 +34,7 @@ interface AssessmentGroupMemberTable {
   organization_id: number;
   group_id: number;
   user_id: number;
-  /** The user's own, by which a list can be sorted. */
+  /** Copied from the user, so that a list can be sorted by it. */
   user_uid: string;
   role: string;
   created_at: number;
@@ -50,7 +50,7 @@ interface AssessmentTable {
   description: Generated<string>;
   type: Generated<string>;
   state: Generated<string>;
-  /** A day, as `2026-11-22`. */
+  /** Date, as `2026-11-22`. */
   starts_on: string | null;
   ends_on: string | null;
   created_at: number;
@@ -64,9 +64,9 @@ interface TestingSessionTable {
   assessment_id: number;
   tester_id: number;
   started_at: number;
-  /** `null` while it runs. */
+  /** `null` while it is running. */
   ended_at: number | null;
-  /** When it was entered. */
+  /** When the session was recorded, which may be later than `started_at`. */
   created_at: number;
   note: Generated<string>;
   version: Generated<number>;

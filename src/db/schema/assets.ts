@@ -13,7 +13,7 @@ export interface AssetsTables {
     scope_rules: Generated<string>;
   };
   ports: PortTable;
-  /** `changes` is JSON, as `port-events.ts` has it. */
+  /** `changes` is JSON in the format of `port-events.ts`. */
   port_events: {
     id: Generated<number>;
     asset_id: number;
@@ -30,23 +30,23 @@ interface AssetTable {
   uid: string;
   organization_id: number;
   type: string;
-  /** What it is known by, within its organization and type, and a scan finds it again by. */
+  /** Identifies the asset within its organization and type; scans find it by this. */
   location: string;
   name: string;
   search_location: Generated<string>;
   search_name: Generated<string>;
-  /** The IP address of a host, in hexadecimal; `null` otherwise. */
+  /** IP address of a host in hexadecimal; `null` for other assets. */
   address_hex: string | null;
   description: Generated<string>;
   criticality: Generated<string>;
   criticality_rank: GeneratedAlways<number>;
   writable_by: Generated<string>;
-  /** When scans saw it. */
+  /** Set by scans only. */
   first_seen: number | null;
   last_seen: number | null;
-  /** How many vulnerabilities that are not closed it has, whoever reaches them. */
+  /** The number of vulnerabilities that are not closed, regardless of who may see them. */
   open_vulnerabilities: Generated<number>;
-  /** Which import made it. */
+  /** The import that created the asset. */
   import_id: number | null;
   created_at: number;
   updated_at: number;
@@ -65,11 +65,11 @@ interface AssetTagTable {
 interface AssetTaggingTable {
   tag_id: number;
   asset_id: number;
-  /** The asset's. */
+  /** The asset's organization. */
   organization_id: number;
-  /** The tag's: the same organization, or `group_id`. */
+  /** The owner of the tag: the asset's organization, or `group_id`. */
   owner_id: number;
-  /** A group of organizations that the asset's is in; `null` for a tag of its own. */
+  /** A group that the asset's organization belongs to; `null` for the organization's own tag. */
   group_id: number | null;
 }
 

@@ -1,13 +1,13 @@
 import type { Generated } from 'kysely';
 
-/** The audit log, and what is read from it in order. */
+/** The audit log. */
 export interface AuditTables {
   audit_events: AuditEventTable;
-  /** How many rows the refusals of a minute since 1970 have. */
+  /** The number of rows for denied attempts in a minute. `minute` counts minutes since 1970. */
   denied_attempt_minutes: { minute: number; events: number };
 }
 
-/** What was changed or refused. Of refusals that share a row, what differs is `null`. */
+/** A change or a denied attempt. Denied attempts that share a row have `null` in the columns where they differ. */
 interface AuditEventTable {
   id: Generated<number>;
   at: number;
@@ -16,18 +16,18 @@ interface AuditEventTable {
   object_id: string | null;
   organization_id: number | null;
   actor_kind: string;
-  /** Whose account it was; `null` where no account did it. */
+  /** The acting user; `null` if no account acted. */
   user_id: number | null;
-  /** The session, the token, or the application that spoke for the user. */
+  /** The session, the token, or the application that acted for the user. */
   credential_id: string | null;
-  /** Of refusals, the network. */
+  /** The network of a denied attempt. */
   address: string | null;
   request_id: string | null;
   /** JSON. */
   before: string | null;
   after: string | null;
-  /** How many refusals it stands for. */
+  /** The number of denied attempts that the row stands for. */
   count: Generated<number>;
-  /** The minute, the action and the network that refusals share a row by; `null` for a change. */
+  /** The minute, action and network shared by the denied attempts of the row; `null` for a change. */
   denied_key: string | null;
 }

@@ -1,14 +1,14 @@
 import type { Generated } from 'kysely';
 
-/** What many vulnerabilities were before one change of all of them, for an hour. */
+/** The values that a bulk change replaced, retained for an hour so that it can be undone. */
 export interface BulkChangesTables {
   bulk_changes: {
     id: Generated<number>;
     request_id: string;
-    /** `null` for the operator's command line. */
+    /** `null` for the command line. */
     user_id: number | null;
     changed_at: number;
-    /** JSON, of `src/domain/vulnerabilities/bulk/undo.ts`. */
+    /** JSON in the format of `src/domain/vulnerabilities/bulk/undo.ts`. */
     replaced: string;
   };
 }

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Counts that many change at once: each is the sum of what both tables have. */
+/** Counters that concurrent transactions change. The value of a counter is the sum of both tables. */
 export interface CountersTables {
   counters: { kind: string; subject: number; bucket: string; amount: number };
   counter_deltas: {

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** What people add to vulnerabilities: attachments, comments and retests. */
+/** Attachments, comments and retests of vulnerabilities. */
 export interface EvidenceTables {
   attachments: AttachmentTable;
   comments: CommentTable;
@@ -12,7 +12,7 @@ interface AttachmentTable {
   organization_id: number;
   vulnerability_id: number;
   file_id: number;
-  /** `null` where no account did it, and once it is deleted; so in the others. */
+  /** `null` if no account created it, or the account was deleted. The same in the other tables. */
   user_id: number | null;
   filename: string;
   content_type: string;
@@ -26,7 +26,7 @@ interface CommentTable {
   vulnerability_id: number;
   user_id: number | null;
   text: string;
-  /** Whether it is told to staff alone. */
+  /** 1 if only staff may see it. */
   internal: number;
   created_at: number;
   updated_at: number;

@@ -1,17 +1,17 @@
 import type { Generated } from 'kysely';
 
-/** Contents that organizations keep, and what of them is in which store. */
+/** The files of organizations, and the content of the file stores. */
 export interface FilesTables {
   blobs: BlobTable;
   blob_chunks: { key: string; number: number; bytes: Uint8Array };
   files: FileTable;
 }
 
-/** What a store may have under a key: the row is there before the content, and goes after it. */
+/** Content in a store. The row is inserted before the content is stored, and deleted after the content is. */
 interface BlobTable {
   key: string;
   created_at: number;
-  /** 0: nothing refers to it yet, or any more; 1: a file keeps it; 2: it is being removed, and nothing may refer to it. */
+  /** 0: unreferenced; 1: a file refers to it; 2: being removed, must not be referred to. */
   state: number;
 }
 

@@ -1,21 +1,21 @@
-/** What was answered, for requests that come again. */
+/** Stored responses, replayed to repeated requests. */
 export interface IdempotencyKeysTables {
   idempotency_keys: IdempotencyKeyTable;
 }
 
-/** What was answered to a request with an `Idempotency-Key` (ADR 36). */
+/** The response to a request with an `Idempotency-Key` (ADR 36). */
 interface IdempotencyKeyTable {
-  /** SHA-256 of the account, the method, the path and the key, base64url: the key itself is nowhere. */
+  /** SHA-256 of account, method, path and key, base64url. The key itself is not stored. */
   id: string;
   user_id: number;
   /** SHA-256 of the request, base64url. */
   request_hash: string;
   status: number;
-  /** JSON: a text by name. */
+  /** JSON object of header names and values. */
   headers: string;
-  /** Of the one thing that was answered; `null` for several. */
+  /** The version of the returned object; `null` if several were returned. */
   version: number | null;
-  /** JSON as it was sent, but for what is not kept; gzip in base64 where it is `body_is_gzip`. */
+  /** JSON as sent, without the omitted properties; gzip in base64 if `body_is_gzip` is 1. */
   body: string;
   body_is_gzip: number;
   created_at: number;

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Work that is done once and by one, whichever instance takes it. */
+/** Queued and recurring jobs. One instance runs each. */
 export interface JobsTables {
   jobs: JobTable;
   job_queues: { kind: string };
@@ -10,16 +10,16 @@ export interface JobsTables {
 interface JobTable {
   id: Generated<number>;
   kind: string;
-  /** Of its kind there is one alone; `null` where there may be many. */
+  /** At most one job has it; `null` for no such limit. */
   key: string | null;
-  /** Who may only have so many waiting; `null` where that is not bounded. */
+  /** Jobs with the same key share a limit; `null` for no limit. */
   quota_key: string | null;
   payload: string;
-  /** How often it was taken. */
+  /** How often the job was started. */
   attempts: number;
-  /** When it may be taken, or, while somebody has it, taken away from them. */
+  /** When the job is due; for a running one, when its lease expires. */
   run_at: number;
-  /** Who has it; `null` for nobody. */
+  /** The instance that runs the job; `null` while it is queued. */
   locked_by: string | null;
   created_at: number;
 }

@@ -6,7 +6,7 @@ export interface OrganizationsTables {
   organization_group_members: { group_id: number; organization_id: number };
 }
 
-/** An organization, or a group of them: both own tags under a uid of the same form. */
+/** An organization or an organization group: both own tags, and their uids have the same format. */
 interface OrganizationTable {
   id: Generated<number>;
   uid: string;

@@ -6,7 +6,7 @@ export interface SignInTables {
   totp_secrets: TotpSecretTable;
   recovery_codes: { user_id: number; code_hash: string; used_at: number | null };
   passkeys: PasskeyTable;
-  /** Challenges whose answer was taken, until they would have ended anyway: no answer is good twice. */
+  /** Challenges that were answered, until they expire: each can be answered once. */
   used_challenges: { challenge_hash: string; ends_at: number };
   identity_providers: IdentityProviderTable;
   identity_provider_domains: { domain: string; organization_id: number };
@@ -14,15 +14,15 @@ export interface SignInTables {
   identities: IdentityTable;
 }
 
-/** A browser that someone signed in with. It ends by deletion. */
+/** The session of a signed-in browser. Deleted when it ends. */
 interface SessionTable {
   id: string;
-  /** SHA-256 of the cookie, hexadecimal. */
+  /** SHA-256 of the cookie, in hexadecimal. */
   secret_hash: string;
   user_id: number;
-  /** `pending` after the first of two factors: good for nothing but the second one. */
+  /** `pending` after the first of two factors; allows nothing but the second. */
   state: 'pending' | 'complete';
-  /** How the person proved who they are: `password`, `password+totp`, `passkey`, `sso`, … */
+  /** How the user authenticated: `password`, `password+totp`, `passkey`, `sso`, … */
   method: string;
   created_at: number;
   expires_at: number;
@@ -31,35 +31,35 @@ interface SessionTable {
   user_agent: string;
 }
 
-/** How often something was tried that may be tried only so often. */
+/** Recent attempts at an action that is rate-limited. */
 interface ThrottledAttemptTable {
-  /** What is tried and on whom, what people typed as a hash. */
+  /** The action and its target; values that a person entered are hashed. */
   subject: string;
-  /** Where from; empty for what is counted from everywhere. */
+  /** The client's address; empty if attempts from all addresses count together. */
   address: string;
   /** JSON array of milliseconds since 1970, oldest first. */
   times: string;
-  /** 0 when it is not. */
+  /** 0 if not locked. */
   locked_until: number;
-  /** From when on the row means nothing. */
+  /** When the row can be deleted. */
   ends_at: number;
 }
 
 interface TotpSecretTable {
   user_id: number;
-  /** Base32, sealed. */
+  /** Base32, encrypted. */
   sealed_secret: string;
-  /** When the first code was right; before that there is no row. */
+  /** When the first code was accepted. The row is inserted then. */
   confirmed_at: number;
-  /** The time step of the last code that was accepted: no code is good twice (RFC 6238, section 5.2). */
+  /** The time step of the last accepted code: each code can be used once (RFC 6238, section 5.2). */
   last_step: number;
 }
 
 interface PasskeyTable {
-  /** The credential id, base64url. */
+  /** Credential ID, base64url. */
   id: string;
   user_id: number;
-  /** COSE, base64url. */
+  /** COSE key, base64url. */
   public_key: string;
   counter: number;
   /** JSON array. */
@@ -70,22 +70,22 @@ interface PasskeyTable {
   last_used_from: string | null;
 }
 
-/** The OpenID Connect provider that an organization named. */
+/** The OpenID Connect provider of an organization. */
 interface IdentityProviderTable {
   organization_id: number;
   issuer: string;
   client_id: string;
-  /** Sealed; `null` for a public client. */
+  /** Encrypted; `null` for a public client. */
   sealed_secret: string | null;
-  /** The claim of the ID token that lists groups. */
+  /** The claim in the ID token that lists the groups. */
   groups_claim: string;
-  /** Who is in it is an admin of the organization; `null` leaves that to the organization. */
+  /** Members of this group are admins of the organization; `null` if admins are managed in Assay. */
   admin_group: string | null;
   sso_only: number;
   created_at: number;
 }
 
-/** Who someone is at an organization's provider. */
+/** Links an account to a subject of the organization's provider. */
 interface IdentityTable {
   organization_id: number;
   issuer: string;

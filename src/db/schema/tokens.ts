@@ -1,14 +1,17 @@
-/** Tokens, and what the authorization server keeps. */
+/** Tokens, and the data of the authorization server. */
 export interface TokensTables {
   tokens: TokenTable;
   /**
-   * One row: how often a user or a token has changed so that a credential may have ended, and how often the signing keys
-   * have.
+   * One row. `credentials` is incremented by every change of a user or token that may end a credential, `signing_keys`
+   * by every change of the signing keys.
    */
   credential_versions: { id: number; credentials: number; signing_keys: number };
-  /** One row, or none before the first start: the secret that all instances share, and the master key's fingerprint. */
+  /**
+   * At most one row, inserted at the first start: the secret shared by all instances, and the fingerprint of the master
+   * key.
+   */
   deployment_keys: { id: number; master_fingerprint: string; sealed_secret: string };
-  /** The key with the highest number signs. */
+  /** The key with the highest number signs tokens. */
   signing_keys: { kid: string; number: number; created_at: number; sealed_key: string };
   oauth_clients: OAuthClientTable;
   oauth_consents: { user_id: number; client_id: string; scopes: string; created_at: number };
@@ -21,7 +24,7 @@ interface TokenTable {
   id: string;
   kind: 'personal' | 'jwt';
   user_id: number;
-  /** SHA-256 of a personal access token, hexadecimal; `null` for a JWT, which carries its own proof. */
+  /** SHA-256 of a personal access token, in hexadecimal; `null` for a JWT, which is verified by its signature. */
   secret_hash: string | null;
   /** Space-separated. */
   scopes: string;
@@ -32,13 +35,13 @@ interface TokenTable {
   revoked_at: number | null;
   last_used_at: number | null;
   last_used_from: string | null;
-  /** The application that it was issued to; `null` for one that a person or the command line made. */
+  /** The application that the token was issued to; `null` if a person or the command line created it. */
   client_id: string | null;
-  /** What one approval gave: a code, its access tokens and its refresh tokens share it, and end together. */
+  /** Shared by the code, access tokens and refresh tokens of one approval; they are revoked together. */
   grant_id: string | null;
-  /** What its owner calls a personal access token. */
+  /** The name of a personal access token. */
   name: string | null;
-  /** How a personal access token begins; `null` for a JWT. */
+  /** The first characters of a personal access token; `null` for a JWT. */
   prefix: string | null;
 }
 
@@ -46,29 +49,29 @@ interface OAuthClientTable {
   id: string;
   name: string;
   kind: 'public' | 'confidential';
-  /** SHA-256, hexadecimal; `null` for a public client. */
+  /** SHA-256, in hexadecimal; `null` for a public client. */
   secret_hash: string | null;
-  /** JSON array. One that begins with a slash is relative to this deployment. */
+  /** JSON array. A URI that begins with a slash is relative to the public URL. */
   redirect_uris: string;
-  /** Whether it may use the implicit flow. */
+  /** Whether the client may use the implicit flow. */
   implicit: number;
-  /** The most that it can be given, separated by spaces; `null` for whatever its users may hold. */
+  /** JSON array of the scopes that it is limited to; `null` for those of its users. */
   scopes: string | null;
-  /** The account that it acts as with client credentials; `null` forbids that grant. */
+  /** The account for the client credentials grant; `null` forbids that grant. */
   user_id: number | null;
   created_at: number;
 }
 
 interface AuthorizationCodeTable {
-  /** SHA-256, hexadecimal. */
+  /** SHA-256, in hexadecimal. */
   code_hash: string;
   client_id: string;
   user_id: number;
   grant_id: string;
-  /** As the request had it; `null` when it had none. */
+  /** As in the request; `null` if the request had none. */
   redirect_uri: string | null;
   scopes: string;
-  /** S256 (RFC 7636). */
+  /** S256 challenge (RFC 7636). */
   code_challenge: string;
   expires_at: number;
   used_at: number | null;
@@ -76,18 +79,18 @@ interface AuthorizationCodeTable {
 
 interface RefreshTokenTable {
   id: string;
-  /** SHA-256, hexadecimal. */
+  /** SHA-256, in hexadecimal. */
   secret_hash: string;
   client_id: string;
   user_id: number;
   grant_id: string;
   scopes: string;
   created_at: number;
-  /** Each rotation begins this anew, up to the end of the grant. */
+  /** Extended by each rotation, at most to `grant_expires_at`. */
   expires_at: number;
-  /** The same for every refresh token of a grant. */
+  /** The same for all refresh tokens of a grant. */
   grant_expires_at: number;
-  /** When it was exchanged for the next one; to see it again means that it was stolen. */
+  /** When it was exchanged for the next one. Using it again indicates theft. */
   used_at: number | null;
   revoked_at: number | null;
 }

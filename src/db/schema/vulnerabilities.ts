@@ -19,34 +19,34 @@ export interface VulnerabilityTable {
   status_id: number;
   /** When the status was set. */
   status_set_at: number;
-  /** When it last moved to a closed status; `null` while it is not closed. */
+  /** When the status became closed; `null` while it is not. */
   closed_at: number | null;
   cvss_score: number | null;
   cvss_vector: string | null;
   created_at: number;
-  /** The same in whole seconds since 1970. */
+  /** `created_at` in whole seconds since 1970. */
   reported_at: GeneratedAlways<number>;
   updated_at: number;
   version: Generated<number>;
   created_by: number | null;
   assignee_id: number | null;
-  /** A day: `2026-11-22`. */
+  /** Date, as `2026-11-22`. */
   due_on: string | null;
-  /** `manual`, or the scanner that found it. */
+  /** `manual`, or the name of the scanner. */
   source: Generated<string>;
-  /** By whom it was reported; of what imports saw since, `scanner_findings` tells. */
+  /** When it was first reported. Imports that see it again update `scanner_findings`. */
   first_seen_at: number;
   import_id: number | null;
-  /** Of the last retest; `null` while there was none. */
+  /** The status of the last retest; `null` if there was none. */
   retest_status: string | null;
-  /** The status that it had when the last retest was asked for. */
+  /** The vulnerability's status when the last retest was requested. */
   status_before_retest: number | null;
-  /** How many locations were seen, kept or not. */
+  /** How many locations were reported, stored or not. */
   location_count: Generated<number>;
   title: string;
   category_parent: Generated<string>;
   category_display: Generated<string>;
-  /** JSON lists, as the API tells them. */
+  /** JSON lists, as in the API. */
   cve_ids: Generated<string>;
   cwe_ids: Generated<string>;
   description: string;
@@ -56,7 +56,7 @@ export interface VulnerabilityTable {
   validation_steps: Generated<string>;
   http_requests: Generated<string>;
   reference_urls: Generated<string>;
-  /** What both are searched by. */
+  /** Title and description, normalized for search. */
   search_title: Generated<string>;
   search_description: Generated<string>;
 }
@@ -67,7 +67,7 @@ interface TimelineEntryTable {
   vulnerability_id: number;
   at: number;
   kind: string;
-  /** `null` where no account did it, and once it is deleted. */
+  /** `null` if no account acted, or the account was deleted. */
   user_id: number | null;
   /** JSON. */
   before: string | null;
@@ -75,7 +75,7 @@ interface TimelineEntryTable {
   comment_id: number | null;
   /** The import that made the change. */
   import_id: number | null;
-  /** Whether it is told to staff alone. */
+  /** 1 if only staff may see it. */
   internal: Generated<number>;
 }
 

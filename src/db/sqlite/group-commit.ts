@@ -17,7 +17,7 @@ export interface GroupCommitConnection {
 interface QueuedTransaction {
   /** Whether it must be the first of a group. */
   isLarge: boolean;
-  /** Once aborted, the transaction does not begin. */
+  /** If aborted before the transaction starts, the transaction does not run. */
   signal: AbortState | undefined;
   run(): Promise<unknown>;
   resolve(value: unknown): void;
@@ -110,7 +110,7 @@ export class GroupCommit {
       try {
         this.#rollback();
       } catch {
-        // The next group tries again before it begins, and fails if that fails as well.
+        // The next group retries the rollback before it begins, and fails if that fails.
       }
       return;
     }

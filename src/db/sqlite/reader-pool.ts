@@ -15,7 +15,7 @@ import type { QueryMessage, ReaderWorkerData, ResultMessage } from './reader-wor
 /** Two, so that one slow statement leaves a worker to the others. */
 const MAX_WORKERS = 2;
 const MAX_WAITING = 1_000;
-/** MiB. Small, as the rows of a worker are soon handed over. */
+/** MiB. Small, as workers soon hand their rows over. */
 const YOUNG_GENERATION_MIB = 8;
 
 interface PendingQuery {

@@ -40,7 +40,7 @@ interface Target {
   role: string | null;
 }
 
-interface WantedMember {
+interface MemberAddition {
   result: AdditionResult;
   target: Target;
   role: GroupRole;
@@ -50,7 +50,7 @@ interface WantedMember {
  * Adds users to an assessment group, or changes the roles of members (operation 47). Each user has a result; the
  * last `rbac_group_admin` keeps the role.
  * @returns results in the order of `members`
- * @throws DomainError `invalid` for a repeated user, `missing` for the group, `forbidden`
+ * @throws DomainError `invalid` for a repeated user, `not-found` for the group, `forbidden`
  */
 export async function addGroupMembers(
   tx: Transaction,
@@ -69,11 +69,11 @@ export async function addGroupMembers(
   const targets = await findTargets(tx, groupId, members);
   const giveable = assignableRoles(caller, group);
   let adminsLeft = admins?.members ?? 0;
-  const wanted: WantedMember[] = [];
+  const additions: MemberAddition[] = [];
   const results = members.map(({ userUid, role }): AdditionResult => {
     const target = targets.get(userUid);
-    const refusal = findAdditionError(caller, group, giveable, target, role);
-    if (refusal !== undefined || target === undefined) return { userUid, status: 'error', ...refusal };
+    const error = findAdditionError(caller, group, giveable, target, role);
+    if (error !== undefined || target === undefined) return { userUid, status: 'error', ...error };
     const [given, membership] = [role as GroupRole, target.membership];
     if (target.role === given && membership !== null)
       return { userUid, status: 'noop', role: given, id: membership };
@@ -81,27 +81,27 @@ export async function addGroupMembers(
       return { userUid, status: 'error', ...LAST_ADMIN_ERROR };
     adminsLeft += Number(given === GROUP_ADMIN) - Number(target.role === GROUP_ADMIN);
     const result: AdditionResult = { userUid, status: 'added', role: given };
-    wanted.push({ result, target, role: given });
+    additions.push({ result, target, role: given });
     return result;
   });
-  if (wanted.length === 0) return results;
-  const replaced = wanted.filter(({ target }) => target.membership !== null);
+  if (additions.length === 0) return results;
+  const replaced = additions.filter(({ target }) => target.membership !== null);
   await insertMembers(
     tx,
     by,
     { groupId, organizationId: group.organizationId },
-    wanted.filter(({ target }) => target.membership === null),
+    additions.filter(({ target }) => target.membership === null),
   );
   await changeRoles(tx, replaced);
   await decrementMemberCounts(
     tx,
     groupId,
-    wanted.flatMap(({ target }) => target.role ?? []),
+    additions.flatMap(({ target }) => target.role ?? []),
   );
   await incrementMemberCounts(
     tx,
     groupId,
-    wanted.map((one) => one.role),
+    additions.map((one) => one.role),
   );
   await recordEvent(tx, by, {
     action: 'assessment-group.add-members',
@@ -111,7 +111,7 @@ export async function addGroupMembers(
       replaced.length === 0
         ? null
         : { members: replaced.map(({ target }) => ({ user: target.uid, role: target.role })) },
-    after: { members: wanted.map(({ target, role }) => ({ user: target.uid, role })) },
+    after: { members: additions.map(({ target, role }) => ({ user: target.uid, role })) },
   });
   return results;
 }
@@ -198,7 +198,7 @@ async function insertMembers(
   tx: Transaction,
   by: Attribution,
   { groupId, organizationId }: { groupId: number; organizationId: number },
-  members: readonly WantedMember[],
+  members: readonly MemberAddition[],
 ): Promise<void> {
   if (members.length === 0) return;
   const rows = await tx
@@ -228,7 +228,7 @@ async function insertMembers(
  * Changes roles, one statement per pair of roles, and sets the ids of the results.
  * @throws StorageError `conflict` when a role changed concurrently
  */
-async function changeRoles(tx: Transaction, members: readonly WantedMember[]): Promise<void> {
+async function changeRoles(tx: Transaction, members: readonly MemberAddition[]): Promise<void> {
   const moves = new Map<string, { from: string; to: GroupRole; ids: number[] }>();
   for (const { result, target, role } of members) {
     if (target.membership === null || target.role === null) continue;

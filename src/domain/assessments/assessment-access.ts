@@ -16,7 +16,7 @@ const insertAccess = prepareInsert(
 
 /**
  * Grants a client user access to an assessment of their organization. Does nothing when they have it.
- * @throws DomainError `missing` for either
+ * @throws DomainError `not-found` for either
  */
 export async function grantAssessmentAccess(
   tx: Transaction,
@@ -106,7 +106,7 @@ export async function replaceGrantedAssessments(
   uids: readonly string[],
 ): Promise<void> {
   const { id: userId, organizationId } = user;
-  const wanted = await requireAssessments(tx, organizationId, uids);
+  const requested = await requireAssessments(tx, organizationId, uids);
   if (organizationId === null) return;
   const given = await tx
     .selectFrom('assessment_access')
@@ -114,10 +114,10 @@ export async function replaceGrantedAssessments(
     .select(['assessments.id', 'assessments.uid'])
     .where('assessment_access.user_id', '=', userId)
     .execute();
-  const keeps = new Set(wanted.map(({ id }) => id));
+  const requestedIds = new Set(requested.map(({ id }) => id));
   const has = new Set(given.map(({ id }) => id));
-  const added = wanted.filter(({ id }) => !has.has(id));
-  const removed = given.filter(({ id }) => !keeps.has(id));
+  const added = requested.filter(({ id }) => !has.has(id));
+  const removed = given.filter(({ id }) => !requestedIds.has(id));
   if (added.length + removed.length === 0) return;
   await insertAccess(
     tx,

@@ -86,7 +86,7 @@ export const assessmentList = defineList({
 
 /**
  * @param key the uid, of any form, or the id
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function readAssessment(
   db: ReadConnection,
@@ -94,11 +94,11 @@ export async function readAssessment(
   key: { uid: string } | { id: number },
 ): Promise<AssessmentView> {
   const found = visibleAssessments(db, caller);
-  const wanted =
+  const query =
     'id' in key
       ? found.where('assessments.id', '=', key.id)
       : found.where('assessments.uid', '=', ASSESSMENT_UID.test(key.uid) ? key.uid : '');
-  const row = await wanted.executeTakeFirst();
+  const row = await query.executeTakeFirst();
   const [assessment] = row === undefined ? [] : await hydrateAssessments(db, [row]);
   if (assessment === undefined) throw notFound('assessment');
   return assessment;
@@ -134,10 +134,10 @@ async function hydrateAssessments(
   }));
 }
 
-/** @param tally by `statusId:severityRank` */
-function countsOf(tally: ReadonlyMap<string, number> = new Map()) {
+/** @param counter by `statusId:severityRank` */
+function countsOf(counter: ReadonlyMap<string, number> = new Map()) {
   let [vulnerabilityCount, openVulnerabilityCount] = [0, 0];
-  for (const [bucket, amount] of tally) {
+  for (const [bucket, amount] of counter) {
     vulnerabilityCount += amount;
     if (!isClosed(Number.parseInt(bucket, 10))) openVulnerabilityCount += amount;
   }

@@ -40,23 +40,23 @@ interface AssessmentTagRow {
   version: number;
 }
 
-const selectVisibleAssessment = memoizeByVisibility((reach) =>
+const selectVisibleAssessment = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uid: string }, Assessment>((db, p) =>
     db
       .selectFrom('assessments')
       .select(['assessments.id', 'assessments.organization_id'])
       .where('assessments.uid', '=', p.uid)
-      .where(assessmentIsVisible(reach, p)),
+      .where(assessmentIsVisible(visibility, p)),
   ),
 );
 
 /** Locks a tag, so that the audit log is exact. */
-const lockTag = memoizeByVisibility((reach) =>
+const lockTag = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { id: number }, AssessmentTagRow>((tx, p) =>
     tx
       .selectFrom('assessment_tags')
       .where('id', '=', p.id)
-      .where((eb) => inOwnOrganization(reach, eb.ref('organization_id'), p))
+      .where((eb) => inOwnOrganization(visibility, eb.ref('organization_id'), p))
       .select(['id', 'organization_id', 'name', 'version'])
       .modifyEnd(forNoKeyUpdate(tx)),
   ),
@@ -123,7 +123,7 @@ const renameTag = prepareWrite<
 
 /**
  * Creates an assessment tag and adds it to an assessment.
- * @throws DomainError `invalid` for a bad name, `missing` for the assessment, `forbidden` unless the caller is an admin of its
+ * @throws DomainError `invalid` for a bad name, `not-found` for the assessment, `forbidden` unless the caller is an admin of its
  *   organization, `conflict` for a name that exists
  */
 export async function createAssessmentTag(
@@ -164,8 +164,7 @@ export async function createAssessmentTag(
 }
 
 /**
- * @throws DomainError `invalid` for a bad name, `missing`, `forbidden` unless the caller is an admin, `changed` for
- *   a version mismatch, `conflict` for a name that another tag has
+ * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`, `conflict` for a name that another tag has
  */
 export async function renameAssessmentTag(
   tx: Transaction,
@@ -200,7 +199,7 @@ export async function renameAssessmentTag(
 
 /**
  * Deletes a tag and removes it from every assessment, whose versions stay (docs/companions.md, section 1).
- * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch
+ * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`
  */
 export async function deleteAssessmentTag(
   tx: Transaction,

@@ -21,7 +21,7 @@ const selectVisible = (db: ReadConnection, caller: Caller, uid: string) =>
 
 /**
  * @param uid of any form
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function requireAssessment(
   db: ReadConnection,
@@ -33,7 +33,7 @@ export async function requireAssessment(
   return assessment;
 }
 
-/** @throws DomainError `missing` */
+/** @throws DomainError `not-found` */
 export async function lockAssessment(
   tx: Transaction,
   caller: Caller,

@@ -58,7 +58,7 @@ export const groupList = defineList({
   hydrate: ({ db }, rows) => hydrateGroups(db, rows),
 });
 
-/** @throws DomainError `missing` */
+/** @throws DomainError `not-found` */
 export async function readGroup(db: ReadConnection, caller: Caller, id: number): Promise<AssessmentGroup> {
   const row = await visibleGroups(db, caller).where('assessment_groups.id', '=', id).executeTakeFirst();
   const [group] = row === undefined ? [] : await hydrateGroups(db, [row]);

@@ -3,7 +3,7 @@ import type { ReadConnection } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import type { GroupRole } from './groups.ts';
-import { restoreOrder, type PageRequest, pageWindow } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type Run } from '../lists/reverse-paging.ts';
 
 export const MEMBER_SORT_FIELDS = ['createdAt', 'role', 'userUid'] as const;
 
@@ -78,7 +78,7 @@ const countedGroupQuery = prepareQuery<
     ]),
 );
 
-/** @throws DomainError `missing` */
+/** @throws DomainError `not-found` */
 export async function findGroupForCaller(
   db: ReadConnection,
   caller: Caller,
@@ -100,7 +100,7 @@ export function canManageMembers(caller: Caller, group: GroupForCaller): boolean
 
 /**
  * Reads a page of the members of a group (operation 12). Ties are broken by membership id, ascending.
- * @throws DomainError `missing` for the group, `forbidden` unless the caller is a member, an admin or staff
+ * @throws DomainError `not-found` for the group, `forbidden` unless the caller is a member, an admin or staff
  */
 export async function listGroupMembers(
   db: ReadConnection,
@@ -120,29 +120,17 @@ export async function listGroupMembers(
   // Sorted by role, the list is one run of members per role, each sorted by membership id.
   const runs = sort === 'role' ? sortRuns(counts, descending) : [{ role, rows: total }];
   const order = sort === 'role' ? 'id' : sort;
-  const parts: Promise<GroupMember[]>[] = [];
-  let skip = (page - 1) * perPage;
-  let wanted = perPage;
-  for (const run of runs) {
-    const window = pageWindow(run.rows, skip, wanted);
-    skip = Math.max(0, skip - run.rows);
-    if (window === undefined) continue;
-    wanted -= window.limit;
-    const query = pageQuery({
-      order,
-      byRole: run.role !== undefined,
-      descending: (descending && sort !== 'role') !== window.reversed,
-      backward: window.reversed,
-    });
-    const found = query(db, {
-      group: groupId,
-      role: run.role ?? '',
-      limit: window.limit,
-      offset: window.offset,
-    });
-    parts.push(found.then((members) => restoreOrder(members, window)));
-  }
-  const members = (await Promise.all(parts)).flat();
+  const readable = runs.map((run): Run<GroupMember> => ({
+    rows: run.rows,
+    read: ({ reversed, ...window }) =>
+      pageQuery({
+        order,
+        byRole: run.role !== undefined,
+        descending: (descending && sort !== 'role') !== reversed,
+        reversed,
+      })(db, { group: groupId, role: run.role ?? '', ...window }),
+  }));
+  const members = await readPage(readable, (page - 1) * perPage, perPage);
   return { members, total, canManage: canManageMembers(caller, group) };
 }
 
@@ -173,29 +161,18 @@ interface PageParameters {
 interface PageShape {
   order: 'createdAt' | 'userUid' | 'id';
   byRole: boolean;
-  /** The direction of reading: the opposite of the sort when `backward`. */
+  /** The direction of reading: the opposite of the sort when `reversed`. */
   descending: boolean;
-  backward: boolean;
+  reversed: boolean;
 }
 
 const COLUMNS = { createdAt: 'created_at', userUid: 'user_uid', id: 'id' } as const;
-const pageQueries = new Map<string, ReturnType<typeof preparePage>>();
-
-function pageQuery(shape: PageShape): ReturnType<typeof preparePage> {
-  const key = `${shape.order} ${shape.byRole} ${shape.descending} ${shape.backward}`;
-  let query = pageQueries.get(key);
-  if (query === undefined) {
-    query = preparePage(shape);
-    pageQueries.set(key, query);
-  }
-  return query;
-}
 
 /** An index selects the page; only its users are then joined. */
-function preparePage({ order, byRole, descending, backward }: PageShape) {
+const pageQuery = memoizeByShape(({ order, byRole, descending, reversed }: PageShape) => {
   const column = COLUMNS[order];
   const direction = descending ? 'desc' : 'asc';
-  const ties = backward ? 'desc' : 'asc';
+  const ties = reversed ? 'desc' : 'asc';
   return prepareQuery<PageParameters, GroupMember>((db, p) => {
     const inGroup = db
       .selectFrom('assessment_group_members')
@@ -203,7 +180,7 @@ function preparePage({ order, byRole, descending, backward }: PageShape) {
       .where('group_id', '=', p.group);
     const found = byRole ? inGroup.where('role', '=', p.role) : inGroup;
     const cut = found.orderBy(column, direction).$if(order === 'createdAt', (by) => by.orderBy('id', ties));
-    const whole = db
+    const joined = db
       .selectFrom(cut.limit(p.limit).offset(p.offset).as('page'))
       .innerJoin('users', 'users.id', 'page.user_id')
       .select([
@@ -215,6 +192,6 @@ function preparePage({ order, byRole, descending, backward }: PageShape) {
         'users.name as userName',
       ])
       .orderBy(`page.${column}`, direction);
-    return order === 'createdAt' ? whole.orderBy('page.id', ties) : whole;
+    return order === 'createdAt' ? joined.orderBy('page.id', ties) : joined;
   });
-}
+});

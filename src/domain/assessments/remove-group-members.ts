@@ -79,7 +79,7 @@ const targetsQuery = prepareQuery<Removal, Target>((db, p) =>
  * Removes users from an assessment group (operation 13). Each user has a result; the last `rbac_group_admin` stays.
  * @param userUids each once
  * @returns results in the order of `userUids`
- * @throws DomainError `missing` for the group, `forbidden`
+ * @throws DomainError `not-found` for the group, `forbidden`
  */
 export async function removeGroupMembers(
   tx: Transaction,

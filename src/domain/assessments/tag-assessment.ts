@@ -81,8 +81,8 @@ export async function resolveAssessmentTags(
     if (!byKey.has(key) && !missing.has(key)) missing.set(key, name.trim());
   }
   const created = missing.size === 0 ? [] : await createTags(tx, by, organizationId, missing);
-  const chosen = new Map([...found, ...created].map(({ id, name }) => [id, { id, name }]));
-  return [...chosen.values()].sort((one, other) => one.id - other.id);
+  const tags = new Map([...found, ...created].map(({ id, name }) => [id, { id, name }]));
+  return [...tags.values()].sort((one, other) => one.id - other.id);
 }
 
 function unknownTagError(property: string, value: unknown, what: 'id' | 'name'): FieldError {

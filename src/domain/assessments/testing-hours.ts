@@ -36,7 +36,7 @@ interface Totals {
  * Adds up the sessions of an assessment; a running one lasts until now. The hours of different testers add up.
  * Overlapping sessions of one tester count once: of each session, only the part after the end of all earlier ones.
  */
-const selectTotals = memoizeByVisibility((reach) =>
+const selectTotals = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uid: string; now: number }, Totals>((db, p) =>
     db
       .selectFrom('assessments')
@@ -68,7 +68,7 @@ const selectTotals = memoizeByVisibility((reach) =>
           else stretch.until - stretch.started_at end), 0) as bigint)`.as('milliseconds'),
       ])
       .where('assessments.uid', '=', p.uid)
-      .where(assessmentIsVisible(reach, p))
+      .where(assessmentIsVisible(visibility, p))
       .groupBy(['assessments.id', 'assessments.created_at']),
   ),
 );
@@ -76,7 +76,7 @@ const selectTotals = memoizeByVisibility((reach) =>
 /**
  * Reads the testing hours of an assessment.
  * @param uid of any form
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function readTestingHours(
   db: ReadConnection,

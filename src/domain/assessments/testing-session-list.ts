@@ -28,7 +28,7 @@ export interface TestingSessionView {
 }
 
 const visibleSessions = (db: ReadConnection, caller: Caller) => {
-  const [reach, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
+  const [visibility, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
   return (
     db
       .selectFrom('testing_sessions')
@@ -47,8 +47,8 @@ const visibleSessions = (db: ReadConnection, caller: Caller) => {
         'testing_sessions.note',
       ])
       // Repeated on the sessions, so that an index yields those of an organization in order.
-      .where(({ ref }) => inOwnOrganization(reach, ref('testing_sessions.organization_id'), parameters))
-      .where(assessmentIsVisible(reach, parameters))
+      .where(({ ref }) => inOwnOrganization(visibility, ref('testing_sessions.organization_id'), parameters))
+      .where(assessmentIsVisible(visibility, parameters))
   );
 };
 
@@ -77,7 +77,7 @@ export const testingSessionList = defineList({
   hydrate: ({ now }, rows) => rows.map((row) => toView(row, now)),
 });
 
-/** @throws DomainError `missing` */
+/** @throws DomainError `not-found` */
 export async function readTestingSession(
   db: ReadConnection,
   caller: Caller,

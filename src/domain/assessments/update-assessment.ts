@@ -31,7 +31,7 @@ export interface AssessmentUpdate extends AssessmentFields, TagSelection {
   name?: string | undefined;
 }
 
-const lockRow = memoizeByVisibility((reach) =>
+const lockRow = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { uid: string }, AssessmentRow>((tx, p) =>
     tx
       .selectFrom('assessments')
@@ -48,7 +48,7 @@ const lockRow = memoizeByVisibility((reach) =>
         'ends_on',
       ])
       .where('uid', '=', p.uid)
-      .where(assessmentIsVisible(reach, p))
+      .where(assessmentIsVisible(visibility, p))
       .modifyEnd(forNoKeyUpdate(tx)),
   ),
 );
@@ -69,7 +69,7 @@ interface AssessmentRow {
 /**
  * Updates an assessment (operation 39). Writes and records only what differs. Ends running sessions when it is no
  * longer active.
- * @throws DomainError `missing`, `forbidden`, `changed` for a version mismatch, `invalid`
+ * @throws DomainError `not-found`, `forbidden`, `version-mismatch`, `invalid`
  */
 export async function updateAssessment(
   tx: Transaction,
@@ -91,10 +91,10 @@ export async function updateAssessment(
     throw invalidInput(change.endsOn === undefined ? errors.map(asStartsOnError) : errors);
   if (groupId !== null && groupId !== row.group_id)
     await requireCanCreate(tx, caller, organizationId, groupId);
-  const before = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
-  const after = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? before;
+  const tagsBefore = (await loadAssessmentTags(tx, [row.id])).get(row.id) ?? [];
+  const tagsAfter = (await resolveAssessmentTags(tx, by, organizationId, change, isAdmin)) ?? tagsBefore;
 
-  const wanted = {
+  const after = {
     name: change.name === undefined ? row.name : requireName('name', change.name),
     description: change.description ?? row.description,
     type: change.type ?? row.type,
@@ -102,29 +102,29 @@ export async function updateAssessment(
     group_id: groupId,
     starts_on: startsOn,
     ends_on: endsOn,
-    tags: after.map(({ id }) => id),
+    tags: tagsAfter.map(({ id }) => id),
   };
-  const differing = diffFields({ ...row, tags: before.map(({ id }) => id) }, wanted);
+  const differing = diffFields({ ...row, tags: tagsBefore.map(({ id }) => id) }, after);
   if (differing === undefined) return readAssessment(tx, caller, { id: row.id });
-  const { tags: _tags, ...values } = wanted;
+  const { tags: _tags, ...values } = after;
   await tx
     .updateTable('assessments')
     .set((eb) => ({
       ...values,
-      search_name: normalizeForSearch(wanted.name),
+      search_name: normalizeForSearch(after.name),
       updated_at: now,
       version: eb('version', '+', 1),
     }))
     .where('id', '=', row.id)
     .execute();
-  await replaceAssessmentTags(tx, { id: row.id, organizationId }, before, after);
+  await replaceAssessmentTags(tx, { id: row.id, organizationId }, tagsBefore, tagsAfter);
   await recordEvent(tx, by, {
     action: 'assessment.update',
     object: ['assessment', uid],
     organizationId,
     ...differing,
   });
-  if (row.state === 'active' && wanted.state !== 'active') await endTestingSessions(tx, by, row);
+  if (row.state === 'active' && after.state !== 'active') await endTestingSessions(tx, by, row);
   return readAssessment(tx, caller, { id: row.id });
 }
 
@@ -147,19 +147,19 @@ type Fields = Readonly<Record<string, string | number | readonly number[] | null
 /** @returns the fields that differ, before and after; `undefined` when none does */
 function diffFields<W extends Fields>(
   row: { readonly [N in keyof W]: Fields[string] },
-  wanted: W,
+  after: W,
 ): { before: object; after: object } | undefined {
-  const names = Object.keys(wanted).filter(
-    (name) => JSON.stringify(row[name]) !== JSON.stringify(wanted[name]),
+  const names = Object.keys(after).filter(
+    (name) => JSON.stringify(row[name]) !== JSON.stringify(after[name]),
   );
   if (names.length === 0) return undefined;
   const side = (of: Fields) => Object.fromEntries(names.map((name) => [name, of[name]]));
-  return { before: side(row), after: side(wanted) };
+  return { before: side(row), after: side(after) };
 }
 
 /**
  * Deletes an assessment without vulnerabilities, testing sessions and imports (operation 84).
- * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch,
+ * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`,
  *   `conflict` while it has any that is not undone
  */
 export async function deleteAssessment(

@@ -47,8 +47,7 @@ export async function createGroup(
 
 /**
  * Updates an assessment group (operation 45).
- * @throws DomainError `invalid` for a bad name, `missing`, `forbidden` unless the caller is an admin, `changed` for
- *   a version mismatch
+ * @throws DomainError `invalid` for a bad name, `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`
  */
 export async function updateGroup(
   tx: Transaction,
@@ -81,7 +80,7 @@ export async function updateGroup(
 
 /**
  * Deletes an assessment group with its memberships (operation 46). Its assessments stay, without a group.
- * @throws DomainError `missing`, `forbidden` unless the caller is an admin, `changed` for a version mismatch
+ * @throws DomainError `not-found`, `forbidden` unless the caller is an admin, `version-mismatch`
  */
 export async function deleteGroup(
   tx: Transaction,

@@ -53,7 +53,7 @@ interface AssetPlacement extends Asset {
 /** Assets per statement: their old rules must fit in memory. */
 const MAX_ASSETS_AT_ONCE = 500;
 /** Assets. For more, the audit log has their number and a digest. */
-export const MAX_AUDITED_ASSETS = 300;
+const MAX_AUDITED_ASSETS = 300;
 
 const NO_RULES = '[]';
 
@@ -63,9 +63,9 @@ const upsertListingAssets = prepareInsert(
   'on conflict (asset_id, assessment_id) do update set scope_rules = excluded.scope_rules',
 );
 
-const lockVisibleListing = memoizeByVisibility((reach) =>
+const lockVisibleListing = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { uid: string }, Listing>((tx, p) =>
-    selectForUpdate(tx, p.uid).where(assessmentIsVisible(reach, p)),
+    selectForUpdate(tx, p.uid).where(assessmentIsVisible(visibility, p)),
   ),
 );
 
@@ -78,14 +78,14 @@ const selectForUpdate = (tx: Transaction, uid: string) =>
 
 const ASSET_COLUMNS = ['assets.id', 'assets.uid'] as const;
 
-const selectVisibleAssets = memoizeByVisibility((reach) =>
+const selectVisibleAssets = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { organization: number; uids: readonly string[] }, Asset>((db, p) =>
     db
       .selectFrom('assets')
       .select(packedColumns(db, ASSET_COLUMNS))
       .where((eb) => inList(db, eb.ref('assets.uid'), p.uids))
       .where((eb) => eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.organization))
-      .where(assetIsVisible(reach, p))
+      .where(assetIsVisible(visibility, p))
       .orderBy('assets.uid'),
   ),
 );
@@ -129,7 +129,7 @@ const rulesText = (rules: readonly string[] | undefined): Rules => rules && JSON
 /**
  * Adds assets to a listing and removes others, all or nothing (operation 11). Ignores assets that are unknown,
  * invisible or of another organization.
- * @throws DomainError `missing` for the listing
+ * @throws DomainError `not-found` for the listing
  */
 export async function updateListingAssets(
   tx: Transaction,
@@ -138,24 +138,24 @@ export async function updateListingAssets(
   plan: ListingPlan,
 ): Promise<void> {
   const { actor: caller } = by;
-  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const parameters = visibilityParameters(caller);
   // No row has a uid of another form, and PostgreSQL rejects some strings.
   const [listing] = ASSESSMENT_UID.test(listingUid)
-    ? await lockVisibleListing(reach)(tx, { ...parameters, uid: listingUid })
+    ? await lockVisibleListing(visibility)(tx, { ...parameters, uid: listingUid })
     : [];
   if (listing === undefined) throw notFound('listing');
   if (plan.size === 0) return;
-  const wishes: AssetPlacement[] = [];
+  const placements: AssetPlacement[] = [];
   // Sorted as their index.
   for (const uids of chunked([...plan.keys()].sort())) {
     const organization = listing.organization_id;
-    const assets = await selectVisibleAssets(reach)(tx, { ...parameters, organization, uids });
-    wishes.push(
+    const assets = await selectVisibleAssets(visibility)(tx, { ...parameters, organization, uids });
+    placements.push(
       ...unpackRows(['id', 'uid'], assets).map((asset) => ({ ...asset, rules: plan.get(asset.uid) })),
     );
   }
-  await applyPlacements(tx, by, listing, wishes);
+  await applyPlacements(tx, by, listing, placements);
 }
 
 /** Adds new assets to a listing of their organization that the caller can see. */
@@ -167,12 +167,12 @@ export async function addNewAssetsToListing(
 ): Promise<void> {
   const listing = await selectForUpdate(tx, listingUid).executeTakeFirst();
   if (listing === undefined) throw notFound('listing');
-  const wishes = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
+  const placements = assets.map(({ id, uid }): AssetPlacement => ({ id, uid, rules: undefined }));
   await applyPlacements(
     tx,
     by,
     listing,
-    wishes.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
+    placements.toSorted((one, other) => (one.uid < other.uid ? -1 : 1)),
   );
 }
 
@@ -181,10 +181,10 @@ async function applyPlacements(
   tx: Transaction,
   by: Attribution,
   listing: Listing,
-  wishes: readonly AssetPlacement[],
+  placements: readonly AssetPlacement[],
 ): Promise<void> {
   const [before, after] = [new AuditedAssets(), new AuditedAssets()];
-  for (const some of chunked(wishes, MAX_ASSETS_AT_ONCE)) {
+  for (const some of chunked(placements, MAX_ASSETS_AT_ONCE)) {
     const changes = await applyChunk(tx, listing, some);
     before.add(changes.map(({ uid, from }) => [uid, from]));
     after.add(changes.map(({ uid, to }) => [uid, to]));
@@ -208,11 +208,11 @@ interface AssetChange extends Asset {
 async function applyChunk(
   tx: Transaction,
   { id: listing, organization_id: organization }: Listing,
-  wishes: readonly AssetPlacement[],
+  placements: readonly AssetPlacement[],
 ): Promise<AssetChange[]> {
-  const rows = await currentRules(tx, { listing, assets: wishes.map(({ id }) => id) });
+  const rows = await currentRules(tx, { listing, assets: placements.map(({ id }) => id) });
   const current = new Map(rows.map((row) => [row.asset_id, row.scope_rules]));
-  const changes = wishes
+  const changes = placements
     .map(({ id, uid, rules }): AssetChange => {
       const from = current.get(id) ?? null;
       return { id, uid, from, to: rules === undefined ? (from ?? NO_RULES) : rules };

@@ -28,7 +28,7 @@ export interface TestingSessionInput {
 
 /**
  * Starts a session, or logs a completed one (operation 49).
- * @throws DomainError `invalid` for invalid times and a tester without access, `missing` for the assessment,
+ * @throws DomainError `invalid` for invalid times and a tester without access, `not-found` for the assessment,
  *   `forbidden` for another tester unless the caller is an admin, `conflict` when a session cannot start now
  */
 export async function createTestingSession(
@@ -88,11 +88,12 @@ function validateTimes(
   { startedAt, endedAt }: { startedAt: number; endedAt: number | null },
   now: number,
 ): void {
-  const told = (time: number) => new Date(time).toISOString();
+  const format = (time: number) => new Date(time).toISOString();
   const errors: FieldError[] = [];
-  if (startedAt > now) errors.push({ property: 'startedAt', code: 'in-the-future', value: told(startedAt) });
+  if (startedAt > now)
+    errors.push({ property: 'startedAt', code: 'in-the-future', value: format(startedAt) });
   if (endedAt !== null && endedAt > now)
-    errors.push({ property: 'endedAt', code: 'in-the-future', value: told(endedAt) });
+    errors.push({ property: 'endedAt', code: 'in-the-future', value: format(endedAt) });
   if (errors.length === 0) {
     const until = endedAt ?? now;
     const [property, value] = endedAt === null ? ['startedAt', startedAt] : ['endedAt', endedAt];
@@ -101,10 +102,10 @@ function validateTimes(
         property,
         code: 'before',
         params: { other: 'startedAt' },
-        value: told(value),
+        value: format(value),
       });
     if (until - startedAt > MAX_SESSION_DURATION)
-      errors.push({ property, code: 'session-too-long', value: told(value) });
+      errors.push({ property, code: 'session-too-long', value: format(value) });
   }
   if (errors.length > 0) throw invalidInput(errors);
 }
@@ -149,8 +150,7 @@ export interface TestingSessionUpdate {
 
 /**
  * Stops or corrects a session (operation 50).
- * @throws DomainError `missing`, `forbidden` unless the caller is the tester or an admin, `changed` for a version
- *   mismatch, `invalid` for invalid times, `conflict` when it cannot resume
+ * @throws DomainError `not-found`, `forbidden` unless the caller is the tester or an admin, `version-mismatch`, `invalid` for invalid times, `conflict` when it cannot resume
  */
 export async function updateTestingSession(
   tx: Transaction,

@@ -6,7 +6,7 @@ import type { ASSET_TYPES } from './asset-enums.ts';
 export const MAX_LOCATION_LENGTH = 2_048;
 
 /** A normalized location, or what is wrong with it. */
-export type NormalizedLocation = { location: string } | { wrong: FieldProblem };
+export type NormalizedLocation = { location: string } | { error: FieldProblem };
 
 /**
  * Normalizes the location that identifies an asset within its organization and type (docs/companions.md, section 6):
@@ -35,17 +35,17 @@ function normalizeHost(text: string): NormalizedLocation {
     INVALID_HOST_CHARACTERS.test(bare) || ENDS_IN_NUMBER.test(bare.toLowerCase()) ? '' : domainToASCII(bare);
   return HOST_NAME.test(name) && !ENDS_IN_NUMBER.test(name)
     ? { location: name }
-    : { wrong: { code: 'not-a-host' } };
+    : { error: { code: 'not-a-host' } };
 }
 
 function normalizeUrl(text: string): NormalizedLocation {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    return { wrong: { code: 'not-a-web-url' } };
-  if (url.username !== '' || url.password !== '') return { wrong: { code: 'url-with-credentials' } };
+    return { error: { code: 'not-a-web-url' } };
+  if (url.username !== '' || url.password !== '') return { error: { code: 'url-with-credentials' } };
   url.hash = '';
   return url.href.length > MAX_LOCATION_LENGTH
-    ? { wrong: { code: 'too-long', params: { max: MAX_LOCATION_LENGTH } } }
+    ? { error: { code: 'too-long', params: { max: MAX_LOCATION_LENGTH } } }
     : { location: url.href };
 }
 

@@ -36,19 +36,23 @@ export interface TagOwner {
   kind: 'organization' | 'group';
 }
 
-const selectOwner = memoizeByVisibility((reach) =>
+const selectOwner = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uid: string }, TagOwner>((db, p) =>
     db
       .selectFrom('organizations')
       .select(['id', 'kind'])
       .where('uid', '=', p.uid)
-      .where(organizationIsVisible(reach, p)),
+      .where(organizationIsVisible(visibility, p)),
   ),
 );
 
 const TAGGABLE_ASSET_COLUMNS = ['assets.id', 'assets.uid', 'assets.organization_id'] as const;
 
-const visibleAssets = (db: ReadConnection, reach: Visibility, p: VisibilityParameters & { owner: number }) =>
+const visibleAssets = (
+  db: ReadConnection,
+  visibility: Visibility,
+  p: VisibilityParameters & { owner: number },
+) =>
   db
     .selectFrom('assets')
     .where((eb) =>
@@ -63,19 +67,19 @@ const visibleAssets = (db: ReadConnection, reach: Visibility, p: VisibilityParam
         ),
       ]),
     )
-    .where(assetIsVisible(reach, p));
+    .where(assetIsVisible(visibility, p));
 
-const selectAssets = memoizeByVisibility((reach) =>
+const selectAssets = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { owner: number; uids: readonly string[] }, TaggableAsset>((db, p) =>
-    visibleAssets(db, reach, p)
+    visibleAssets(db, visibility, p)
       .select(packedColumns(db, TAGGABLE_ASSET_COLUMNS))
       .where((eb) => inList(db, eb.ref('assets.uid'), p.uids)),
   ),
 );
 
-const countQuery = memoizeByVisibility((reach) =>
+const countQuery = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { owner: number; ids: readonly number[] }, { count: number }>((db, p) =>
-    visibleAssets(db, reach, p)
+    visibleAssets(db, visibility, p)
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where((eb) => inList(db, eb.ref('assets.id'), p.ids)),
   ),
@@ -85,19 +89,19 @@ const countQuery = memoizeByVisibility((reach) =>
 export async function findTagOwner(
   db: ReadConnection,
   caller: Caller,
-  reach: Visibility,
+  visibility: Visibility,
   uid: string,
 ): Promise<TagOwner | undefined> {
   // No row has a uid of another form, and PostgreSQL rejects some strings.
   if (!ORGANIZATION_UID.test(uid)) return undefined;
-  return (await selectOwner(reach)(db, { ...visibilityParameters(caller), uid }))[0];
+  return (await selectOwner(visibility)(db, { ...visibilityParameters(caller), uid }))[0];
 }
 
 /** @returns the visible assets of the owner, by uid */
 export async function findTaggableAssets(
   db: ReadConnection,
   caller: Caller,
-  reach: Visibility,
+  visibility: Visibility,
   owner: TagOwner,
   uids: readonly string[],
 ): Promise<Map<string, TaggableAsset>> {
@@ -106,7 +110,7 @@ export async function findTaggableAssets(
   const unique = [...new Set(uids)].sort();
   const found = new Map<string, TaggableAsset>();
   for (const some of chunked(unique)) {
-    const rows = await selectAssets(reach)(db, {
+    const rows = await selectAssets(visibility)(db, {
       ...visibilityParameters(caller),
       owner: owner.id,
       uids: some,
@@ -123,13 +127,13 @@ export async function findTaggableAssets(
 export async function areTaggable(
   db: ReadConnection,
   caller: Caller,
-  reach: Visibility,
+  visibility: Visibility,
   owner: TagOwner,
   ids: readonly number[],
 ): Promise<boolean> {
   let count = 0;
   for (const some of chunked(ids)) {
-    const [counted] = await countQuery(reach)(db, {
+    const [counted] = await countQuery(visibility)(db, {
       ...visibilityParameters(caller),
       owner: owner.id,
       ids: some,

@@ -95,7 +95,7 @@ function onAssets(): Filter<'texts'> {
 
 /**
  * @returns the owner in a path, as a filter of the list
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function requireTagOwner(
   { db, caller }: ListContext,
@@ -108,7 +108,7 @@ export async function requireTagOwner(
 
 /**
  * Reads one tag (operation 71).
- * @throws DomainError `missing` for the organization and for the tag
+ * @throws DomainError `not-found` for the organization and for the tag
  */
 export async function readAssetTag(
   reading: ListContext,
@@ -166,13 +166,15 @@ async function readEntities(db: ReadConnection, caller: Caller, tag: number): Pr
 }
 
 /** The taggings of visible assets: the SQL after `from`, up to and including a condition. */
-function visibleTaggings(reach: Visibility, p: VisibilityParameters): Expression<unknown> {
-  const [rule] = reach.rules;
+function visibleTaggings(visibility: Visibility, p: VisibilityParameters): Expression<unknown> {
+  const [rule] = visibility.rules;
   // A tagging holds the organization of its asset: assets are joined only when something else matters.
-  if (reach.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
+  if (visibility.rules.length === 1 && rule?.writableBy === null && rule.level !== 'listing') {
     const within =
-      rule.level === 'global' ? sql`1 = 1` : inOwnOrganization(reach, sql.ref('tagging.organization_id'), p);
+      rule.level === 'global'
+        ? sql`1 = 1`
+        : inOwnOrganization(visibility, sql.ref('tagging.organization_id'), p);
     return sql`asset_taggings as tagging where ${within}`;
   }
-  return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetIsVisible(reach, p)}`;
+  return sql`asset_taggings as tagging join assets on assets.id = tagging.asset_id where ${assetIsVisible(visibility, p)}`;
 }

@@ -63,7 +63,7 @@ interface PlannedTag {
 /**
  * Plans new tags. Runs before the transaction that creates them, so that it does not block writers.
  * @param tagUids of the tags, in order; generated when absent
- * @throws DomainError `invalid` for a bad or repeated name and for an unknown asset, `missing` for the organization
+ * @throws DomainError `invalid` for a bad or repeated name and for an unknown asset, `not-found` for the organization
  */
 export async function planAssetTags(
   db: ReadConnection,
@@ -73,16 +73,16 @@ export async function planAssetTags(
   tagUids: readonly string[] = [],
 ): Promise<AssetTagPlan> {
   validateNames(newTags);
-  const reach = visibilityByScopes(caller, accepted);
-  const owner = await findTagOwner(db, caller, reach, orgUid);
+  const visibility = visibilityByScopes(caller, accepted);
+  const owner = await findTagOwner(db, caller, visibility, orgUid);
   if (owner === undefined) throw notFound('organization');
-  const wanted = newTags.map(({ assets: uids = [] }) => uids);
-  const assets = await findTaggableAssets(db, caller, reach, owner, wanted.flat());
+  const uidsByTag = newTags.map(({ assets: uids = [] }) => uids);
+  const assets = await findTaggableAssets(db, caller, visibility, owner, uidsByTag.flat());
   requireTaggableAssets(
     assets,
-    wanted.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
+    uidsByTag.map((uids, tag) => ({ uids, property: (index) => `tags.${tag}.assets.${index}` })),
   );
-  const unique = wanted.map((uids) => [...new Set(uids)]);
+  const unique = uidsByTag.map((uids) => [...new Set(uids)]);
   const pairs = unique.reduce((sum, uids) => sum + uids.length, 0);
   return {
     owner,
@@ -107,9 +107,9 @@ async function isStillVisible(
   orgUid: string,
   { owner, assetIds }: AssetTagPlan,
 ): Promise<boolean> {
-  const reach = visibilityByScopes(caller, accepted);
-  const found = await findTagOwner(tx, caller, reach, orgUid);
-  return found?.id === owner.id && (await areTaggable(tx, caller, reach, owner, assetIds));
+  const visibility = visibilityByScopes(caller, accepted);
+  const found = await findTagOwner(tx, caller, visibility, orgUid);
+  return found?.id === owner.id && (await areTaggable(tx, caller, visibility, owner, assetIds));
 }
 
 /**

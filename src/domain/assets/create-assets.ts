@@ -49,15 +49,15 @@ interface ResolvedAsset {
 export async function createAssets(
   tx: Transaction,
   by: Attribution<Caller>,
-  wishes: readonly AssetInput[],
+  inputs: readonly AssetInput[],
   at: (index: number) => string,
-  uids = newAssetUids(wishes.length, by.now),
+  uids = newAssetUids(inputs.length, by.now),
 ): Promise<Asset[]> {
-  const values = validateInputs(wishes, at);
-  const places = await findTargets(tx, by.actor, wishes);
+  const values = validateInputs(inputs, at);
+  const targets = await findTargets(tx, by.actor, inputs);
   const errors: FieldError[] = [];
-  const placed = wishes.flatMap((wish, index): ResolvedAsset[] => {
-    const found = resolveTarget(places, wish, (property) => at(index) + property);
+  const resolved = inputs.flatMap((input, index): ResolvedAsset[] => {
+    const found = resolveTarget(targets, input, (property) => at(index) + property);
     if ('code' in found) {
       errors.push(found);
       return [];
@@ -65,14 +65,18 @@ export async function createAssets(
     return [{ ...found, uid: uids[index] as string, values: values[index] as AssetValues }];
   });
   if (errors.length > 0) throw invalidInput(errors);
-  rejectDuplicates(placed, at);
+  rejectDuplicates(resolved, at);
 
   const ids = await insertAssets(
     tx,
     by,
-    placed.map(({ uid, organizationId, values: own }): AssetInsert => ({ uid, organizationId, values: own })),
+    resolved.map(({ uid, organizationId, values: own }): AssetInsert => ({
+      uid,
+      organizationId,
+      values: own,
+    })),
   );
-  const taken = placed.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
+  const taken = resolved.flatMap((asset, index) => (ids.has(asset.uid) ? [] : [{ asset, index }]));
   const [first] = taken;
   if (first !== undefined)
     throw locationConflict(
@@ -84,7 +88,7 @@ export async function createAssets(
       })),
     );
   const listed = new Map<string, { id: number; uid: string }[]>();
-  for (const { uid, listing } of placed) {
+  for (const { uid, listing } of resolved) {
     if (listing === undefined) continue;
     const assets = listed.get(listing.uid) ?? [];
     listed.set(listing.uid, assets);
@@ -95,9 +99,9 @@ export async function createAssets(
 }
 
 /** @throws DomainError `invalid` */
-function validateInputs(wishes: readonly AssetInput[], at: (index: number) => string): AssetValues[] {
+function validateInputs(inputs: readonly AssetInput[], at: (index: number) => string): AssetValues[] {
   const errors: FieldError[] = [];
-  const values = wishes.map((wish, index) => {
+  const values = inputs.map((input, index) => {
     const {
       type,
       name = '',
@@ -105,12 +109,12 @@ function validateInputs(wishes: readonly AssetInput[], at: (index: number) => st
       description = '',
       criticality = 'undefined',
       writableBy = 'any',
-    } = wish;
-    const made = validateNameAndLocation({ type, name, location }, (property) => at(index) + property);
-    errors.push(...made.faults);
+    } = input;
+    const normalized = validateNameAndLocation({ type, name, location }, (property) => at(index) + property);
+    errors.push(...normalized.errors);
     return {
       type,
-      location: made.location,
+      location: normalized.location,
       name: name.trim(),
       description,
       criticality,
@@ -123,29 +127,29 @@ function validateInputs(wishes: readonly AssetInput[], at: (index: number) => st
 
 /**
  * @param path prefixes a property, for errors
- * @returns the normalized location, and what is wrong with name and location
+ * @returns the normalized location, and the errors of name and location
  */
 export function validateNameAndLocation(
   { type, name, location }: { type: AssetValues['type']; name: string; location: string | undefined },
   path: (property: string) => string,
-): { location: string; faults: FieldError[] } {
+): { location: string; errors: FieldError[] } {
   if (!hasLocation(type)) {
     const errors = [validateName(path('name'), name)].filter((error) => error !== undefined);
     const clean = name.trim();
     if (location !== undefined && location.trim() !== clean) {
       errors.push({ property: path('location'), code: 'differs-from-name', value: location });
     }
-    return { location: clean, faults: errors };
+    return { location: clean, errors };
   }
-  const faults = [validateOptionalName(path('name'), name)].filter((fault) => fault !== undefined);
+  const errors = [validateOptionalName(path('name'), name)].filter((error) => error !== undefined);
   if (location === undefined) {
-    faults.push({ property: path('location'), code: 'required' });
-    return { location: '', faults };
+    errors.push({ property: path('location'), code: 'required' });
+    return { location: '', errors };
   }
-  const placed = normalizeLocation(type, location);
-  if ('location' in placed) return { location: placed.location, faults };
-  faults.push({ property: path('location'), ...placed.wrong, value: location });
-  return { location: '', faults };
+  const result = normalizeLocation(type, location);
+  if ('location' in result) return { location: result.location, errors };
+  errors.push({ property: path('location'), ...result.error, value: location });
+  return { location: '', errors };
 }
 
 interface VisibleTargets {
@@ -158,19 +162,19 @@ interface VisibleTargets {
 async function findTargets(
   tx: Transaction,
   caller: Caller,
-  wishes: readonly AssetInput[],
+  inputs: readonly AssetInput[],
 ): Promise<VisibleTargets> {
-  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const p = visibilityParameters(caller);
-  const organizationUids = [...new Set(wishes.map(({ organization }) => organization))];
-  const listingUids = [...new Set(wishes.flatMap(({ listing }) => listing ?? []))];
+  const organizationUids = [...new Set(inputs.map(({ organization }) => organization))];
+  const listingUids = [...new Set(inputs.flatMap(({ listing }) => listing ?? []))];
   const [organizations, listings] = await Promise.all([
     tx
       .selectFrom('organizations')
       .select(['id', 'uid'])
       .where((eb) => inList(tx, eb.ref('uid'), organizationUids))
       .where('kind', '=', 'organization')
-      .where(organizationIsVisible(reach, p))
+      .where(organizationIsVisible(visibility, p))
       .execute(),
     listingUids.length === 0
       ? []
@@ -178,11 +182,11 @@ async function findTargets(
           .selectFrom('assessments')
           .select(['id', 'uid', 'organization_id'])
           .where((eb) => inList(tx, eb.ref('uid'), listingUids))
-          .where(assessmentIsVisible(reach, p))
+          .where(assessmentIsVisible(visibility, p))
           .execute(),
   ]);
   return {
-    rules: reach.rules,
+    rules: visibility.rules,
     organizations: new Map(organizations.map(({ id, uid }) => [uid, id])),
     listings: new Map(listings.map((listing) => [listing.uid, listing])),
   };

@@ -55,7 +55,7 @@ const LISTING_UID = /^[-_0-9a-z]{1,50}$/;
 
 /**
  * @returns the id of a visible listing
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function requireListing({ db, caller }: ListContext, uid: string): Promise<number> {
   const row = LISTING_UID.test(uid)

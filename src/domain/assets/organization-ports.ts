@@ -60,7 +60,7 @@ const isListed = ({ observed_state }: { observed_state: string }) =>
 interface PortQueryContext {
   db: ReadConnection;
   organizationId: number;
-  reach: Visibility;
+  visibility: Visibility;
   p: VisibilityParameters;
   query: OrganizationPortQuery;
 }
@@ -68,7 +68,7 @@ interface PortQueryContext {
 /**
  * Lists the ports of an organization with the number of hosts that have each, most hosts first (operation 80).
  * Counts the hosts whose ports the caller can see.
- * @throws DomainError `missing` unless the caller belongs to the organization
+ * @throws DomainError `not-found` unless the caller belongs to the organization
  */
 export async function readOrganizationPorts(
   db: ReadConnection,
@@ -76,7 +76,7 @@ export async function readOrganizationPorts(
   organizationUid: string,
   query: OrganizationPortQuery,
 ): Promise<{ ports: OrganizationPort[]; total: number }> {
-  const reach = visibilityOf(caller);
+  const visibility = visibilityOf(caller);
   const p = visibilityParameters(caller);
   const organization = ORGANIZATION_UID.test(organizationUid)
     ? await db
@@ -84,19 +84,19 @@ export async function readOrganizationPorts(
         .select('id')
         .where('uid', '=', organizationUid)
         .where('kind', '=', 'organization')
-        .where((eb) => inOwnOrganization(reach, eb.ref('organizations.id'), p))
+        .where((eb) => inOwnOrganization(visibility, eb.ref('organizations.id'), p))
         .executeTakeFirst()
     : undefined;
   if (organization === undefined) throw notFound('organization');
-  const asked: PortQueryContext = { db, organizationId: organization.id, reach, p, query };
+  const context: PortQueryContext = { db, organizationId: organization.id, visibility, p, query };
   // The counters cover a whole organization.
   const isCounted =
     (caller.staff || caller.admin) &&
     query.service === undefined &&
     query.product === undefined &&
     query.listing === undefined;
-  const { ports, total } = await (isCounted ? readFromCounters(asked) : countFromPorts(asked));
-  if (query.withAssets) await addAssetUids(asked, ports);
+  const { ports, total } = await (isCounted ? readFromCounters(context) : countFromPorts(context));
+  if (query.withAssets) await addAssetUids(context, ports);
   return { ports, total };
 }
 
@@ -143,16 +143,16 @@ interface CountRow {
   assets: number;
 }
 
-async function countFromPorts(asked: PortQueryContext) {
-  const { db, query } = asked;
-  const fits = (wanted: string | undefined, name: string | null) =>
-    wanted === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(wanted));
+async function countFromPorts(context: PortQueryContext) {
+  const { db, query } = context;
+  const fits = (filter: string | undefined, name: string | null) =>
+    filter === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(filter));
   const names = [
     ...(query.service === undefined ? [] : (['service_name'] as const)),
     ...(query.product === undefined ? [] : (['product_name'] as const)),
   ];
   const ports = new Map<string, OrganizationPort>();
-  for await (const hosts of hostsOf(asked)) {
+  for await (const hosts of hostsOf(context)) {
     const rows = (await db
       .selectFrom('ports')
       .select(['number', 'protocol', ...names])
@@ -181,7 +181,13 @@ async function countFromPorts(asked: PortQueryContext) {
 }
 
 /** Yields the ids of matching hosts in chunks, ascending. */
-async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContext): AsyncGenerator<number[]> {
+async function* hostsOf({
+  db,
+  organizationId,
+  visibility,
+  p,
+  query,
+}: PortQueryContext): AsyncGenerator<number[]> {
   for (let last = 0; ;) {
     const after = last;
     const rows = await db
@@ -190,13 +196,13 @@ async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContex
       .where('organization_id', '=', organizationId)
       .where('type', '=', 'host')
       .where('id', '>', after)
-      .where(inVisibleAssets(reach, p))
+      .where(inVisibleAssets(visibility, p))
       .$if(query.listing !== undefined, (some) =>
         some.where(
           sql<boolean>`assets.id in (
             select listing_assets.asset_id from assessments
             join listing_assets on listing_assets.assessment_id = assessments.id
-            where assessments.uid = ${query.listing} and ${assessmentIsVisible(reach, p)})`,
+            where assessments.uid = ${query.listing} and ${assessmentIsVisible(visibility, p)})`,
         ),
       )
       .orderBy('id')
@@ -210,10 +216,10 @@ async function* hostsOf({ db, organizationId, reach, p, query }: PortQueryContex
 }
 
 /** Adds the uids of the first hosts to each port. */
-async function addAssetUids(asked: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
-  const { db, query } = asked;
-  const fits = (wanted: string | undefined, name: string | null) =>
-    wanted === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(wanted));
+async function addAssetUids(context: PortQueryContext, ports: readonly OrganizationPort[]): Promise<void> {
+  const { db, query } = context;
+  const fits = (filter: string | undefined, name: string | null) =>
+    filter === undefined || (name !== null && normalizeForSearch(name) === normalizeForSearch(filter));
   const open = new Map<string, string[]>();
   for (const port of ports) open.set(`${port.number}/${port.protocol}`, (port.assetUids = []));
   const numbers = new Set(ports.map(({ number }) => number));
@@ -221,9 +227,8 @@ async function addAssetUids(asked: PortQueryContext, ports: readonly Organizatio
     ports.filter(
       ({ assetCount, assetUids = [] }) => assetUids.length < Math.min(assetCount, MAX_ASSETS_PER_PORT),
     );
-  for await (const hosts of hostsOf(asked)) {
-    const wanted = missingOnes();
-    if (wanted.length === 0) return;
+  for await (const hosts of hostsOf(context)) {
+    if (missingOnes().length === 0) return;
     const rows = await db
       .selectFrom('ports')
       .innerJoin('assets', 'assets.id', 'ports.asset_id')

@@ -45,7 +45,7 @@ export function toPortEventRow(
   steps: readonly PortChange[],
   importId?: number,
 ): InsertRow | undefined {
-  const told = steps
+  const changes = steps
     // A port that is first seen in any state but open is no event.
     .filter(({ before, after }) => before !== null || after.observed_state === 'open')
     .sort((one, other) => comparePorts(one.after, other.after))
@@ -55,7 +55,9 @@ export function toPortEventRow(
       before && packFields(before),
       packFields(after),
     ]);
-  return told.length === 0 ? undefined : [assetId, at, importId ?? null, told.length, JSON.stringify(told)];
+  return changes.length === 0
+    ? undefined
+    : [assetId, at, importId ?? null, changes.length, JSON.stringify(changes)];
 }
 
 function comparePorts(one: Port, other: Port): number {
@@ -102,7 +104,7 @@ const ROWS_PER_QUERY = 100;
 
 /**
  * Lists the port changes of a host, newest first (operation 81).
- * @throws DomainError `missing` as `readPorts`
+ * @throws DomainError `not-found` as `readPorts`
  */
 export async function readPortHistory(
   db: ReadConnection,

@@ -13,7 +13,7 @@ import {
   visibilityParameters,
 } from '../shared/visibility.ts';
 import type { CounterDelta } from '../shared/counters.ts';
-import { restoreOrder, type PageRequest, type PageWindow, pageWindow } from '../lists/reverse-paging.ts';
+import { memoizeByShape, type PageRequest, readPage, type Run } from '../lists/reverse-paging.ts';
 
 export const LISTED_STATES = ['open', 'closed'] as const;
 export const PORT_SORT_FIELDS = ['number', 'service_name', 'service_banner'] as const;
@@ -42,7 +42,7 @@ const ASSET_UID = /^[0-9a-f]{24}$/;
 /**
  * Reads a page of the open or closed ports of an asset (operation 14; docs/decided.md, section 3). Only hosts have
  * ports.
- * @throws DomainError `missing` for the organization or the asset
+ * @throws DomainError `not-found` for the organization or the asset
  */
 export async function readPorts(
   db: ReadConnection,
@@ -65,16 +65,16 @@ export async function readPorts(
   if (found === undefined) throw notFound('asset');
   const total = Math.min(found.ports, limit ?? found.ports);
   const offset = (page - 1) * perPage;
-  const window = pageWindow(found.ports, offset, Math.min(perPage, total - offset));
-  if (window === undefined) return { ports: [], total };
-  const query = pageQueries[orderBy][descending === window.reversed ? 'ascending' : 'descending'];
-  const rows = await query[window.reversed ? 'backward' : 'forward'](db, {
-    asset: found.id,
-    state,
-    limit: window.limit,
-    offset: window.offset,
-  });
-  return { ports: restoreOrder(rows, window), total };
+  const run: Run<Port> = {
+    rows: found.ports,
+    read: ({ reversed, ...window }) =>
+      pageQuery({ orderBy, descending: descending !== reversed, reversed })(db, {
+        asset: found.id,
+        state,
+        ...window,
+      }),
+  };
+  return { ports: await readPage([run], offset, Math.min(perPage, total - offset)), total };
 }
 
 /** @returns the asset, if the caller can see its ports */
@@ -96,7 +96,7 @@ export async function findVisibleAsset(
 }
 
 /** The asset with the number of its ports in a state. */
-const selectAssetWithCount = memoizeByVisibility((reach) =>
+const selectAssetWithCount = memoizeByVisibility((visibility) =>
   prepareQuery<
     VisibilityParameters & { organization: string; asset: string; state: string },
     { id: number; ports: number }
@@ -113,7 +113,7 @@ const selectAssetWithCount = memoizeByVisibility((reach) =>
       .select(['assets.id', sql<number>`coalesce(port_counts.ports, 0)`.as('ports')])
       .where('assets.uid', '=', p.asset)
       .where('organizations.uid', '=', p.organization)
-      .where(assetIsVisible(reach, p)),
+      .where(assetIsVisible(visibility, p)),
   ),
 );
 
@@ -124,23 +124,16 @@ interface PageParameters {
   offset: number;
 }
 
-const pageQueries = {
-  number: pageQueriesFor('number'),
-  service_name: pageQueriesFor('service_name'),
-  service_banner: pageQueriesFor('service_banner'),
-};
-
-function pageQueriesFor(field: PortQuery['orderBy']) {
-  const ways = (descending: boolean) => ({
-    forward: pageQuery(field, descending, false),
-    backward: pageQuery(field, descending, true),
-  });
-  return { ascending: ways(false), descending: ways(true) };
+interface PageShape {
+  orderBy: PortQuery['orderBy'];
+  /** The direction of reading: the opposite of the sort when `reversed`. */
+  descending: boolean;
+  reversed: boolean;
 }
 
 /** Unknown values come last in both directions. Ties are broken by number and protocol, ascending. */
-function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: PageWindow['reversed']) {
-  const ties = (item: OrderByItemBuilder) => (backward ? item.desc() : item.asc());
+const pageQuery = memoizeByShape(({ orderBy, descending, reversed }: PageShape) => {
+  const ties = (item: OrderByItemBuilder) => (reversed ? item.desc() : item.asc());
   return prepareQuery<PageParameters, Port>((db, p) => {
     const found = db
       .selectFrom('ports')
@@ -159,17 +152,17 @@ function pageQuery(field: PortQuery['orderBy'], descending: boolean, backward: P
       .where('asset_id', '=', p.asset)
       .where('observed_state', '=', p.state);
     const ordered =
-      field === 'number'
+      orderBy === 'number'
         ? found.orderBy('number', descending ? 'desc' : 'asc')
         : found
-            .orderBy(field, (item) => {
+            .orderBy(orderBy, (item) => {
               const directed = descending ? item.desc() : item.asc();
-              return backward ? directed.nullsFirst() : directed.nullsLast();
+              return reversed ? directed.nullsFirst() : directed.nullsLast();
             })
             .orderBy('number', ties);
     return ordered.orderBy('protocol', ties).limit(p.limit).offset(p.offset);
   });
-}
+});
 
 /** @returns the counter deltas of all ports of a host, times `amount` */
 export async function portDeltasOf(

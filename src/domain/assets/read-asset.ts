@@ -92,7 +92,7 @@ export const assetReadVisibility = (caller: Caller): Visibility =>
 
 /**
  * Reads one asset (operation 76).
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 export async function readAsset(reading: ListContext, uid: string): Promise<Asset> {
   const { db, caller } = reading;
@@ -122,11 +122,11 @@ export async function hydrateAssets(
 ): Promise<Asset[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const reach = assetReadVisibility(caller);
+  const visibility = assetReadVisibility(caller);
   const p = visibilityParameters(caller);
   const [organizations, listings, tags, ports, vulnerabilities] = await Promise.all([
     organizationUids(db, [...new Set(rows.map((row) => row.organization_id))]),
-    listingsOf(db, ids, most, reach, p),
+    listingsOf(db, ids, most, visibility, p),
     tagsOf(db, ids, most),
     openPortsOf(db, ids),
     seesAllVulnerabilities(caller) ? undefined : openVulnerabilitiesOf(db, caller, ids),
@@ -171,13 +171,13 @@ async function listingsOf(
   db: ReadConnection,
   ids: readonly number[],
   most: number,
-  reach: Visibility,
+  visibility: Visibility,
   p: VisibilityParameters,
 ): Promise<ReadonlyMap<number, AssetListing[]>> {
   const found = sql<ListingRow>`select listing_assets.asset_id, assessments.uid, listing_assets.scope_rules,
-      row_number() over (partition by listing_assets.asset_id order by assessments.uid) as place
+      row_number() over (partition by listing_assets.asset_id order by assessments.uid) as position
     from listing_assets join assessments on assessments.id = listing_assets.assessment_id
-    where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(reach, p)}`;
+    where ${inList(db, sql.ref<number>('listing_assets.asset_id'), ids)} and ${assessmentIsVisible(visibility, p)}`;
   const rows = await firstPerAsset(db, found, most);
   return groupBy(rows, assetIdOf, ({ uid, scope_rules }) => ({
     uid,
@@ -207,7 +207,7 @@ async function tagsOf(
   most: number,
 ): Promise<ReadonlyMap<number, { uid: string; name: string }[]>> {
   const found = sql<TagRow>`select asset_taggings.asset_id, asset_tags.uid, asset_tags.name,
-      row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as place
+      row_number() over (partition by asset_taggings.asset_id order by asset_tags.name, asset_tags.id) as position
     from asset_taggings join asset_tags on asset_tags.id = asset_taggings.tag_id
     where ${inList(db, sql.ref<number>('asset_taggings.asset_id'), ids)}`;
   return groupBy(await firstPerAsset(db, found, most), assetIdOf, ({ uid, name }) => ({ uid, name }));
@@ -219,7 +219,7 @@ async function firstPerAsset<R>(
   most = Number.MAX_SAFE_INTEGER,
 ): Promise<R[]> {
   const { rows } = await sql<R>`select * from (${found}) as found
-    where place <= ${most} order by asset_id, place`.execute(db);
+    where position <= ${most} order by asset_id, position`.execute(db);
   return rows;
 }
 

@@ -84,14 +84,14 @@ export async function tagAssets(
 ): Promise<void> {
   rejectOverlap(attach, detach);
   const { actor: caller } = by;
-  const reach = visibilityByScopes(caller, by.accepted);
-  const owner = await findTagOwner(tx, caller, reach, orgUid);
+  const visibility = visibilityByScopes(caller, by.accepted);
+  const owner = await findTagOwner(tx, caller, visibility, orgUid);
   const [found, assets] =
     owner === undefined
       ? [[], new Map<string, TaggableAsset>()]
       : await Promise.all([
           tagsByUid(tx, { owner: owner.id, uids }),
-          findTaggableAssets(tx, caller, reach, owner, [...attach, ...detach]),
+          findTaggableAssets(tx, caller, visibility, owner, [...attach, ...detach]),
         ]);
   const tags = new Map(found.map((tag) => [tag.uid, tag.id]));
   const unknownTags = uids.flatMap((uid, index) =>
@@ -115,7 +115,7 @@ export async function tagAssets(
   if (attached.length === 0 && detached.length === 0) return;
   const tagUids = new Map([...tags].map(([uid, id]) => [id, uid]));
   const assetUids = new Map([...assets].map(([uid, { id }]) => [id, uid]));
-  const told = (pairs: readonly Pair[]) =>
+  const snapshot = (pairs: readonly Pair[]) =>
     auditedPairs(
       pairs.map((pair) => [tagUids.get(pair.tag_id) ?? '', assetUids.get(pair.asset_id) ?? ''] as const),
     );
@@ -123,8 +123,8 @@ export async function tagAssets(
     action: 'asset-tag.attach',
     object: ['organization', orgUid],
     organizationId: owner.id,
-    before: { detached: told(detached) },
-    after: { attached: told(attached) },
+    before: { detached: snapshot(detached) },
+    after: { attached: snapshot(attached) },
   });
 }
 

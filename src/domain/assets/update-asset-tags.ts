@@ -43,20 +43,20 @@ const lockTags = prepareWrite<{ owner: number; uids: readonly string[] }, Locked
     .modifyEnd(forNoKeyUpdate(tx)),
 );
 
-const selectInvisibleMembers = memoizeByVisibility((reach) =>
+const selectInvisibleMembers = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { group: number }, { id: number }>((db, p) =>
     db
       .selectFrom('organizations')
       .innerJoin('organization_group_members as member', 'member.organization_id', 'organizations.id')
       .select('organizations.id')
       .where('member.group_id', '=', p.group)
-      .where(({ not }) => not(organizationIsVisible(reach, p)))
+      .where(({ not }) => not(organizationIsVisible(visibility, p)))
       .limit(1),
   ),
 );
 
 /** Tags without assets, or with an asset that the caller cannot see. */
-const selectUnchangeableTags = memoizeByVisibility((reach) =>
+const selectUnchangeableTags = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { tags: readonly number[] }, { id: number }>((db, p) =>
     db
       .selectFrom('asset_tags as tag')
@@ -74,7 +74,7 @@ const selectUnchangeableTags = memoizeByVisibility((reach) =>
               .innerJoin('assets', 'assets.id', 'tagging.asset_id')
               .select('tagging.tag_id')
               .whereRef('tagging.tag_id', '=', 'tag.id')
-              .where((eb) => eb.not(assetIsVisible(reach, p))),
+              .where((eb) => eb.not(assetIsVisible(visibility, p))),
           ),
         ]),
       )
@@ -126,7 +126,7 @@ const deleteTags = preparePipelined<{ tags: readonly number[] }>((tx, p) =>
 
 /**
  * Renames a tag (operation 72).
- * @throws DomainError `invalid` for a bad name, `missing` for the organization and the tag, `forbidden`, `changed`
+ * @throws DomainError `invalid` for a bad name, `not-found` for the organization and the tag, `forbidden`, `version-mismatch`
  *   for a version mismatch, `conflict` for a name that another tag has
  */
 export async function renameAssetTag(
@@ -136,11 +136,11 @@ export async function renameAssetTag(
   { uid, name: newName, expected }: { uid: string; name: string; expected?: ExpectedVersion | undefined },
 ): Promise<void> {
   const name = requireName('name', newName);
-  const { owner, reach, mayChange } = await findOwnerToChange(tx, by, orgUid);
+  const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
   const [tag] = ORGANIZATION_UID.test(uid) ? await lockTags(tx, { owner: owner.id, uids: [uid] }) : [];
   if (tag === undefined) throw notFound('tag');
   mayChange();
-  await requireVisibleAssets(tx, by.actor, reach, [tag.id]);
+  await requireVisibleAssets(tx, by.actor, visibility, [tag.id]);
   requireVersion(expected, tag.version);
   if (name === tag.name) return;
   if ((await updateName(tx, { id: tag.id, owner: owner.id, name, key: normalizeName(name) })) === 0)
@@ -159,7 +159,7 @@ export async function renameAssetTag(
 /**
  * Deletes tags and removes them from every asset, all or nothing (operation 73).
  * @param uids repeated ones count once
- * @throws DomainError `missing` for the organization, `invalid` for unknown tags, `forbidden`
+ * @throws DomainError `not-found` for the organization, `invalid` for unknown tags, `forbidden`
  */
 export async function deleteAssetTags(
   tx: Transaction,
@@ -167,7 +167,7 @@ export async function deleteAssetTags(
   orgUid: string,
   uids: readonly string[],
 ): Promise<void> {
-  const { owner, reach, mayChange } = await findOwnerToChange(tx, by, orgUid);
+  const { owner, visibility, mayChange } = await findOwnerToChange(tx, by, orgUid);
   mayChange();
   const tags = await lockTags(tx, { owner: owner.id, uids });
   const found = new Set(tags.map((tag) => tag.uid));
@@ -176,7 +176,7 @@ export async function deleteAssetTags(
   );
   if (errors.length > 0) throw invalidInput(errors);
   const ids = tags.map(({ id }) => id);
-  await requireVisibleAssets(tx, by.actor, reach, ids);
+  await requireVisibleAssets(tx, by.actor, visibility, ids);
 
   const counts = new Map((await countEntities(tx, { tags: ids })).map((row) => [row.tag_id, row.count]));
   const pairs = [...counts.values()].reduce((sum, count) => sum + count, 0);
@@ -205,23 +205,23 @@ export async function deleteAssetTags(
 
 /**
  * @returns the owner; `mayChange` throws `forbidden` for a group with an organization that the caller cannot see
- * @throws DomainError `missing`
+ * @throws DomainError `not-found`
  */
 async function findOwnerToChange(
   tx: Transaction,
   { actor: caller, accepted }: TagAttribution,
   orgUid: string,
-): Promise<{ owner: TagOwner; reach: Visibility; mayChange: () => void }> {
-  const reach = visibilityByScopes(caller, accepted);
-  const owner = await findTagOwner(tx, caller, reach, orgUid);
+): Promise<{ owner: TagOwner; visibility: Visibility; mayChange: () => void }> {
+  const visibility = visibilityByScopes(caller, accepted);
+  const owner = await findTagOwner(tx, caller, visibility, orgUid);
   if (owner === undefined) throw notFound('organization');
   const unreached =
     owner.kind === 'group'
-      ? await selectInvisibleMembers(reach)(tx, { ...visibilityParameters(caller), group: owner.id })
+      ? await selectInvisibleMembers(visibility)(tx, { ...visibilityParameters(caller), group: owner.id })
       : [];
   return {
     owner,
-    reach,
+    visibility,
     mayChange() {
       if (unreached.length > 0) throw new DomainError('forbidden', { code: 'group-tag' });
     },
@@ -232,10 +232,10 @@ async function findOwnerToChange(
 async function requireVisibleAssets(
   tx: Transaction,
   caller: Caller,
-  reach: Visibility,
+  visibility: Visibility,
   tags: readonly number[],
 ): Promise<void> {
-  if (reach.rules.some(({ level }) => level !== 'listing')) return;
-  const others = await selectUnchangeableTags(reach)(tx, { ...visibilityParameters(caller), tags });
+  if (visibility.rules.some(({ level }) => level !== 'listing')) return;
+  const others = await selectUnchangeableTags(visibility)(tx, { ...visibilityParameters(caller), tags });
   if (others.length > 0) throw new DomainError('forbidden', { code: 'tag-outside-listings' });
 }

@@ -43,7 +43,7 @@ export async function updateAsset(
   const name = (patch.name === undefined ? row.name : (patch.name ?? '')).trim();
   const located = hasLocation(type);
   const wanted = patch.location === undefined ? (located ? row.location : undefined) : patch.location;
-  const { location, faults: errors } = validateNameAndLocation(
+  const { location, errors } = validateNameAndLocation(
     { type, name, location: wanted ?? undefined },
     (path) => path,
   );
@@ -139,15 +139,15 @@ async function staysWritable(
   id: number,
   writableBy: AssetValues['writable_by'],
 ): Promise<boolean> {
-  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
-  const rules = reach.rules
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const rules = visibility.rules
     .filter((rule) => canWrite(rule, writableBy))
     .map(({ level }) => ({ level, writableBy: null }));
   const row = await tx
     .selectFrom('assets')
     .select('id')
     .where('id', '=', id)
-    .where(assetIsVisible({ ...reach, rules }, visibilityParameters(caller)))
+    .where(assetIsVisible({ ...visibility, rules }, visibilityParameters(caller)))
     .executeTakeFirst();
   return row !== undefined;
 }

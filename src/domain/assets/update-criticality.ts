@@ -18,18 +18,18 @@ import {
 
 export type Criticality = (typeof CRITICALITIES)[number];
 
-const selectVisibleOrganization = memoizeByVisibility((reach) =>
+const selectVisibleOrganization = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uid: string }, { id: number }>((db, p) =>
     db
       .selectFrom('organizations')
       .select('id')
       .where('uid', '=', p.uid)
       .where('kind', '=', 'organization')
-      .where(organizationIsVisible(reach, p)),
+      .where(organizationIsVisible(visibility, p)),
   ),
 );
 
-const selectAssetsToUpdate = memoizeByVisibility((reach) =>
+const selectAssetsToUpdate = memoizeByVisibility((visibility) =>
   prepareQuery<
     VisibilityParameters & { organization: number; uids: readonly string[]; criticality: Criticality },
     { id: number; uid: string; criticality: string }
@@ -40,7 +40,7 @@ const selectAssetsToUpdate = memoizeByVisibility((reach) =>
       .where((eb) => inList(db, eb.ref('assets.uid'), p.uids))
       .where((eb) => eb(withoutIndex(eb.ref('assets.organization_id')), '=', p.organization))
       .where('assets.criticality', '<>', p.criticality)
-      .where(assetIsVisible(reach, p)),
+      .where(assetIsVisible(visibility, p)),
   ),
 );
 
@@ -73,9 +73,12 @@ export async function updateCriticality(
   }: { organizationUid: string; criticality: Criticality; assetUids: readonly string[] },
 ): Promise<number> {
   const { actor: caller, now } = by;
-  const reach = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
+  const visibility = visibilityByScopes(caller, ASSET_WRITE_SCOPES);
   const parameters = visibilityParameters(caller);
-  const [organization] = await selectVisibleOrganization(reach)(tx, { ...parameters, uid: organizationUid });
+  const [organization] = await selectVisibleOrganization(visibility)(tx, {
+    ...parameters,
+    uid: organizationUid,
+  });
   if (organization === undefined) {
     throw invalidInput({
       property: 'organizationUid',
@@ -86,7 +89,7 @@ export async function updateCriticality(
   const assets = [];
   for (const uids of chunked([...new Set(assetUids)]))
     assets.push(
-      ...(await selectAssetsToUpdate(reach)(tx, {
+      ...(await selectAssetsToUpdate(visibility)(tx, {
         ...parameters,
         organization: organization.id,
         uids,

@@ -183,14 +183,14 @@ export class DeniedAttempts {
 }
 
 /** Merges an attempt into its row. Columns that differ become `null`. */
-function addToMinute(minute: MinuteBuffer, key: string, refusal: PendingRow): void {
+function addToMinute(minute: MinuteBuffer, key: string, attempt: PendingRow): void {
   const before = minute.byKey.get(key);
   if (before !== undefined) {
-    before.count += refusal.count;
-    for (const column of SHARED_COLUMNS) if (before[column] !== refusal[column]) before[column] = null;
-    if (before.actor_kind !== refusal.actor_kind) before.actor_kind = 'stranger';
-  } else if (minute.byKey.size < MAX_ROWS_PER_MINUTE) minute.byKey.set(key, refusal);
-  else minute.overflow += refusal.count;
+    before.count += attempt.count;
+    for (const column of SHARED_COLUMNS) if (before[column] !== attempt[column]) before[column] = null;
+    if (before.actor_kind !== attempt.actor_kind) before.actor_kind = 'stranger';
+  } else if (minute.byKey.size < MAX_ROWS_PER_MINUTE) minute.byKey.set(key, attempt);
+  else minute.overflow += attempt.count;
 }
 
 async function writeMinute(

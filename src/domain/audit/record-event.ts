@@ -80,12 +80,12 @@ export async function recordEvent(tx: Transaction, by: Attribution, change: Audi
  */
 export function recordExport(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   action: ExportAction,
   after: object,
 ): Promise<void> {
-  const { organizationId } = act.actor;
-  return recordEvent(tx, act, { ...exportedBy(action), organizationId, before: null, after });
+  const { organizationId } = by.actor;
+  return recordEvent(tx, by, { ...exportedBy(action), organizationId, before: null, after });
 }
 
 export interface AttributedChange {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError } from '../shared/errors.ts';
 import { releaseContents } from '../shared/files.ts';
-import { addJob } from '../shared/jobs.ts';
+import { addJob, cancelJob } from '../shared/jobs.ts';
 import { IMPORT_JOB, importJobKey, serializeCaller } from './import-lifecycle.ts';
 import { type ImportView, readImport } from './import-list.ts';
 
@@ -34,7 +34,7 @@ export async function cancelImport(
     await tx.updateTable('imports').set({ cancel_requested: 1 }).where('id', '=', id).execute();
     return { cancelled: await readImport(tx, by.actor, id), unused: [] };
   }
-  await tx.deleteFrom('jobs').where('key', '=', importJobKey(id)).execute();
+  await cancelJob(tx, { key: importJobKey(id) });
   const { blob_key: key } = await tx
     .selectFrom('imports')
     .select('blob_key')

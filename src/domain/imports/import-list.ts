@@ -83,7 +83,7 @@ export interface ImportView {
 
 /** An import is visible to everyone with access to its assessment; one without an assessment only to admins. */
 const visibleImports = (db: ReadConnection, caller: Caller) => {
-  const [reach, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
+  const [visibility, parameters] = [visibilityOf(caller), visibilityParameters(caller)];
   return db
     .selectFrom('imports')
     .innerJoin('organizations', 'organizations.id', 'imports.organization_id')
@@ -112,8 +112,8 @@ const visibleImports = (db: ReadConnection, caller: Caller) => {
     ])
     .where(({ ref }) =>
       caller.admin || caller.staff
-        ? inOwnOrganization(reach, ref('imports.organization_id'), parameters)
-        : assessmentIsVisible(reach, parameters),
+        ? inOwnOrganization(visibility, ref('imports.organization_id'), parameters)
+        : assessmentIsVisible(visibility, parameters),
     );
 };
 

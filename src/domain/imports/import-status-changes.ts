@@ -3,8 +3,7 @@ import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { Transaction } from '../../db/engine.ts';
 import type { FindingsJob, ImportJob } from './import-types.ts';
 import type { DeltaAccumulator } from '../shared/counters.ts';
-import { changeStatuses, statusSnapshot } from '../vulnerabilities/change-status.ts';
-import type { TimelineEntry } from '../vulnerabilities/timeline.ts';
+import { changeStatuses } from '../vulnerabilities/change-status.ts';
 
 /** A status change by an import. */
 export interface StatusChange {
@@ -52,22 +51,6 @@ export async function recordStatusChanges(
       now,
     ]),
   );
-}
-
-/** Names the import in place of a person. */
-export function statusTimelineEntry(
-  of: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId'>,
-  job: ImportJob,
-  before: number,
-  after: number,
-): TimelineEntry {
-  return {
-    ...of,
-    kind: 'status',
-    before: statusSnapshot(before),
-    after: statusSnapshot(after),
-    importId: job.id,
-  };
 }
 
 /** Attributes timeline entries to no person. */

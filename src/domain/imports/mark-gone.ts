@@ -135,7 +135,7 @@ async function goneCandidatesAfter(
   };
 }
 
-/** A finding that an earlier report marked as gone but left open, and that nobody has reopened since it was fixed. */
+/** A finding that an earlier report marked as gone but left open, unless it was reopened after it was fixed. */
 const isStillOpen = sql<SqlBool>`exists (select 1 from vulnerabilities
     where vulnerabilities.id = scanner_findings.vulnerability_id and vulnerabilities.closed_at is null)
   and not exists (select 1 from import_status_changes as status

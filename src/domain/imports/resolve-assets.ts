@@ -31,16 +31,16 @@ const findAssetsByLocation = prepareQuery<
 /**
  * Finds the assets of findings by type and location. Creates missing ones if the importer may, and lists them in the
  * assessment.
- * @param wanted each with the time it was seen, in milliseconds since 1970; may repeat an asset
+ * @param located each with the time it was seen, in milliseconds since 1970; may repeat an asset
  */
 export async function findOrCreateAssets(
   tx: Transaction,
   job: ImportJob,
-  wanted: readonly { asset: AssetLocation; seenAt: number }[],
+  located: readonly { asset: AssetLocation; seenAt: number }[],
   now: number,
 ): Promise<ResolvedAssets> {
   const missing = new Map<string, { asset: AssetLocation; seenAt: number }>();
-  for (const one of wanted) {
+  for (const one of located) {
     const key = assetKey(one.asset);
     const other = missing.get(key);
     if (other === undefined || one.seenAt > other.seenAt) missing.set(key, one);

@@ -16,7 +16,7 @@ import { importJobKey, IMPORT_JOB, serializeCaller } from './import-lifecycle.ts
 export const IMPORT_VERSION = 1;
 
 /** Limit of queued imports per organization. */
-export const MAX_QUEUED_IMPORTS = 20;
+const MAX_QUEUED_IMPORTS = 20;
 
 /** The uids of where a report goes. */
 export interface ImportTarget {
@@ -44,9 +44,9 @@ export interface NewImport extends ImportTarget {
 export async function requireImportPermission(
   db: ReadConnection,
   caller: Caller,
-  place: ImportTarget,
+  target: ImportTarget,
 ): Promise<void> {
-  await resolveTarget(caller, place, db, requireAssessment);
+  await resolveTarget(caller, target, db, requireAssessment);
 }
 
 /**
@@ -56,10 +56,10 @@ export async function requireImportPermission(
  */
 export function validateFormatTarget(
   caller: Caller,
-  place: ImportTarget,
+  target: ImportTarget,
   { name, hasFindings }: { name: string; hasFindings: boolean },
 ): void {
-  if (hasFindings && place.assessment === undefined)
+  if (hasFindings && target.assessment === undefined)
     throw invalidInput({
       property: 'assessment',
       code: 'assessment-required',
@@ -117,11 +117,11 @@ async function resolveTarget<D extends ReadConnection>(
 export async function startImport(
   tx: Transaction,
   by: Attribution<Caller>,
-  { format, filename, content, options, ...place }: NewImport,
+  { format, filename, content, options, ...target }: NewImport,
 ): Promise<ImportView> {
   const { actor: caller, now } = by;
-  const { organizationId, assessment } = await resolveTarget(caller, place, tx, lockAssessment);
-  validateFormatTarget(caller, place, format);
+  const { organizationId, assessment } = await resolveTarget(caller, target, tx, lockAssessment);
+  validateFormatTarget(caller, target, format);
   // Serializes transactions that count queued imports.
   await lockJobKind(tx, IMPORT_JOB);
   const { count } = await tx

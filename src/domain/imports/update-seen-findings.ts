@@ -116,7 +116,7 @@ async function reopenFixed(
  * unlinked.
  * @returns the created assets
  */
-export async function relinkAssets(
+async function relinkAssets(
   tx: Transaction,
   job: FindingsJob,
   unlinked: readonly RepeatedSighting[],

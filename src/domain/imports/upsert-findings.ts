@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.ts';
 import { prepareQuery } from '../../db/prepared-queries.ts';
 import { updateLastSeen } from '../assets/scans/queries.ts';
 import { type CoverableFinding, findNewerCoverage } from './coverage.ts';
-import { recordStatusChanges, statusTimelineEntry, systemAttribution } from './import-status-changes.ts';
+import { recordStatusChanges, systemAttribution } from './import-status-changes.ts';
 import type { FindingsJob } from './import-types.ts';
 import { insertNewFindings, type NewFinding } from './insert-findings.ts';
 import { assetKey, findOrCreateAssets } from './resolve-assets.ts';
@@ -12,6 +12,7 @@ import type { AssetLocation, KnownFinding, Sighting } from './sighting.ts';
 import { updateSeenFindings } from './update-seen-findings.ts';
 import { DeltaAccumulator, insertDeltas } from '../shared/counters.ts';
 import { assessmentIsVisible, visibilityOf, visibilityParameters } from '../shared/visibility.ts';
+import { statusTimelineEntry } from '../vulnerabilities/change-status.ts';
 import { resolveTags } from '../vulnerabilities/resolve-tags.ts';
 import { isClosed, severityRank, STATUS } from '../shared/statuses-and-severities.ts';
 import { recordTimelineEntries, type TimelineEntry } from '../vulnerabilities/timeline.ts';
@@ -134,7 +135,9 @@ async function createFindings(
     const of = { organizationId, vulnerabilityId: ids[index] as number };
     return [
       ...(gone === null ? [] : [{ ...of, kind: 'gone' as const, importId: job.id }]),
-      ...(isClosed(statusId) ? [statusTimelineEntry(of, job, 1, statusId)] : []),
+      ...(isClosed(statusId)
+        ? [statusTimelineEntry({ ...of, importId: job.id }, STATUS.pendingReview, statusId)]
+        : []),
     ];
   });
   await recordTimelineEntries(tx, systemAttribution(job, now), entries);
@@ -168,7 +171,7 @@ const CARRIED_STATUSES = [STATUS.acceptedRisk, STATUS.notValid, STATUS.outOfScop
  * Finds the decisions on the same findings in other assessments that the importer can see.
  * @returns status ids by identity; the latest decision wins
  */
-export async function findCarriedDecisions(
+async function findCarriedDecisions(
   tx: Transaction,
   { organizationId, assessment, caller }: FindingsJob,
   sightings: readonly Sighting[],

@@ -5,29 +5,50 @@ export interface PageRequest {
   perPage: number;
 }
 
-/** The rows of a page: `limit` rows after `offset`, counted from the end of the order if `reversed`. */
-export interface PageWindow {
+/** `limit` rows after `offset`, counted from the end of the order if `reversed`. */
+interface PageWindow {
   offset: number;
   limit: number;
   reversed: boolean;
 }
 
-/**
- * Reads from the nearer end of the order, so that the last page costs no more than the first.
- * @param rows the number of rows in the order
- * @param offset the number of rows before the page
- * @param length the number of rows on a page
- * @returns `undefined` for a page without rows
- */
-export function pageWindow(rows: number, offset: number, length: number): PageWindow | undefined {
-  const limit = Math.min(length, rows - offset);
-  if (limit <= 0) return undefined;
-  return offset > rows / 2
-    ? { offset: rows - offset - limit, limit, reversed: true }
-    : { offset, limit, reversed: false };
+/** Adjacent rows of a list, read with one query. */
+export interface Run<R> {
+  /** The number of rows. */
+  rows: number;
+  /** Reads rows in the order of the list, or in its exact opposite if `reversed`. */
+  read(window: PageWindow): Promise<R[]>;
 }
 
-/** @returns the rows of a window in the order of the list */
-export function restoreOrder<T>(rows: T[], { reversed }: PageWindow): T[] {
-  return reversed ? rows.reverse() : rows;
+/**
+ * Reads each run from its nearer end, so that the last page costs no more than the first.
+ * @param runs the rows of the list, in its order
+ * @param offset the number of rows before the page
+ * @param length the number of rows on a page
+ */
+export async function readPage<R>(runs: readonly Run<R>[], offset: number, length: number): Promise<R[]> {
+  const parts: Promise<R[]>[] = [];
+  let [skip, missing] = [offset, length];
+  for (const { rows, read } of runs) {
+    const limit = Math.min(missing, rows - skip);
+    if (limit > 0) {
+      const reversed = skip > rows / 2;
+      const part = read({ offset: reversed ? rows - skip - limit : skip, limit, reversed });
+      parts.push(reversed ? part.then((found) => found.reverse()) : part);
+      missing -= limit;
+    }
+    skip = Math.max(0, skip - rows);
+  }
+  return (await Promise.all(parts)).flat();
+}
+
+/** @returns `prepare` with one result for each shape, prepared on first use; the members of a shape are simple values */
+export function memoizeByShape<S extends object, Q>(prepare: (shape: S) => Q): (shape: S) => Q {
+  const queries = new Map<string, Q>();
+  return (shape) => {
+    const key = Object.values(shape).join(' ');
+    let query = queries.get(key);
+    if (query === undefined) queries.set(key, (query = prepare(shape)));
+    return query;
+  };
 }

@@ -77,7 +77,7 @@ async function hydrateProfiles(
     countByOrganization(db, ids, db.selectFrom('assessments')),
     countByOrganization(db, ids, db.selectFrom('assets')),
   ]);
-  const told = new Set(ids);
+  const administered = new Set(ids);
   return rows.map((row) => ({
     id: row.id,
     version: row.version,
@@ -85,7 +85,7 @@ async function hydrateProfiles(
     name: row.name,
     createdAt: row.created_at,
     requireSecondFactor: row.require_second_factor === 1,
-    counts: told.has(row.id)
+    counts: administered.has(row.id)
       ? {
           users: users.get(row.id) ?? 0,
           assessments: assessments.get(row.id) ?? 0,

@@ -19,13 +19,16 @@ export interface Organization {
   name: string;
 }
 
-/** @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid */
+/**
+ * For `createOrganization`, which checks the caller's rights.
+ * @throws DomainError `invalid` for the uid or the name; `conflict` when an organization or a group has the uid
+ */
 export function insertOrganization(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: NewOrganization,
 ): Promise<Organization> {
-  return insertKind(tx, act, 'organization', input);
+  return insertKind(tx, by, 'organization', input);
 }
 
 export async function lockOrganization(tx: Transaction, uid: string): Promise<void> {
@@ -40,12 +43,12 @@ export async function lockOrganization(tx: Transaction, uid: string): Promise<vo
 /** @throws DomainError `not-found` for the organization; `invalid` for the name */
 export async function renameOrganization(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   uid: string,
   name: string,
 ): Promise<void> {
   const clean = requireName('name', name);
-  const organization = await organizationByUid(tx, uid);
+  const organization = await findOrganization(tx, { uid });
   if (organization === undefined) throw notFound(`organization ${uid}`);
   if (organization.name === clean) return;
   await tx
@@ -53,7 +56,7 @@ export async function renameOrganization(
     .set((eb) => ({ name: clean, version: eb('version', '+', 1) }))
     .where('id', '=', organization.id)
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'organization.update',
     object: ['organization', uid],
     organizationId: organization.id,
@@ -65,15 +68,15 @@ export async function renameOrganization(
 /** Creates an empty group of organizations. Its uid shares the format and the namespace of organizations. */
 export function createOrganizationGroup(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: NewOrganization,
 ): Promise<Organization> {
-  return insertKind(tx, act, 'group', input);
+  return insertKind(tx, by, 'group', input);
 }
 
 async function insertKind(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   kind: 'organization' | 'group',
   { uid, name }: NewOrganization,
 ): Promise<Organization> {
@@ -87,7 +90,7 @@ async function insertKind(
   const clean = requireName('name', name);
   const row = await tx
     .insertInto('organizations')
-    .values({ uid, kind, name: clean, created_at: act.now })
+    .values({ uid, kind, name: clean, created_at: by.now })
     .onConflict((conflict) => conflict.column('uid').doNothing())
     .returning('id')
     .executeTakeFirst();
@@ -96,7 +99,7 @@ async function insertKind(
       { property: 'uid', code: 'taken', value: uid },
     ]);
   }
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     ...(kind === 'organization'
       ? { action: 'organization.create', object: ['organization', uid] }
       : { action: 'organization-group.create', object: ['organization-group', uid] }),
@@ -113,7 +116,7 @@ async function insertKind(
  */
 export async function addOrganizationToGroup(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   groupUid: string,
   organizationUid: string,
 ): Promise<void> {
@@ -124,7 +127,7 @@ export async function addOrganizationToGroup(
     .where('kind', '=', 'group')
     .executeTakeFirst();
   if (group === undefined) throw notFound(`organization group ${groupUid}`);
-  const organization = await organizationByUid(tx, organizationUid);
+  const organization = await findOrganization(tx, { uid: organizationUid });
   if (organization === undefined) throw notFound(`organization ${organizationUid}`);
   const added = await tx
     .insertInto('organization_group_members')
@@ -133,7 +136,7 @@ export async function addOrganizationToGroup(
     .returning('group_id')
     .executeTakeFirst();
   if (added === undefined) return;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'organization-group.add-organization',
     object: ['organization-group', groupUid],
     organizationId: organization.id,
@@ -142,28 +145,16 @@ export async function addOrganizationToGroup(
   });
 }
 
-/** @returns the organization with this uid, but no group */
-export function organizationByUid(db: ReadConnection, uid: string): Promise<Organization | undefined> {
-  return db
+/** @returns the organization, but no group */
+export function findOrganization(
+  db: ReadConnection,
+  key: { id: number } | { uid: string },
+): Promise<Organization | undefined> {
+  const query = db
     .selectFrom('organizations')
     .select(['id', 'uid', 'name'])
-    .where('uid', '=', uid)
-    .where('kind', '=', 'organization')
-    .executeTakeFirst();
-}
-
-/** @returns the organization with this id, but no group */
-export function organizationById(db: ReadConnection, id: number): Promise<Organization | undefined> {
-  return db
-    .selectFrom('organizations')
-    .select(['id', 'uid', 'name'])
-    .where('id', '=', id)
-    .where('kind', '=', 'organization')
-    .executeTakeFirst();
-}
-
-export interface ListedOrganization extends Organization {
-  second_factor: 'required' | 'optional';
+    .where('kind', '=', 'organization');
+  return ('id' in key ? query.where('id', '=', key.id) : query.where('uid', '=', key.uid)).executeTakeFirst();
 }
 
 export async function hasOrganizations(db: ReadConnection): Promise<boolean> {
@@ -171,7 +162,10 @@ export async function hasOrganizations(db: ReadConnection): Promise<boolean> {
   return (await any.execute()).length > 0;
 }
 
-export async function listOrganizations(db: ReadConnection): Promise<ListedOrganization[]> {
+/** @returns all organizations, oldest first */
+export async function listOrganizations(
+  db: ReadConnection,
+): Promise<(Organization & { requireSecondFactor: boolean })[]> {
   const rows = await db
     .selectFrom('organizations')
     .select(['id', 'uid', 'name', 'require_second_factor'])
@@ -180,7 +174,7 @@ export async function listOrganizations(db: ReadConnection): Promise<ListedOrgan
     .execute();
   return rows.map(({ require_second_factor, ...organization }) => ({
     ...organization,
-    second_factor: require_second_factor === 1 ? 'required' : 'optional',
+    requireSecondFactor: require_second_factor === 1,
   }));
 }
 

@@ -1,7 +1,7 @@
 import { isMemberOf, type Caller } from '../../auth/callers.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { invalidInput } from '../shared/errors.ts';
-import { type Organization, organizationById, organizationByUid } from './organizations.ts';
+import { type Organization, findOrganization } from './organizations.ts';
 
 /** Selects an organization by uid or id. Errors name the property `organization`. */
 export interface OrganizationSelector {
@@ -26,8 +26,8 @@ export async function resolveTargetOrganization(
     throw invalidInput({ property, code: 'required' });
   const found =
     uid === undefined
-      ? await organizationById(db, id ?? caller.organizationId ?? 0)
-      : await organizationByUid(db, uid);
+      ? await findOrganization(db, { id: id ?? caller.organizationId ?? 0 })
+      : await findOrganization(db, { uid });
   if (found === undefined || !isMemberOf(caller, found.id) || (id !== undefined && found.id !== id))
     throw invalidInput({ property, code: 'inaccessible-organization', value: named });
   return found;

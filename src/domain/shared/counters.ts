@@ -120,13 +120,13 @@ interface SumRow {
 }
 
 function groupBySubject(rows: readonly SumRow[]): CounterValues {
-  const tallies = new Map<number, Map<string, number>>();
+  const counters = new Map<number, Map<string, number>>();
   for (const { subject, bucket, amount } of rows) {
-    const buckets = tallies.get(subject);
-    if (buckets === undefined) tallies.set(subject, new Map([[bucket, amount]]));
+    const buckets = counters.get(subject);
+    if (buckets === undefined) counters.set(subject, new Map([[bucket, amount]]));
     else buckets.set(bucket, amount);
   }
-  return tallies;
+  return counters;
 }
 
 /** Deletes the counters of a deleted subject. */

@@ -1,19 +1,19 @@
 import { ERROR_MESSAGES, FIELD_MESSAGES } from './messages.ts';
 
-/** A code of a table of messages, with the parameters that its sentence needs. */
+/** A code of a table of messages, with the parameters of its sentence. */
 type Coded<M> = {
   [C in keyof M]: M[C] extends (params: infer P) => string
     ? { code: C; params: P }
     : { code: C; params?: undefined };
 }[keyof M];
 
-/** What is wrong with an input. */
+/** An error in an input. */
 export type FieldProblem = Coded<typeof FIELD_MESSAGES>;
 
-/** Why a rule refuses a request. */
+/** The reason why a rule rejects a request. */
 export type DomainProblem = Coded<typeof ERROR_MESSAGES>;
 
-/** An input that is wrong. */
+/** An error in one input. */
 export type FieldError = FieldProblem & {
   /** Dotted path from the root of the input: `tags.3.name`. */
   property: string;
@@ -32,13 +32,13 @@ export type FieldError = FieldProblem & {
 export type DomainErrorKind =
   'not-found' | 'forbidden' | 'invalid' | 'conflict' | 'version-mismatch' | 'too-many';
 
-/** How many items a request may change, and how many it would. */
+/** The number of items that a request may change, and that it would change. */
 export interface SizeLimit {
   max: number;
   size: number;
 }
 
-/** A request that a rule of the domain refuses. Each face turns it into its own error body. */
+/** A request that a rule of the domain rejects. Each interface converts it to its own error body. */
 export class DomainError extends Error {
   override name = 'DomainError';
   readonly kind: DomainErrorKind;
@@ -60,22 +60,22 @@ export class DomainError extends Error {
   }
 }
 
-/** @returns the error of something that does not exist or that the caller cannot access */
+/** @returns the error for something that does not exist or that the caller cannot access */
 export function notFound(thing: string): DomainError {
   return new DomainError('not-found', { code: 'not-found', params: { thing } });
 }
 
-/** @returns the error of wrong inputs */
-export function invalidInput(wrong: FieldError | readonly FieldError[]): DomainError {
-  const fieldErrors = 'property' in wrong ? [wrong] : wrong;
+/** @returns the error for invalid inputs */
+export function invalidInput(errors: FieldError | readonly FieldError[]): DomainError {
+  const fieldErrors = 'property' in errors ? [errors] : errors;
   const summary = summarizeFieldErrors(fieldErrors.map(describeFieldError), 'It');
   return new DomainError('invalid', { code: 'invalid-input', params: { summary } }, fieldErrors);
 }
 
-/** A field error as people read it. */
+/** A field error with its sentence. */
 export interface FieldMessage {
   property: string;
-  /** Follows the name of the property. */
+  /** The sentence, which follows the name of the property. */
   message: string;
   value?: unknown;
 }
@@ -96,24 +96,24 @@ function messageOf(
   { code, params }: { code: string; params?: object | undefined },
 ): string {
   const message = messages[code] ?? '';
-  // The types of the problem hold the parameters that its sentence needs.
+  // Each problem's type contains the parameters of its sentence.
   return typeof message === 'string' ? message : message(params as never);
 }
 
 /**
- * @param whole names the input in errors without a property
- * @returns one sentence with the first three errors, and how many more there are
+ * @param subject name of the input, for errors without a property
+ * @returns one sentence with the first three errors and the number of further ones
  */
-export function summarizeFieldErrors(errors: readonly FieldMessage[], whole: string): string {
-  const first = errors.slice(0, 3).map(({ property, message }) => `${property || whole} ${message}`);
+export function summarizeFieldErrors(errors: readonly FieldMessage[], subject: string): string {
+  const first = errors.slice(0, 3).map(({ property, message }) => `${property || subject} ${message}`);
   const more = errors.length - first.length;
   return `${first.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
 }
 
 /**
- * Renames the inputs of an error for a face that has other names for them.
- * @param names from the rule's input to the face's; a star stands for an index, on both sides, and a path may go on
- *   behind the pattern. Inputs without an entry keep their name.
+ * Renames the inputs of an error for an interface that has other names for them.
+ * @param names from the rule's input to the interface's. A star stands for an index, on both sides; a path may continue
+ *   after the pattern. Inputs without an entry keep their name.
  */
 export function renameFields(error: DomainError, names: Readonly<Record<string, string>>): DomainError {
   const fieldErrors = error.fieldErrors.map((fieldError): FieldError => {

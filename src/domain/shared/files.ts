@@ -56,7 +56,7 @@ export async function createFile(
   if (created === undefined) {
     // A concurrent transaction created the file and may have deleted it.
     const other = await find();
-    if (other === undefined) throw new StorageError('conflict', 'The file was there, and is gone.');
+    if (other === undefined) throw new StorageError('conflict', 'The file was deleted concurrently.');
     return other.id;
   }
   await retainContent(tx, key);

@@ -194,7 +194,10 @@ export async function rescheduleJob(
 }
 
 /** Deletes a queued or running job. A process that runs it stops at its next `extendLease`. */
-export async function cancelJob(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<boolean> {
-  const cancelled = await tx.deleteFrom('jobs').where('id', '=', id).executeTakeFirst();
+export async function cancelJob(tx: Transaction, job: { id: number } | { key: string }): Promise<boolean> {
+  const query = tx.deleteFrom('jobs');
+  const cancelled = await (
+    'id' in job ? query.where('id', '=', job.id) : query.where('key', '=', job.key)
+  ).executeTakeFirst();
   return cancelled.numDeletedRows > 0n;
 }

@@ -1,10 +1,10 @@
 /**
- * The sentences of the domain's errors, by code. A sentence is a text, or a function of its parameters. A parameter `other`
- * is the path of another input, which faces rename with the paths of the field errors (`renameFields`).
+ * The sentences of the domain's errors, by code. A sentence is a text, or a function of its parameters. A parameter
+ * `other` is the path of another input, which interfaces rename with the paths of the field errors (`renameFields`).
  */
 type Messages = Readonly<Record<string, string | ((params: never) => string)>>;
 
-/** What is wrong with an input: each follows the name of the input. */
+/** Errors in an input. Each follows the name of the input. */
 export const FIELD_MESSAGES = {
   after: ({ other }: { other: string }) => `must not be after ${other}`,
   'after-file': 'comes after the file; send the file as the last part',
@@ -117,7 +117,7 @@ export const FIELD_MESSAGES = {
   'user-without-access-to-all': 'is not the id of a user with access to all of the assessments',
 } as const satisfies Messages;
 
-/** Why a rule refuses a request: whole sentences that say what is wrong and, where it helps, what to do. */
+/** Reasons why a rule rejects a request: complete sentences that say what is wrong and, where it helps, what to do. */
 export const ERROR_MESSAGES = {
   'assessment-create':
     'Only admins can create assessments, and members with a role that allows it in the group that they choose.',

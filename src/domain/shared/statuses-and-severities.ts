@@ -9,6 +9,11 @@ export function severityRank(severity: string): number {
   return SEVERITIES.length - 1 - SEVERITIES.indexOf(severity as Severity);
 }
 
+/** @returns the severity of a `severity_rank` */
+export function severityOfRank(rank: number): Severity {
+  return SEVERITIES[SEVERITIES.length - 1 - rank] ?? 'Informational';
+}
+
 export const PHASES = ['new', 'open', 'closed'] as const;
 export type Phase = (typeof PHASES)[number];
 

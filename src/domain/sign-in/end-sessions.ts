@@ -15,17 +15,17 @@ interface SessionOwner {
 /** @throws DomainError `not-found` when the user has no such session */
 export async function endSession(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   user: SessionOwner,
   sessionId: string,
 ): Promise<void> {
-  if (!(await endSessionIfAny(tx, act, user, sessionId))) throw notFound('session');
+  if (!(await endSessionIfAny(tx, by, user, sessionId))) throw notFound('session');
 }
 
 /** @returns whether the session existed */
 export async function endSessionIfAny(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   user: SessionOwner,
   sessionId: string,
 ): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function endSessionIfAny(
     .returning('id')
     .executeTakeFirst();
   if (ended === undefined) return false;
-  await recordSessionsEnded(tx, act, user, [ended.id]);
+  await recordSessionsEnded(tx, by, user, [ended.id]);
   return true;
 }
 
@@ -47,7 +47,7 @@ export async function endSessionIfAny(
  */
 export async function endSessions(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   user: SessionOwner,
   except: string | null,
 ): Promise<number> {
@@ -56,7 +56,7 @@ export async function endSessions(
   const ended = await query.returning('id').execute();
   await recordSessionsEnded(
     tx,
-    act,
+    by,
     user,
     ended.map(({ id }) => id),
   );
@@ -68,27 +68,27 @@ export async function endSessions(
  * @returns the number of ended sessions
  * @throws DomainError `not-found` for the user
  */
-export async function endUserSessions(tx: Transaction, act: Attribution, userId: number): Promise<number> {
+export async function endUserSessions(tx: Transaction, by: Attribution, userId: number): Promise<number> {
   const user = await tx
     .selectFrom('users')
     .select('organization_id')
     .where('id', '=', userId)
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
-  return endSessions(tx, act, { userId, organizationId: user.organization_id }, null);
+  return endSessions(tx, by, { userId, organizationId: user.organization_id }, null);
 }
 
 async function recordSessionsEnded(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   user: SessionOwner,
   sessionIds: readonly string[],
 ): Promise<void> {
   // Tokens of the console end with their session. Consoles in other sessions get new ones.
-  if (sessionIds.length > 0 && (await revokeClientAccessTokens(tx, CONSOLE_CLIENT, user.userId, act.now)) > 0)
+  if (sessionIds.length > 0 && (await revokeClientAccessTokens(tx, CONSOLE_CLIENT, user.userId, by.now)) > 0)
     await bumpCredentialVersion(tx);
   for (const id of sessionIds) {
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'session.end',
       object: ['session', id],
       organizationId: user.organizationId,

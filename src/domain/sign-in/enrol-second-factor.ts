@@ -16,7 +16,7 @@ import { requireSession } from './sessions.ts';
  */
 export async function enrolFirstSecondFactor(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   session: FactorOwner & { id: string },
   codes: readonly string[],
   add: () => Promise<void>,
@@ -26,6 +26,6 @@ export async function enrolFirstSecondFactor(
     throw new DomainError('conflict', { code: 'second-factor-exists' });
   await requireSession(tx, session.id);
   await add();
-  await replaceRecoveryCodes(tx, act, session, codes);
-  await endSessions(tx, act, session, session.id);
+  await replaceRecoveryCodes(tx, by, session, codes);
+  await endSessions(tx, by, session, session.id);
 }

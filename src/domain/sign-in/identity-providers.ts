@@ -9,7 +9,7 @@ import {
   type ProviderSettings,
   validateProviderSettings,
 } from './identity-provider-settings.ts';
-import { organizationByUid } from '../organizations/organizations.ts';
+import { findOrganization } from '../organizations/organizations.ts';
 import { endSessionIfAny } from './end-sessions.ts';
 import { SSO_METHOD } from '../users/sign-in-eligibility.ts';
 
@@ -88,7 +88,7 @@ export async function providerByOrganization(
  */
 export async function setIdentityProvider(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organization: string,
   settings: ProviderSettings,
 ): Promise<void> {
@@ -110,7 +110,7 @@ export async function setIdentityProvider(
   };
   await tx
     .insertInto('identity_providers')
-    .values({ organization_id: id, created_at: act.now, ...row })
+    .values({ organization_id: id, created_at: by.now, ...row })
     .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(row))
     .execute();
   await tx.deleteFrom('identity_provider_domains').where('organization_id', '=', id).execute();
@@ -131,17 +131,17 @@ export async function setIdentityProvider(
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'identity-provider.set',
     object: ['identity-provider', organization],
     organizationId: id,
     before,
     after: await providerDetails(tx, organization),
   });
-  if (settings.ssoOnly) await endNonSsoSessions(tx, act, id);
+  if (settings.ssoOnly) await endNonSsoSessions(tx, by, id);
 }
 
-async function endNonSsoSessions(tx: Transaction, act: Attribution, organizationId: number): Promise<void> {
+async function endNonSsoSessions(tx: Transaction, by: Attribution, organizationId: number): Promise<void> {
   const sessions = await tx
     .selectFrom('users')
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
@@ -149,7 +149,7 @@ async function endNonSsoSessions(tx: Transaction, act: Attribution, organization
     .where('users.organization_id', '=', organizationId)
     .where('sessions.method', '<>', SSO_METHOD)
     .execute();
-  for (const { id, userId } of sessions) await endSessionIfAny(tx, act, { userId, organizationId }, id);
+  for (const { id, userId } of sessions) await endSessionIfAny(tx, by, { userId, organizationId }, id);
 }
 
 /**
@@ -158,14 +158,14 @@ async function endNonSsoSessions(tx: Transaction, act: Attribution, organization
  */
 export async function removeIdentityProvider(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organization: string,
 ): Promise<void> {
   const { id } = await requireOrganization(tx, organization);
   const before = await providerDetails(tx, organization);
   if (before === null) throw notFound('identity provider');
   await tx.deleteFrom('identity_providers').where('organization_id', '=', id).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'identity-provider.remove',
     object: ['identity-provider', organization],
     organizationId: id,
@@ -243,7 +243,7 @@ async function assessmentsOf(
 }
 
 async function requireOrganization(db: ReadConnection, uid: string): Promise<{ id: number }> {
-  const organization = await organizationByUid(db, uid);
+  const organization = await findOrganization(db, { uid });
   if (organization === undefined) throw notFound(`organization ${uid}`);
   return organization;
 }

@@ -78,12 +78,12 @@ export async function passkeyDescriptors(db: ReadConnection, userId: number): Pr
  */
 export async function addPasskey(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   input: NewPasskey,
 ): Promise<void> {
   const name = requireName('name', input.name);
-  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, act.now)))
+  if (!(await consumeChallenge(tx, input.challenge, input.endsAt, by.now)))
     throw new DomainError('conflict', { code: 'passkey-challenge-used' });
   await lockAccount(tx, owner.userId);
   const passkeys = await passkeyDescriptors(tx, owner.userId);
@@ -98,7 +98,7 @@ export async function addPasskey(
       counter: input.counter,
       transports: JSON.stringify(input.transports),
       name,
-      created_at: act.now,
+      created_at: by.now,
       last_used_at: null,
       last_used_from: null,
     })
@@ -106,7 +106,7 @@ export async function addPasskey(
     .returning('id')
     .executeTakeFirst();
   if (added === undefined) throw new DomainError('conflict', { code: 'passkey-exists' });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'passkey.create',
     object: ['passkey', input.id],
     organizationId: owner.organizationId,
@@ -121,7 +121,7 @@ export async function addPasskey(
  */
 export async function removePasskey(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   id: string,
 ): Promise<void> {
@@ -134,7 +134,7 @@ export async function removePasskey(
     .executeTakeFirst();
   if (removed === undefined) throw notFound('passkey');
   await afterFactorRemoved(tx, owner);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'passkey.delete',
     object: ['passkey', id],
     organizationId: owner.organizationId,

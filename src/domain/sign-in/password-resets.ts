@@ -38,7 +38,7 @@ const MAX_MAILED = 20;
  */
 export async function createPasswordReset(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
   madeBy: 'hand' | 'mail' = 'hand',
 ): Promise<{ secret: string; expiresAt: number; to: string }> {
@@ -50,13 +50,13 @@ export async function createPasswordReset(
   const obstacle = signInBlocker(user);
   if (obstacle !== undefined) throw new DomainError('forbidden', BLOCKERS[obstacle]);
   const secret = newSecret();
-  const values = { secret_hash: hashSecret(secret), expires_at: act.now + LIFETIME };
+  const values = { secret_hash: hashSecret(secret), expires_at: by.now + LIFETIME };
   await revokeOlderLinks(tx, userId, madeBy);
   await tx
     .insertInto('password_resets')
     .values({ user_id: userId, made_by: madeBy, ...values })
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'password-reset.create',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -68,7 +68,7 @@ export async function createPasswordReset(
 
 /** Ends older links, so that the new one is within the limit. */
 async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' | 'mail'): Promise<void> {
-  const kept = tx
+  const newest = tx
     .selectFrom('password_resets')
     .select('secret_hash')
     .where('user_id', '=', userId)
@@ -80,7 +80,7 @@ async function revokeOlderLinks(tx: Transaction, userId: number, madeBy: 'hand' 
     .deleteFrom('password_resets')
     .where('user_id', '=', userId)
     .where('made_by', '=', madeBy)
-    .where('secret_hash', 'not in', kept)
+    .where('secret_hash', 'not in', newest)
     .execute();
 }
 
@@ -126,7 +126,7 @@ export async function findPasswordReset(
  */
 export async function redeemPasswordReset(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   secret: string,
   reset: PasswordReset,
   passwordHash: string,
@@ -134,13 +134,13 @@ export async function redeemPasswordReset(
   const used = await tx
     .deleteFrom('password_resets')
     .where('secret_hash', '=', hashSecret(secret))
-    .where('expires_at', '>', act.now)
+    .where('expires_at', '>', by.now)
     .returning('user_id')
     .executeTakeFirst();
   if (used?.user_id !== reset.userId) throw notFound('link');
   const { userId, organizationId } = reset;
   // The holder of the link acts, even if another user is signed in.
-  const person = asUser(act, userId);
+  const person = asUser(by, userId);
   await recordEvent(tx, person, {
     action: 'password-reset.use',
     object: ['user', userId],

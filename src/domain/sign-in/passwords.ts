@@ -13,7 +13,7 @@ import { signInBlocker, selectSignInStates, usablePasswordHash } from '../users/
  */
 export async function setPassword(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
   passwordHash: string,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function setPassword(
     .executeTakeFirst();
   if (user === undefined) throw notFound('user');
   await tx.deleteFrom('password_resets').where('user_id', '=', userId).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'user.set-password',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -43,12 +43,12 @@ export async function setPassword(
  */
 export async function changePassword(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   session: Session,
   passwordHash: string,
 ): Promise<string> {
-  await setPassword(tx, act, session.userId, passwordHash);
-  await endSessions(tx, act, session, session.id);
+  await setPassword(tx, by, session.userId, passwordHash);
+  await endSessions(tx, by, session, session.id);
   return rotateSession(tx, session.id);
 }
 

@@ -32,7 +32,7 @@ export function generateRecoveryCodes(): string[] {
  */
 export async function replaceRecoveryCodes(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function replaceRecoveryCodes(
       codes.map((code) => ({ user_id: owner.userId, code_hash: hashOf(owner.userId, code), used_at: null })),
     )
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'recovery-codes.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -58,7 +58,7 @@ export async function replaceRecoveryCodes(
  */
 export async function issueFirstRecoveryCodes(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   codes: readonly string[],
 ): Promise<boolean> {
@@ -70,7 +70,7 @@ export async function issueFirstRecoveryCodes(
     .limit(1)
     .executeTakeFirst();
   if (left !== undefined) return false;
-  await replaceRecoveryCodes(tx, act, owner, codes);
+  await replaceRecoveryCodes(tx, by, owner, codes);
   return true;
 }
 
@@ -80,7 +80,7 @@ export async function issueFirstRecoveryCodes(
  */
 export async function redeemRecoveryCode(
   db: Database,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   code: string,
 ): Promise<boolean> {
@@ -88,14 +88,14 @@ export async function redeemRecoveryCode(
   return db.write(async (tx) => {
     const used = await tx
       .updateTable('recovery_codes')
-      .set({ used_at: act.now })
+      .set({ used_at: by.now })
       .where('user_id', '=', owner.userId)
       .where('code_hash', '=', hashOf(owner.userId, code))
       .where('used_at', 'is', null)
       .returning('user_id')
       .executeTakeFirst();
     if (used === undefined) return false;
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'recovery-code.use',
       object: ['user', owner.userId],
       organizationId: owner.organizationId,

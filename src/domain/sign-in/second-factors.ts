@@ -89,18 +89,18 @@ export async function needsSecondFactor(db: ReadConnection, userId: number): Pro
  */
 export async function verifySecondFactor(
   { db, deniedAttempts }: DatabaseWithDenials,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   check: () => Promise<boolean>,
 ): Promise<SecondFactorResult> {
   const key = { subject: `second-factor:${owner.userId}`, address: '' };
-  const attempt = await db.write((tx) => recordAttempt(tx, key, LIMIT, act.now));
+  const attempt = await db.write((tx) => recordAttempt(tx, key, LIMIT, by.now));
   if (attempt.outcome === 'locked') return attempt;
   if (await check()) {
     await db.write((tx) => clearAttempts(tx, key));
     return { outcome: 'right' };
   }
-  deniedAttempts.record(act, {
+  deniedAttempts.record(by, {
     action: attempt.count === LIMIT.max ? 'second-factor.lock' : 'second-factor.refuse',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -168,10 +168,10 @@ export async function afterFactorRemoved(tx: Transaction, owner: FactorOwner): P
  */
 export async function endOtherSessionsAndRotate(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   session: FactorOwner & { id: string },
 ): Promise<string> {
-  await endSessions(tx, act, session, session.id);
+  await endSessions(tx, by, session, session.id);
   return rotateSession(tx, session.id);
 }
 
@@ -183,7 +183,7 @@ export async function endOtherSessionsAndRotate(
  */
 export async function resetSecondFactor(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
 ): Promise<SecondFactors> {
   await lockFactors(tx, userId);
@@ -198,8 +198,8 @@ export async function resetSecondFactor(
   await tx.deleteFrom('totp_secrets').where('user_id', '=', userId).execute();
   await tx.deleteFrom('passkeys').where('user_id', '=', userId).execute();
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
-  await endSessions(tx, act, owner, null);
-  await recordEvent(tx, act, {
+  await endSessions(tx, by, owner, null);
+  await recordEvent(tx, by, {
     action: 'user.reset-second-factor',
     object: ['user', userId],
     organizationId: owner.organizationId,
@@ -216,7 +216,7 @@ export async function resetSecondFactor(
  */
 export async function requireSecondFactor(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationUid: string,
   required: boolean,
 ): Promise<void> {
@@ -235,19 +235,19 @@ export async function requireSecondFactor(
     .returning('id')
     .executeTakeFirst();
   if (changed === undefined) return;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'organization.update',
     object: ['organization', organizationUid],
     organizationId: organization.id,
     before: { require_second_factor: !required },
     after: { require_second_factor: required },
   });
-  if (required) await endSessionsWithoutFactor(tx, act, organization.id);
+  if (required) await endSessionsWithoutFactor(tx, by, organization.id);
 }
 
 async function endSessionsWithoutFactor(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
 ): Promise<void> {
   const users = await tx
@@ -261,5 +261,5 @@ async function endSessionsWithoutFactor(
     .where('totp_secrets.user_id', 'is', null)
     .where('passkeys.id', 'is', null)
     .execute();
-  for (const { id } of users) await endSessions(tx, act, { userId: id, organizationId }, null);
+  for (const { id } of users) await endSessions(tx, by, { userId: id, organizationId }, null);
 }

@@ -100,7 +100,7 @@ export async function lockAccountForSignIn(
     account !== undefined &&
     canStartSession(account, method) &&
     (passwordHash === undefined || usablePasswordHash(account) === passwordHash);
-  if (!mayStart) throw new SessionEnded('The account changed while somebody signed in.');
+  if (!mayStart) throw new SessionEnded('The account changed during sign-in.');
 }
 
 /**
@@ -123,7 +123,7 @@ export async function requireSession(tx: Transaction, sessionId: string): Promis
  */
 export async function startSession(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: {
     userId: number;
     organizationId: number | null;
@@ -133,7 +133,7 @@ export async function startSession(
   },
   limits: SessionLimits,
 ): Promise<{ id: string; secret: string }> {
-  const { now } = act;
+  const { now } = by;
   const id = randomUUID();
   const secret = newSecret();
   const { userId, organizationId, state, method, browser } = input;
@@ -154,7 +154,7 @@ export async function startSession(
       user_agent: browser.userAgent.slice(0, MAX_USER_AGENT),
     })
     .execute();
-  await recordEvent(tx, asUser(act, userId, id), {
+  await recordEvent(tx, asUser(by, userId, id), {
     action: state === 'complete' ? 'session.start' : 'session.first-factor',
     object: ['session', id],
     organizationId,

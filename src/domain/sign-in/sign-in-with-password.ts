@@ -30,13 +30,13 @@ export type SignInResult =
  */
 export async function signInWithPassword(
   { db, deniedAttempts }: DatabaseWithDenials,
-  act: Attribution,
+  by: Attribution,
   attempt: { email: string; password: string; address: string },
 ): Promise<SignInResult> {
   requireHashCapacity();
   const key: AttemptKey = { subject: signInSubject(attempt.email), address: networkPrefix(attempt.address) };
   const counted = await db.write(async (tx) =>
-    recordAttempt(tx, await boundedAttemptKey(tx, key, 'sign-in', act.now), LIMIT, act.now),
+    recordAttempt(tx, await boundedAttemptKey(tx, key, 'sign-in', by.now), LIMIT, by.now),
   );
   if (counted.outcome === 'locked') return counted;
 
@@ -45,8 +45,8 @@ export async function signInWithPassword(
     .where('normalized_email', '=', normalizeEmail(attempt.email))
     .executeTakeFirst();
   const passwordHash = account === undefined ? null : usablePasswordHash(account);
-  const right = await verifyPassword(passwordHash, attempt.password);
-  if (right && passwordHash !== null && account !== undefined) {
+  const isValid = await verifyPassword(passwordHash, attempt.password);
+  if (isValid && passwordHash !== null && account !== undefined) {
     await db.write((tx) => clearAttempts(tx, key));
     return {
       outcome: 'signed-in',
@@ -55,7 +55,7 @@ export async function signInWithPassword(
       passwordHash,
     };
   }
-  deniedAttempts.record(act, {
+  deniedAttempts.record(by, {
     action: counted.count === LIMIT.max ? 'sign-in.lock' : 'sign-in.refuse',
     object: ['user', account?.id ?? null],
     organizationId: account?.organization_id ?? null,

@@ -54,7 +54,7 @@ const byIdentity = prepareQuery<{ organization: number; issuer: string; subject:
  */
 export async function signInWithProvider(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   provider: IdentityProvider,
   identity: VerifiedIdentity,
 ): Promise<{ userId: number; organizationId: number }> {
@@ -62,28 +62,22 @@ export async function signInWithProvider(
   const { issuer, subject } = identity;
   if (!SUBJECT.test(subject)) throw denied({ code: 'sso-subject-invalid' });
   const [known] = await byIdentity(tx, { organization: organizationId, issuer, subject });
-  const account = known ?? (await findOrCreate(tx, act, provider, identity));
+  const account = known ?? (await findOrCreate(tx, by, provider, identity));
   if (account.banned_at !== null || account.organization_id !== organizationId) throw accountUnavailable();
-  if (known === undefined) await linkIdentity(tx, act, account.id, provider, identity);
-  await acceptInvitationOf(tx, act, account);
-  await syncProviderGroups(
-    tx,
-    act,
-    provider,
-    { id: account.id, admin: account.admin === 1 },
-    identity.groups,
-  );
+  if (known === undefined) await linkIdentity(tx, by, account.id, provider, identity);
+  await acceptInvitationOf(tx, by, account);
+  await syncProviderGroups(tx, by, provider, { id: account.id, admin: account.admin === 1 }, identity.groups);
   return { userId: account.id, organizationId };
 }
 
 /** Records a sign-in that was refused, and why. */
 export function recordDeniedIdentity(
-  refusals: DeniedAttempts,
-  act: Attribution,
+  deniedAttempts: DeniedAttempts,
+  by: Attribution,
   provider: IdentityProvider,
   reason: string,
 ): void {
-  refusals.record(act, {
+  deniedAttempts.record(by, {
     action: 'identity-provider.refuse',
     object: ['identity-provider', provider.organization],
     organizationId: provider.organizationId,
@@ -95,7 +89,7 @@ export function recordDeniedIdentity(
  * Unlinks an account from its provider, so that its next sign-in links it again.
  * @throws DomainError `not-found` when it is not linked
  */
-export async function unlinkIdentities(tx: Transaction, act: Attribution, userId: number): Promise<void> {
+export async function unlinkIdentities(tx: Transaction, by: Attribution, userId: number): Promise<void> {
   const unlinked = await tx
     .deleteFrom('identities')
     .where('user_id', '=', userId)
@@ -103,7 +97,7 @@ export async function unlinkIdentities(tx: Transaction, act: Attribution, userId
     .execute();
   if (unlinked.length === 0) throw notFound('identity');
   for (const { organization_id, issuer, subject } of unlinked) {
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'identity.unlink',
       object: ['user', userId],
       organizationId: organization_id,
@@ -115,7 +109,7 @@ export async function unlinkIdentities(tx: Transaction, act: Attribution, userId
 
 async function findOrCreate(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   provider: IdentityProvider,
   identity: VerifiedIdentity,
 ): Promise<LinkedAccount> {
@@ -134,7 +128,7 @@ async function findOrCreate(
     .executeTakeFirst();
   if (found === undefined) {
     if (await isBannedAddress(tx, organizationId, email)) throw accountUnavailable();
-    return createLinkedUser(tx, act, provider, email, identity.name);
+    return createLinkedUser(tx, by, provider, email, identity.name);
   }
   if (found.organization_id !== organizationId) {
     throw denied({ code: 'sso-account-elsewhere' });
@@ -152,12 +146,12 @@ async function findOrCreate(
 
 async function createLinkedUser(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   provider: IdentityProvider,
   email: string,
   name: string | undefined,
 ): Promise<LinkedAccount> {
-  const created = await createUser(tx, act, {
+  const created = await createUser(tx, by, {
     email,
     organization: provider.organization,
     name: usableName(name),
@@ -178,20 +172,20 @@ async function createLinkedUser(
 
 async function linkIdentity(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
   { organizationId }: IdentityProvider,
   { issuer, subject, verifiedEmail }: VerifiedIdentity,
 ): Promise<void> {
   const linked = await tx
     .insertInto('identities')
-    .values({ organization_id: organizationId, issuer, subject, user_id: userId, created_at: act.now })
+    .values({ organization_id: organizationId, issuer, subject, user_id: userId, created_at: by.now })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst();
   if (linked === undefined)
     throw new StorageError('conflict', 'Someone else links this identity at the same time.');
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'identity.link',
     object: ['user', userId],
     organizationId,
@@ -201,15 +195,15 @@ async function linkIdentity(
 }
 
 /** Signing in through the provider accepts a pending invitation. */
-async function acceptInvitationOf(tx: Transaction, act: Attribution, account: LinkedAccount): Promise<void> {
+async function acceptInvitationOf(tx: Transaction, by: Attribution, account: LinkedAccount): Promise<void> {
   if (account.accepted_at !== null) return;
   await tx
     .updateTable('users')
-    .set((eb) => ({ accepted_at: act.now, version: eb('version', '+', 1) }))
+    .set((eb) => ({ accepted_at: by.now, version: eb('version', '+', 1) }))
     .where('id', '=', account.id)
     .where('accepted_at', 'is', null)
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'user.accept-invitation',
     object: ['user', account.id],
     organizationId: account.organization_id,

@@ -12,39 +12,43 @@ import type { IdentityProvider } from './identity-providers.ts';
  */
 export async function syncProviderGroups(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   provider: IdentityProvider,
   user: { id: number; admin: boolean },
   groups: readonly string[],
 ): Promise<void> {
   const granted = new Set(groups);
   if (provider.adminGroup !== null)
-    await syncAdminRole(tx, act, provider, user, granted.has(provider.adminGroup));
-  await syncAccess(tx, act, provider, user.id, granted);
+    await syncAdminRole(tx, by, provider, user, granted.has(provider.adminGroup));
+  await syncAccess(tx, by, provider, user.id, granted);
 }
 
 async function syncAdminRole(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { organizationId, adminGroup }: IdentityProvider,
   user: { id: number; admin: boolean },
   admin: boolean,
 ): Promise<void> {
   if (user.admin === admin) return;
-  const keeps = !admin && (await isLastAdmin(tx, organizationId, user.id));
-  if (!keeps) await setAdmin(tx, user.id, admin);
-  await recordEvent(tx, act, {
-    action: keeps ? 'user.keep-admin' : 'user.set-role',
+  const retainsAdmin = !admin && (await isLastAdmin(tx, organizationId, user.id));
+  if (!retainsAdmin) await setAdmin(tx, user.id, admin);
+  await recordEvent(tx, by, {
+    action: retainsAdmin ? 'user.keep-admin' : 'user.set-role',
     object: ['user', user.id],
     organizationId,
     before: { admin: user.admin },
-    after: { admin: keeps || admin, ...(keeps ? { reason: 'last admin' } : {}), group: adminGroup },
+    after: {
+      admin: retainsAdmin || admin,
+      ...(retainsAdmin ? { reason: 'last admin' } : {}),
+      group: adminGroup,
+    },
   });
 }
 
 async function syncAccess(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { organizationId }: IdentityProvider,
   userId: number,
   granted: ReadonlySet<string>,
@@ -58,7 +62,7 @@ async function syncAccess(
     .execute();
   const opened = new Set(mapped.filter(({ group }) => granted.has(group)).map(({ id }) => id));
   for (const { id, uid } of new Map(mapped.map((row) => [row.id, row])).values()) {
-    if (opened.has(id)) await grantAssessmentAccess(tx, act, uid, userId);
-    else await revokeAssessmentAccess(tx, act, { id, uid, organizationId }, userId);
+    if (opened.has(id)) await grantAssessmentAccess(tx, by, uid, userId);
+    else await revokeAssessmentAccess(tx, by, { id, uid, organizationId }, userId);
   }
 }

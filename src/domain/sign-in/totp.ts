@@ -44,7 +44,7 @@ export function totpStep(secret: string, code: string, now: number): number | un
  */
 export async function addTotp(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
   secretKey: Uint8Array,
   input: { secret: string; step: number },
@@ -54,14 +54,14 @@ export async function addTotp(
     .values({
       user_id: owner.userId,
       sealed_secret: seal(secretKey, PURPOSE, input.secret),
-      confirmed_at: act.now,
+      confirmed_at: by.now,
       last_step: input.step,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .returning('user_id')
     .executeTakeFirst();
   if (added === undefined) throw new DomainError('conflict', { code: 'authenticator-exists' });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'totp.create',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,
@@ -104,7 +104,7 @@ export async function verifyTotp(
  * @throws DomainError `not-found` when there is none; `forbidden` when it is the last factor and the organization
  *   requires one
  */
-export async function removeTotp(tx: Transaction, act: Attribution, owner: FactorOwner): Promise<void> {
+export async function removeTotp(tx: Transaction, by: Attribution, owner: FactorOwner): Promise<void> {
   await lockFactors(tx, owner.userId);
   const removed = await tx
     .deleteFrom('totp_secrets')
@@ -113,7 +113,7 @@ export async function removeTotp(tx: Transaction, act: Attribution, owner: Facto
     .executeTakeFirst();
   if (removed === undefined) throw notFound('authenticator app');
   await afterFactorRemoved(tx, owner);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'totp.delete',
     object: ['user', owner.userId],
     organizationId: owner.organizationId,

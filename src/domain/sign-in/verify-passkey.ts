@@ -32,17 +32,17 @@ interface Passkey extends SignInState {
  */
 export async function signInWithPasskey(
   database: DatabaseWithDenials,
-  act: Attribution,
-  answer: PasskeyAssertion,
+  by: Attribution,
+  assertion: PasskeyAssertion,
 ): Promise<FactorOwner | undefined> {
-  const passkey = await findPasskey(database.db.read, answer);
+  const passkey = await findPasskey(database.db.read, assertion);
   const owner = passkey && { userId: passkey.user_id, organizationId: passkey.organization_id };
-  const right =
+  const isValid =
     passkey !== undefined &&
     signInBlocker(passkey) === undefined &&
-    (await verifyAssertion(database, act, passkey, answer));
-  if (right) return owner;
-  database.deniedAttempts.record(act, {
+    (await verifyAssertion(database, by, passkey, assertion));
+  if (isValid) return owner;
+  database.deniedAttempts.record(by, {
     action: 'sign-in.refuse',
     object: ['user', owner?.userId ?? null],
     organizationId: owner?.organizationId ?? null,
@@ -54,17 +54,17 @@ export async function signInWithPasskey(
 /** @returns whether the assertion is valid and of this user's passkey */
 export async function verifyPasskey(
   database: DatabaseWithDenials,
-  act: Attribution,
+  by: Attribution,
   owner: FactorOwner,
-  answer: PasskeyAssertion,
+  assertion: PasskeyAssertion,
 ): Promise<boolean> {
-  const passkey = await findPasskey(database.db.read, answer);
-  return passkey?.user_id === owner.userId && verifyAssertion(database, act, passkey, answer);
+  const passkey = await findPasskey(database.db.read, assertion);
+  return passkey?.user_id === owner.userId && verifyAssertion(database, by, passkey, assertion);
 }
 
-async function findPasskey(db: ReadConnection, answer: PasskeyAssertion): Promise<Passkey | undefined> {
-  const use = await parseAssertionResponse(answer.credential);
-  if (use === undefined) return undefined;
+async function findPasskey(db: ReadConnection, assertion: PasskeyAssertion): Promise<Passkey | undefined> {
+  const response = await parseAssertionResponse(assertion.credential);
+  if (response === undefined) return undefined;
   return selectSignInStates(db)
     .innerJoin('passkeys', 'passkeys.user_id', 'users.id')
     .select([
@@ -75,52 +75,52 @@ async function findPasskey(db: ReadConnection, answer: PasskeyAssertion): Promis
       'users.uid',
       'users.organization_id',
     ])
-    .where('passkeys.id', '=', use.id)
+    .where('passkeys.id', '=', response.id)
     .executeTakeFirst();
 }
 
 async function verifyAssertion(
   { db, deniedAttempts }: DatabaseWithDenials,
-  act: Attribution,
+  by: Attribution,
   passkey: Passkey,
   { credential, relyingParty, challenge, endsAt }: PasskeyAssertion,
 ): Promise<boolean> {
-  const use = await parseAssertionResponse(credential);
-  if (use === undefined) return false;
-  const { userHandle } = use.response;
+  const response = await parseAssertionResponse(credential);
+  if (response === undefined) return false;
+  const { userHandle } = response.response;
   if (userHandle !== undefined && Buffer.from(userHandle, 'base64url').toString() !== passkey.uid)
     return false;
-  const counter = await verifyPasskeyAssertion(relyingParty, challenge, use, passkey.public_key);
+  const counter = await verifyPasskeyAssertion(relyingParty, challenge, response, passkey.public_key);
   if (counter === undefined) return false;
   const outcome = await db.write(async (tx) => {
-    if (!(await consumeChallenge(tx, challenge, endsAt, act.now))) return 'used-before';
-    return (await advanceCounter(tx, act, passkey, counter)) ? 'right' : 'copied';
+    if (!(await consumeChallenge(tx, challenge, endsAt, by.now))) return 'used-before';
+    return (await advanceCounter(tx, by, passkey, counter)) ? 'valid' : 'cloned';
   });
-  if (outcome === 'copied') {
-    deniedAttempts.record(act, {
+  if (outcome === 'cloned') {
+    deniedAttempts.record(by, {
       action: 'passkey.refuse',
       object: ['passkey', passkey.id],
       organizationId: passkey.organization_id,
       details: { user: passkey.user_id, counter_before: passkey.counter, counter },
     });
   }
-  return outcome === 'right';
+  return outcome === 'valid';
 }
 
 /** @returns whether the counter has grown; otherwise the authenticator was cloned (WebAuthn, section 6.1.1) */
 async function advanceCounter(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   passkey: Passkey,
   counter: number,
 ): Promise<boolean> {
-  const counted = await tx
+  const advanced = await tx
     .updateTable('passkeys')
-    .set({ counter, last_used_at: act.now, last_used_from: act.actor.address })
+    .set({ counter, last_used_at: by.now, last_used_from: by.actor.address })
     .where('id', '=', passkey.id)
     // Authenticators without a counter always send 0.
     .where((eb) => (counter === 0 ? eb('counter', '=', 0) : eb('counter', '<', counter)))
     .returning('id')
     .executeTakeFirst();
-  return counted !== undefined;
+  return advanced !== undefined;
 }

@@ -70,10 +70,10 @@ const insertTokens = prepareInsert('tokens', {
  *   not a scope
  */
 export function allowedScopes(requested: string | undefined, account: Account): readonly Scope[] | undefined {
-  const held = grantableScopes(account);
-  if (requested === undefined) return held;
-  const asked = parseScopes(requested);
-  return asked && held.filter((scope) => asked.includes(scope));
+  const grantable = grantableScopes(account);
+  if (requested === undefined) return grantable;
+  const scopes = parseScopes(requested);
+  return scopes && grantable.filter((scope) => scopes.includes(scope));
 }
 
 /**
@@ -127,12 +127,8 @@ export async function signTokenForAccount(
  * Stores a signed token, which makes it valid.
  * @throws DomainError `not-found` when its user was banned, or its user or client deleted, in the meantime
  */
-export async function storeAccessToken(
-  tx: Transaction,
-  act: Attribution,
-  signed: SignedToken,
-): Promise<void> {
-  const [stored] = await storeAccessTokens(tx, [{ by: act, signed }]);
+export async function storeAccessToken(tx: Transaction, by: Attribution, signed: SignedToken): Promise<void> {
+  const [stored] = await storeAccessTokens(tx, [{ by, signed }]);
   if (stored !== true) throw notFound('user');
 }
 
@@ -146,10 +142,10 @@ export interface AttributedToken {
  * @returns a function that resolves once its token is durable, and throws what `storeAccessToken` does for that
  *   token
  */
-export function createTokenBatcher(db: Database): (act: Attribution, signed: SignedToken) => Promise<void> {
+export function createTokenBatcher(db: Database): (by: Attribution, signed: SignedToken) => Promise<void> {
   const shared = new WriteBatcher(db, storeAccessTokens);
-  return async (act, signed) => {
-    if (!(await shared.add({ by: act, signed }))) throw notFound('user');
+  return async (by, signed) => {
+    if (!(await shared.add({ by, signed }))) throw notFound('user');
   };
 }
 
@@ -158,10 +154,7 @@ export function createTokenBatcher(db: Database): (act: Attribution, signed: Sig
  * @returns for each whether it was stored; false when its user was banned, or its user or client deleted, in the
  *   meantime
  */
-export async function storeAccessTokens(
-  tx: Transaction,
-  tokens: readonly AttributedToken[],
-): Promise<boolean[]> {
+async function storeAccessTokens(tx: Transaction, tokens: readonly AttributedToken[]): Promise<boolean[]> {
   const idsOf = <T>(id: (signed: SignedToken) => T): T[] => [...new Set(tokens.map((one) => id(one.signed)))];
   const clients = await lockClients(tx, { ids: idsOf(({ clientId }) => clientId) });
   const users = await lockActiveAccounts(tx, { ids: idsOf(({ userId }) => userId) });
@@ -170,7 +163,7 @@ export async function storeAccessTokens(
   const good = tokens.map(({ signed }) => clientIds.has(signed.clientId) && userIds.has(signed.userId));
   const stored = tokens
     .filter((_token, index) => good[index])
-    .map(({ by: act, signed }) => ({ act, signed, scopes: signed.scopes.join(' ') }));
+    .map(({ by, signed }) => ({ by, signed, scopes: signed.scopes.join(' ') }));
   await insertTokens(
     tx,
     stored.map(({ signed: { id, userId, clientId, grantId, issuedAt, expiresAt }, scopes }) => [
@@ -188,7 +181,7 @@ export async function storeAccessTokens(
   const recorded = stored.filter(({ signed }) => signed.clientId !== CONSOLE_CLIENT);
   await recordEvents(
     tx,
-    recorded.map(({ act, signed, scopes }) => {
+    recorded.map(({ by, signed, scopes }) => {
       const { id, userId, clientId, grantId, organizationId, expiresAt } = signed;
       const after = {
         user: userId,
@@ -200,7 +193,7 @@ export async function storeAccessTokens(
       };
       const object = ['token', id] as const;
       return {
-        by: act,
+        by,
         change: { action: 'token.create', object, organizationId, before: null, after },
       };
     }),

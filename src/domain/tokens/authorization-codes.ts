@@ -28,7 +28,7 @@ export interface NewAuthorizationCode {
  */
 export async function issueAuthorizationCode(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: NewAuthorizationCode,
 ): Promise<string> {
   const code = newSecret();
@@ -44,11 +44,11 @@ export async function issueAuthorizationCode(
       redirect_uri: input.redirectUri,
       scopes,
       code_challenge: input.codeChallenge,
-      expires_at: act.now + LIFETIME,
+      expires_at: by.now + LIFETIME,
     })
     .execute();
   if (input.sessionId !== null) return code;
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'grant.create',
     object: ['grant', grantId],
     organizationId: input.organizationId,

@@ -77,19 +77,19 @@ export async function lockConsent(
  */
 export async function saveConsent(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   consenter: ConsentingUser,
   scopes: readonly Scope[],
 ): Promise<void> {
   const { userId, organizationId, clientId } = consenter;
   const key = { user: userId, client: clientId, scopes: scopes.join(' ') };
-  const inserted = await insertRow(tx, { ...key, now: act.now });
+  const inserted = await insertRow(tx, { ...key, now: by.now });
   if (inserted.length === 0) {
     if ((await lockRow(tx, key)).length === 0)
       throw new StorageError('conflict', 'The consent was withdrawn at the same time.');
     return;
   }
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'consent.give',
     object: ['client', clientId],
     organizationId,
@@ -104,7 +104,7 @@ export async function saveConsent(
  */
 export async function revokeConsent(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { userId, organizationId, clientId }: ConsentingUser,
 ): Promise<void> {
   const withdrawn = await tx
@@ -120,10 +120,10 @@ export async function revokeConsent(
     .where('client_id', '=', clientId)
     .where('used_at', 'is', null)
     .executeTakeFirst();
-  const refreshTokens = await revokeClientRefreshTokens(tx, clientId, userId, act.now);
-  const accessTokens = await revokeClientAccessTokens(tx, clientId, userId, act.now);
+  const refreshTokens = await revokeClientRefreshTokens(tx, clientId, userId, by.now);
+  const accessTokens = await revokeClientAccessTokens(tx, clientId, userId, by.now);
   await bumpCredentialVersion(tx);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'consent.withdraw',
     object: ['client', clientId],
     organizationId,

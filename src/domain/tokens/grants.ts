@@ -45,11 +45,11 @@ const organizationOf = prepareQuery<{ user: number }, { organization_id: number 
  */
 export async function revokeGrant(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { grantId, userId, clientId }: Grant,
   reason: RevocationReason,
 ): Promise<boolean> {
-  const key = { grant: grantId, now: act.now };
+  const key = { grant: grantId, now: by.now };
   let refreshTokens = await revokeRefreshTokens(tx, key);
   // On PostgreSQL, a concurrent rotation that this waited for has inserted a successor that the statement did not
   // see.
@@ -58,7 +58,7 @@ export async function revokeGrant(
   if (refreshTokens + accessTokens === 0) return false;
   await bumpCredentialVersion(tx);
   const [user] = await organizationOf(tx, { user: userId });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'grant.revoke',
     object: ['grant', grantId],
     organizationId: user?.organization_id ?? null,

@@ -11,7 +11,7 @@ import { requireName } from '../shared/names.ts';
 import { validateRedirectUri } from './redirect-uris.ts';
 
 const ID_LENGTH = 20;
-export const MAX_REDIRECT_URIS = 20;
+const MAX_REDIRECT_URIS = 20;
 
 /** The client of the API documentation, which every deployment has until it is deleted. */
 export const DOCS_CLIENT = 'assay-docs';
@@ -59,12 +59,12 @@ export async function clientById(db: ReadConnection, id: string): Promise<OAuthC
 }
 
 /** @returns all clients, oldest first */
-export async function listClients(db: ReadConnection): Promise<OAuthClient[]> {
+export async function listOAuthClients(db: ReadConnection): Promise<OAuthClient[]> {
   const rows = await db.selectFrom('oauth_clients').selectAll().orderBy('created_at').orderBy('id').execute();
   return rows.map(fromRow);
 }
 
-export interface NewClient {
+export interface NewOAuthClient {
   name: string;
   kind: 'public' | 'confidential';
   redirectUris: readonly string[];
@@ -80,10 +80,10 @@ export interface NewClient {
  * @returns its id and, for a confidential client, its secret, which is not stored
  * @throws DomainError `invalid` for a redirect URI or scope, and for a public client with an account
  */
-export async function createClient(
+export async function createOAuthClient(
   tx: Transaction,
-  act: Attribution,
-  input: NewClient,
+  by: Attribution,
+  input: NewOAuthClient,
 ): Promise<{ id: string; secret: string | null }> {
   const name = requireName('name', input.name);
   const { kind, redirectUris, implicit, scopes = null, userId } = input;
@@ -121,12 +121,12 @@ export async function createClient(
       secret_hash: secret === null ? null : hashSecret(secret),
       redirect_uris: JSON.stringify(redirectUris),
       implicit: implicit ? 1 : 0,
-      scopes: scopes === null ? null : [...new Set(scopes)].join(' '),
+      scopes: scopes === null ? null : JSON.stringify([...new Set(scopes)]),
       user_id: userId,
-      created_at: act.now,
+      created_at: by.now,
     })
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'client.create',
     object: ['client', id],
     organizationId: null,
@@ -142,11 +142,11 @@ export async function createClient(
  */
 export async function setImplicit(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   id: string,
   implicit: boolean,
 ): Promise<void> {
-  const before = await requireClient(tx, id);
+  const before = await requireOAuthClient(tx, id);
   if (before.implicit === implicit) return;
   await tx
     .updateTable('oauth_clients')
@@ -154,7 +154,7 @@ export async function setImplicit(
     .where('id', '=', id)
     .execute();
   await bumpCredentialVersion(tx);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'client.update',
     object: ['client', id],
     organizationId: null,
@@ -168,8 +168,8 @@ export async function setImplicit(
  * @returns the secret, which is not stored
  * @throws DomainError `not-found` for the client; `invalid` for a public one
  */
-export async function renewClientSecret(tx: Transaction, act: Attribution, id: string): Promise<string> {
-  const { kind } = await requireClient(tx, id);
+export async function renewClientSecret(tx: Transaction, by: Attribution, id: string): Promise<string> {
+  const { kind } = await requireOAuthClient(tx, id);
   if (kind === 'public') throw invalidInput({ property: 'kind', code: 'confidential-client-only' });
   const secret = newSecret();
   await tx
@@ -178,7 +178,7 @@ export async function renewClientSecret(tx: Transaction, act: Attribution, id: s
     .where('id', '=', id)
     .execute();
   await bumpCredentialVersion(tx);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'client.renew-secret',
     object: ['client', id],
     organizationId: null,
@@ -192,7 +192,7 @@ export async function renewClientSecret(tx: Transaction, act: Attribution, id: s
  * Deletes a client with its tokens, codes and consents.
  * @throws DomainError `not-found` for the client
  */
-export async function deleteClient(tx: Transaction, act: Attribution, id: string): Promise<void> {
+export async function deleteOAuthClient(tx: Transaction, by: Attribution, id: string): Promise<void> {
   const deleted = await tx
     .deleteFrom('oauth_clients')
     .where('id', '=', id)
@@ -201,9 +201,9 @@ export async function deleteClient(tx: Transaction, act: Attribution, id: string
   if (deleted === undefined) throw notFound('client');
   const { name, kind, redirect_uris, implicit, scopes, user_id } = deleted;
   // After the deletion, which waits for transactions that issue tokens and hold the client's row.
-  const tokens = await revokeClientAccessTokens(tx, id, null, act.now);
+  const tokens = await revokeClientAccessTokens(tx, id, null, by.now);
   await bumpCredentialVersion(tx);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'client.delete',
     object: ['client', id],
     organizationId: null,
@@ -212,7 +212,7 @@ export async function deleteClient(tx: Transaction, act: Attribution, id: string
       kind,
       redirect_uris: JSON.parse(redirect_uris) as string[],
       implicit: implicit === 1,
-      scopes: scopes?.split(' ') ?? null,
+      scopes: scopes === null ? null : (JSON.parse(scopes) as string[]),
       user: user_id,
     },
     after: { tokens },
@@ -226,7 +226,7 @@ export function clientScopes(client: OAuthClient, scopes: readonly Scope[]): rea
 }
 
 /** @throws DomainError `not-found` for the client */
-export async function requireClient(db: ReadConnection, id: string): Promise<OAuthClient> {
+export async function requireOAuthClient(db: ReadConnection, id: string): Promise<OAuthClient> {
   const client = await clientById(db, id);
   if (client === undefined) throw notFound('client');
   return client;
@@ -240,7 +240,7 @@ function fromRow(row: ClientRow): OAuthClient {
     secretHash: row.secret_hash,
     redirectUris: JSON.parse(row.redirect_uris) as string[],
     implicit: row.implicit === 1,
-    scopes: row.scopes === null ? null : row.scopes.split(' ').filter(isScope),
+    scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as string[]).filter(isScope),
     userId: row.user_id,
     createdAt: row.created_at,
   };

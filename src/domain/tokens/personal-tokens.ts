@@ -6,43 +6,20 @@ import { displayPrefix } from '../../auth/secrets.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { defineList } from '../lists/define-list.ts';
-import { issueToken, MAX_USER_TOKENS, validateToken } from './tokens.ts';
-
-/** A personal access token as its owner sees it, valid or not. */
-export interface PersonalToken {
-  id: string;
-  name: string | null;
-  /** The first characters of the token. */
-  prefix: string;
-  scopes: readonly string[];
-  /** Empty for everywhere. */
-  allowedAddresses: readonly string[];
-  createdAt: number;
-  expiresAt: number | null;
-  lastUsedAt: number | null;
-  lastUsedFrom: string | null;
-  revokedAt: number | null;
-}
+import {
+  issueToken,
+  MAX_USER_TOKENS,
+  selectTokens,
+  toUserToken,
+  type UserToken,
+  validateToken,
+} from './tokens.ts';
 
 /** The caller's personal access tokens (operation 57). */
 export const personalTokenList = defineList({
   name: 'tokens',
   rows: ({ db, caller }) =>
-    db
-      .selectFrom('tokens')
-      .innerJoin('users', 'users.id', 'tokens.user_id')
-      .select([
-        'tokens.id',
-        'tokens.name',
-        'tokens.prefix',
-        'tokens.scopes',
-        'tokens.allowed_addresses',
-        'tokens.created_at',
-        'tokens.expires_at',
-        'tokens.last_used_at',
-        'tokens.last_used_from',
-        'tokens.revoked_at',
-      ])
+    selectTokens(db)
       .where('tokens.user_id', '=', caller.userId ?? -1)
       .where('tokens.kind', '=', 'personal'),
   id: 'tokens.id',
@@ -50,24 +27,8 @@ export const personalTokenList = defineList({
   organization: 'users.organization_id',
   filters: {},
   sorts: { createdAt: { column: 'tokens.created_at', type: 'integer' } },
-  hydrate: (_reading, rows): PersonalToken[] =>
-    rows.map((row) => ({
-      id: row.id,
-      name: row.name,
-      prefix: row.prefix ?? '',
-      scopes: row.scopes.split(' '),
-      allowedAddresses: parseAddresses(row.allowed_addresses),
-      createdAt: row.created_at,
-      expiresAt: row.expires_at,
-      lastUsedAt: row.last_used_at,
-      lastUsedFrom: row.last_used_from,
-      revokedAt: row.revoked_at,
-    })),
+  hydrate: (_reading, rows) => rows.map(toUserToken),
 });
-
-function parseAddresses(text: string | null): readonly string[] {
-  return text === null ? [] : (JSON.parse(text) as string[]);
-}
 
 /** Absent members default to those of the caller's credential. */
 export interface PersonalTokenInput {
@@ -82,15 +43,15 @@ export interface PersonalTokenInput {
  * Creates a personal access token for the caller, which may do no more than the caller's credential.
  * @returns the stored token, and the token itself, which cannot be shown again
  * @throws DomainError `invalid` for a scope, address or expiry, and when the account has too many tokens;
- *   `forbidden` for what the credential may not do, and for the command line, which has no account
+ *   `forbidden` for rights that the credential lacks, and for the command line, which has no account
  */
 export async function createPersonalToken(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   keys: Keys,
   input: PersonalTokenInput,
-): Promise<PersonalToken & { token: string }> {
-  const { actor: caller, now } = act;
+): Promise<UserToken & { token: string }> {
+  const { actor: caller, now } = by;
   if (caller.userId === null) throw new DomainError('forbidden', { code: 'no-account' });
   const { bounds } = caller;
   const own = bounds.allowedAddresses ?? [];
@@ -126,9 +87,10 @@ export async function createPersonalToken(
     allowedAddresses,
     atMost: MAX_USER_TOKENS,
   } as const;
-  const { id, token } = await issueToken(tx, act, keys, request);
+  const { id, token } = await issueToken(tx, by, keys, request);
   return {
     id,
+    kind: request.kind,
     name,
     prefix: displayPrefix(token),
     scopes: [...new Set(scopes)],

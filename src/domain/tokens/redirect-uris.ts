@@ -55,11 +55,11 @@ export function isRegisteredRedirect(
 
 /** A page of this deployment, in the configured form or as browsers normalize it. */
 function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
-  const whole = clientBaseUrl + path;
-  if (uri === whole || uri === new URL(whole).href) return true;
+  const page = clientBaseUrl + path;
+  if (uri === page || uri === new URL(page).href) return true;
   // On the local machine, any loopback name reaches the deployment's own pages.
   return (
-    isLoopback(new URL(whole)) &&
+    isLoopback(new URL(page)) &&
     URL.canParse(uri) &&
     new RegExp(`^http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:\\d{1,5})?${escape(path)}$`).test(uri)
   );

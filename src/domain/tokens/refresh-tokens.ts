@@ -113,7 +113,7 @@ export async function refreshTokenBySecret(
  */
 export async function issueRefreshToken(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   input: NewRefreshToken,
   lifetime: number,
   before: string | null,
@@ -122,7 +122,7 @@ export async function issueRefreshToken(
   const secret = newSecret();
   const { clientId, userId, organizationId, grantId, grantExpiresAt } = input;
   const scopes = input.scopes.join(' ');
-  const expiresAt = Math.min(act.now + lifetime, grantExpiresAt);
+  const expiresAt = Math.min(by.now + lifetime, grantExpiresAt);
   await insert(tx, {
     id,
     hash: hashSecret(secret),
@@ -130,11 +130,11 @@ export async function issueRefreshToken(
     user: userId,
     grant: grantId,
     scopes,
-    now: act.now,
+    now: by.now,
     expires: expiresAt,
     grantExpires: grantExpiresAt,
   });
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: before === null ? 'refresh-token.create' : 'refresh-token.rotate',
     object: ['refresh-token', id],
     organizationId,

@@ -22,7 +22,7 @@ import {
  */
 export async function resealKeys(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   keysAtHand: readonly KeyObject[],
   next: KeyObject,
 ): Promise<{ before: string; after: string } | undefined> {
@@ -53,7 +53,7 @@ export async function resealKeys(
       .set({ sealed_key: again(signingKeyPurpose(kid), sealed_key) })
       .where('kid', '=', kid)
       .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'key.reseal',
     object: ['key', 'master'],
     organizationId: null,

@@ -61,22 +61,22 @@ export async function listSigningKeys(db: ReadConnection): Promise<SigningKey[]>
  */
 export async function rotateSigningKey(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   masterKey: KeyObject,
   key: PrivateKey,
 ): Promise<string[]> {
   await lockKeys(tx, masterKey);
   const [before] = await listSigningKeys(tx);
-  await insertSigningKey(tx, masterKey, key, act.now);
-  await recordEvent(tx, act, {
+  await insertSigningKey(tx, masterKey, key, by.now);
+  await recordEvent(tx, by, {
     action: 'key.rotate',
     object: ['key', key.kid],
     organizationId: null,
     before: before === undefined ? null : { kid: before.kid },
     after: { kid: key.kid },
   });
-  const unused = await findUnusedKeys(tx, await listSigningKeys(tx), act.now);
-  for (const { kid } of unused) await deleteSigningKey(tx, act, kid);
+  const unused = await findUnusedKeys(tx, await listSigningKeys(tx), by.now);
+  for (const { kid } of unused) await deleteSigningKey(tx, by, kid);
   return unused.map(({ kid }) => kid);
 }
 
@@ -84,17 +84,17 @@ export async function rotateSigningKey(
  * Removes a signing key and so invalidates its tokens.
  * @throws DomainError `not-found` for the key; `conflict` for the current one
  */
-export async function removeSigningKey(tx: Transaction, act: Attribution, kid: string): Promise<void> {
+export async function removeSigningKey(tx: Transaction, by: Attribution, kid: string): Promise<void> {
   await bumpSigningKeyVersion(tx);
   const keys = await listSigningKeys(tx);
   if (!keys.some((key) => key.kid === kid)) throw notFound('key');
   if (keys[0]?.kid === kid) throw new DomainError('conflict', { code: 'key-in-use' });
-  await deleteSigningKey(tx, act, kid);
+  await deleteSigningKey(tx, by, kid);
 }
 
-async function deleteSigningKey(tx: Transaction, act: Attribution, kid: string): Promise<void> {
+async function deleteSigningKey(tx: Transaction, by: Attribution, kid: string): Promise<void> {
   await tx.deleteFrom('signing_keys').where('kid', '=', kid).execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'key.remove',
     object: ['key', kid],
     organizationId: null,

@@ -42,11 +42,11 @@ export interface IssuedToken {
  */
 export async function issueToken(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   keys: Keys,
   request: TokenRequest,
 ): Promise<IssuedToken> {
-  const { now } = act;
+  const { now } = by;
   const account = await tokenAccount(tx, request.userId);
   if (account === undefined) throw notFound('user');
 
@@ -82,7 +82,7 @@ export async function issueToken(
       prefix: kind === 'personal' ? displayPrefix(token) : null,
     })
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'token.create',
     object: ['token', id],
     organizationId: account.organizationId,
@@ -140,26 +140,26 @@ async function requireTokenLimit(
  */
 export async function revokeToken(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   idOrToken: string,
 ): Promise<{ id: string }> {
   const found = (await credentialById(tx, idOrToken)) ?? (await credentialBySecret(tx, idOrToken));
   if (found === undefined) throw notFound('token');
   const revoked = await tx
     .updateTable('tokens')
-    .set({ revoked_at: act.now })
+    .set({ revoked_at: by.now })
     .where('id', '=', found.tokenId)
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
   if (revoked !== undefined) {
     await bumpCredentialVersion(tx);
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'token.revoke',
       object: ['token', found.tokenId],
       organizationId: found.organizationId,
       before: { revoked_at: null },
-      after: { revoked_at: act.now },
+      after: { revoked_at: by.now },
     });
   }
   return { id: found.tokenId };
@@ -171,53 +171,83 @@ export const MAX_USER_TOKENS = 100;
 /** Tokens cannot be changed. */
 export const TOKEN_VERSION = 1;
 
-/** A token as its owner sees it. */
+/** A token as its owner sees it, valid or not. */
 export interface UserToken {
   id: string;
   kind: 'personal' | 'jwt';
   name: string | null;
+  /** The first characters of a personal access token; empty for a JWT. */
+  prefix: string;
   scopes: readonly string[];
+  /** Empty for everywhere. */
   allowedAddresses: readonly string[];
   createdAt: number;
   expiresAt: number | null;
   /** `null` if it was never used. */
   lastUsedAt: number | null;
   lastUsedFrom: string | null;
+  revokedAt: number | null;
 }
 
-/** @returns the valid tokens of a user, without those of applications, newest first */
-export async function listUserTokens(db: ReadConnection, userId: number, now: number): Promise<UserToken[]> {
-  const rows = await db
+/** Selects tokens with the columns of `UserToken`. */
+export const selectTokens = (db: ReadConnection) =>
+  db
     .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
     .select([
-      'id',
-      'kind',
-      'name',
-      'scopes',
-      'allowed_addresses',
-      'created_at',
-      'expires_at',
-      'last_used_at',
-      'last_used_from',
-    ])
-    .where('user_id', '=', userId)
-    .where('client_id', 'is', null)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .orderBy('created_at', 'desc')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => ({
+      'tokens.id',
+      'tokens.kind',
+      'tokens.name',
+      'tokens.prefix',
+      'tokens.scopes',
+      'tokens.allowed_addresses',
+      'tokens.created_at',
+      'tokens.expires_at',
+      'tokens.last_used_at',
+      'tokens.last_used_from',
+      'tokens.revoked_at',
+    ]);
+
+type TokenRow = Awaited<ReturnType<ReturnType<typeof selectTokens>['executeTakeFirstOrThrow']>>;
+
+/** Turns a row of `selectTokens` into a token. */
+export function toUserToken(row: TokenRow): UserToken {
+  return {
     id: row.id,
     kind: row.kind,
     name: row.name,
+    prefix: row.prefix ?? '',
     scopes: row.scopes.split(' '),
     allowedAddresses: row.allowed_addresses === null ? [] : (JSON.parse(row.allowed_addresses) as string[]),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
     lastUsedFrom: row.last_used_from,
-  }));
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** @returns the valid tokens of a user, without those of applications, newest first */
+export async function listUserTokens(db: ReadConnection, userId: number, now: number): Promise<UserToken[]> {
+  const rows = await selectTokens(db)
+    .where('tokens.user_id', '=', userId)
+    .where('tokens.client_id', 'is', null)
+    .where('tokens.revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]))
+    .orderBy('tokens.created_at', 'desc')
+    .orderBy('tokens.id')
+    .execute();
+  return rows.map(toUserToken);
+}
+
+/** @returns all tokens of all users, also expired and revoked ones, oldest first */
+export async function listTokens(db: ReadConnection): Promise<(UserToken & { email: string })[]> {
+  const rows = await selectTokens(db)
+    .select('users.email')
+    .orderBy('tokens.created_at')
+    .orderBy('tokens.id')
+    .execute();
+  return rows.map((row) => ({ ...toUserToken(row), email: row.email }));
 }
 
 /**
@@ -226,7 +256,7 @@ export async function listUserTokens(db: ReadConnection, userId: number, now: nu
  */
 export async function revokeUserToken(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
   id: string,
   expected?: ExpectedVersion,
@@ -240,30 +270,7 @@ export async function revokeUserToken(
     .executeTakeFirst();
   if (own === undefined) throw notFound('token');
   requireVersion(expected, TOKEN_VERSION);
-  await revokeToken(tx, act, own.id);
-}
-
-/** @returns all tokens without their secrets, oldest first */
-export async function listTokens(db: ReadConnection) {
-  return db
-    .selectFrom('tokens')
-    .innerJoin('users', 'users.id', 'tokens.user_id')
-    .select([
-      'tokens.id',
-      'tokens.name',
-      'tokens.kind',
-      'users.email',
-      'tokens.scopes',
-      'tokens.allowed_addresses',
-      'tokens.created_at',
-      'tokens.expires_at',
-      'tokens.revoked_at',
-      'tokens.last_used_at',
-      'tokens.last_used_from',
-    ])
-    .orderBy('tokens.created_at')
-    .orderBy('tokens.id')
-    .execute();
+  await revokeToken(tx, by, own.id);
 }
 
 function grantedScopes(
@@ -271,9 +278,9 @@ function grantedScopes(
   allowed: readonly Scope[],
 ): readonly Scope[] {
   if (requested === undefined) return allowed;
-  const held: readonly string[] = allowed;
+  const names: readonly string[] = allowed;
   const fieldErrors = requested.flatMap((scope, index): FieldError[] =>
-    held.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],
+    names.includes(scope) ? [] : [{ property: `scopes.${index}`, code: 'scope-not-allowed', value: scope }],
   );
   if (fieldErrors.length > 0) throw invalidInput(fieldErrors);
   if (requested.length === 0) throw invalidInput({ property: 'scopes', code: 'no-scopes' });

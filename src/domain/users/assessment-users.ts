@@ -66,7 +66,7 @@ function requireAdmin(caller: Caller, { organizationId }: VisibleAssessment): vo
  */
 export async function updateAssessmentUsers(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   uid: string,
   { add = [], remove = [] }: { add?: readonly number[] | undefined; remove?: readonly number[] | undefined },
 ): Promise<User[]> {
@@ -77,8 +77,8 @@ export async function updateAssessmentUsers(
       : [],
   );
   if (both.length > 0) throw invalidInput(both);
-  const assessment = await lockAssessment(tx, act.actor, uid);
-  requireAdmin(act.actor, assessment);
+  const assessment = await lockAssessment(tx, by.actor, uid);
+  requireAdmin(by.actor, assessment);
   await requireUsers(tx, assessment.organizationId, { add, remove });
   const rows = await tx
     .selectFrom('assessment_access')
@@ -103,11 +103,11 @@ export async function updateAssessmentUsers(
   const of = { object: ['assessment', uid], organizationId: assessment.organizationId } as const;
   await recordEvents(tx, [
     ...added.map((user): AttributedChange => ({
-      by: act,
+      by,
       change: { action: 'assessment.grant', ...of, before: null, after: { user } },
     })),
     ...removed.map((user): AttributedChange => ({
-      by: act,
+      by,
       change: { action: 'assessment.revoke', ...of, before: { user }, after: null },
     })),
   ]);

@@ -9,7 +9,7 @@ import { DomainError, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
-import { findAssignedOrganizations } from './users.ts';
+import { findAssignedOrganizations } from './staff-organizations.ts';
 
 /** A user who was banned. */
 export interface BannedUser {
@@ -125,41 +125,27 @@ const anyToken = prepareQuery<{ user: number }, { id: string }>((db, p) =>
 );
 
 /**
- * Bans a user: admins can ban other users of their organization, staff any client user.
- * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are no
- *   admins, for themselves, for staff and for the last admin; `version-mismatch`
+ * Bans a user, which ends their sessions, tokens and API keys: admins can ban other users of their organization, staff
+ * any client user, the command line any user. A user who never signed in and has no token is deleted instead, and the
+ * address is banned. Does nothing if they are banned.
+ * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are not
+ *   admins, for themselves, for staff and for the last admin of an organization; `version-mismatch`
  */
 export async function banUser(
   tx: Transaction,
-  act: Attribution<Actor & Account>,
+  by: Attribution<Actor & Account>,
   id: number,
   expected?: ExpectedVersion,
 ): Promise<BannedUser> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   const [user] = await userById(tx, { id });
   if (user === undefined || (user.id !== caller.userId && !isMemberOf(caller, user.organization_id))) {
     throw notFound('user');
   }
   if (!caller.admin && !caller.staff) throw new DomainError('forbidden', { code: 'user-ban-admins-only' });
   if (user.id === caller.userId) throw new DomainError('forbidden', { code: 'ban-self' });
-  if (user.staff === 1) throw new DomainError('forbidden', { code: 'ban-staff' });
-  return applyBan(tx, act, id, expected);
-}
-
-/**
- * Bans a user without checking permissions, which ends their sessions, tokens and API keys. A user who never signed
- * in and has no token is deleted instead, and the address is banned. Does nothing if they are banned.
- * @throws DomainError `not-found` for the user; `forbidden` for the last admin of an organization;
- *   `version-mismatch`
- */
-export async function applyBan(
-  tx: Transaction,
-  act: Attribution,
-  id: number,
-  expected?: ExpectedVersion,
-): Promise<BannedUser> {
-  const [user] = await userById(tx, { id });
-  if (user === undefined) throw notFound('user');
+  if (user.staff === 1 && caller.kind !== 'command_line')
+    throw new DomainError('forbidden', { code: 'ban-staff' });
   const banned = await toBannedUser(tx, user);
   if (user.banned_at !== null) {
     requireVersion(expected, user.version);
@@ -175,7 +161,7 @@ export async function applyBan(
     if (locked === undefined) throw notFound('user');
     requireVersion(expected, locked.version);
   }
-  const [set] = await setBanned(tx, { id, now: act.now });
+  const [set] = await setBanned(tx, { id, now: by.now });
   if (set === undefined) {
     // A concurrent transaction banned or deleted the user.
     const [now] = await userById(tx, { id });
@@ -186,7 +172,7 @@ export async function applyBan(
   await bumpCredentialVersion(tx);
   const event = { object: ['user', id] as const, organizationId: user.organization_id };
   if (set.accepted_at !== null || (await anyToken(tx, { user: id })).length > 0) {
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       ...event,
       action: 'user.ban',
       before: { banned: false },
@@ -199,8 +185,8 @@ export async function applyBan(
   const groups = await removeFromAllGroups(tx, user.id);
   await tx.deleteFrom('users').where('id', '=', id).execute();
   const { uid, email, name } = user;
-  if (user.organization_id !== null) await banAddress(tx, act, user.organization_id, email);
-  await recordEvent(tx, act, {
+  if (user.organization_id !== null) await banAddress(tx, by, user.organization_id, email);
+  await recordEvent(tx, by, {
     ...event,
     action: 'user.delete',
     before: {
@@ -221,13 +207,13 @@ export async function applyBan(
 /** Bans an address from an organization until someone invites it again. */
 async function banAddress(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   organizationId: number,
   email: string,
 ): Promise<void> {
   await tx
     .insertInto('banned_addresses')
-    .values({ organization_id: organizationId, normalized_email: normalizeEmail(email), banned_at: act.now })
+    .values({ organization_id: organizationId, normalized_email: normalizeEmail(email), banned_at: by.now })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

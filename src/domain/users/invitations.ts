@@ -29,7 +29,7 @@ export type InvitationLink =
   | { state: 'unknown' };
 
 /** Compared for unknown users as well, so that the response takes the same time. */
-const UNKNOWN_INVITEE: InvitationClaims = { uid: 'nobody', invitedAt: 0 };
+const UNKNOWN_INVITEE: InvitationClaims = { uid: 'unknown', invitedAt: 0 };
 
 /**
  * Resolves the token of an invitation link.
@@ -77,7 +77,7 @@ export async function resolveInvitation(
  */
 export async function acceptInvitation(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   { userId, invitedAt }: Invitation,
   input: { name: string; passwordHash: string },
 ): Promise<void> {
@@ -91,12 +91,12 @@ export async function acceptInvitation(
       name,
       search_name: normalizeName(name),
       password_hash: input.passwordHash,
-      accepted_at: act.now,
+      accepted_at: by.now,
       version: eb('version', '+', 1),
     }))
     .where('id', '=', userId)
     .execute();
-  await recordEvent(tx, asUser(act, userId), {
+  await recordEvent(tx, asUser(by, userId), {
     action: 'user.accept-invitation',
     object: ['user', userId],
     organizationId: user.organization_id,
@@ -111,7 +111,7 @@ export async function acceptInvitation(
  */
 export async function renewInvitation(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   userId: number,
 ): Promise<InvitationClaims> {
   const user = await lockUser(tx, userId);
@@ -121,13 +121,13 @@ export async function renewInvitation(
   if (obstacle !== 'invited') throw new DomainError('forbidden', { code: 'invitation-accepted' });
   const before = invitedAtOf(user);
   // A different time gives a different link, even within a millisecond.
-  const invitedAt = Math.max(act.now, before + 1);
+  const invitedAt = Math.max(by.now, before + 1);
   await tx
     .updateTable('users')
     .set((eb) => ({ invited_at: invitedAt, version: eb('version', '+', 1) }))
     .where('id', '=', userId)
     .execute();
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'user.invite',
     object: ['user', userId],
     organizationId: user.organization_id,

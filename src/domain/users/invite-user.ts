@@ -1,6 +1,6 @@
 import { type Account, type Attribution, isAdminOf } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
-import { organizationById, organizationByUid } from '../organizations/organizations.ts';
+import { findOrganization } from '../organizations/organizations.ts';
 import { DomainError, invalidInput } from '../shared/errors.ts';
 import { createUser, type CreatedUser, type NewUser, validateUserFields } from './users.ts';
 
@@ -11,7 +11,7 @@ import { createUser, type CreatedUser, type NewUser, validateUserFields } from '
  */
 export async function inviteUser(
   tx: Transaction,
-  act: Attribution,
+  by: Attribution,
   account: Account,
   input: Pick<NewUser, 'email' | 'name' | 'admin' | 'organization' | 'assessments'>,
 ): Promise<CreatedUser & { invitedAt: number }> {
@@ -21,8 +21,8 @@ export async function inviteUser(
   if (account.staff && input.organization === undefined)
     throw invalidInput({ property: 'organization', code: 'required' });
   const organization = account.staff
-    ? await organizationByUid(tx, input.organization ?? '')
-    : await organizationById(tx, account.organizationId ?? -1);
+    ? await findOrganization(tx, { uid: input.organization ?? '' })
+    : await findOrganization(tx, { id: account.organizationId ?? -1 });
   if (
     organization === undefined ||
     !isAdminOf(account, organization.id) ||
@@ -33,6 +33,6 @@ export async function inviteUser(
       code: 'organization-not-managed',
       value: input.organization,
     });
-  const created = await createUser(tx, act, { ...input, organization: organization.uid });
-  return { ...created, invitedAt: act.now };
+  const created = await createUser(tx, by, { ...input, organization: organization.uid });
+  return { ...created, invitedAt: by.now };
 }

@@ -31,12 +31,12 @@ export interface UserUpdate {
  */
 export async function updateUser(
   tx: Transaction,
-  act: Attribution<Caller>,
+  by: Attribution<Caller>,
   id: number,
   change: UserUpdate,
   expected?: ExpectedVersion,
 ): Promise<void> {
-  const { actor: caller } = act;
+  const { actor: caller } = by;
   validateUserFields({ name: change.name });
   const found = await lockUserRow(tx, id);
   const isOwn = id === caller.userId;
@@ -64,13 +64,13 @@ export async function updateUser(
   if (organizationId === null && change.admin === false)
     throw invalidInput({ property: 'admin', code: 'always-true-for-staff', value: false });
 
-  if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, act, user);
-  if (change.name !== undefined) await renameUser(tx, act, id, change.name);
+  if (change.reactivate === true && user.banned_at !== null) await reactivate(tx, by, user);
+  if (change.name !== undefined) await renameUser(tx, by, id, change.name);
   if (change.assessments !== undefined)
-    await replaceGrantedAssessments(tx, act, { id, organizationId }, change.assessments);
+    await replaceGrantedAssessments(tx, by, { id, organizationId }, change.assessments);
   if (change.admin !== undefined && organizationId !== null && change.admin !== (user.admin === 1)) {
     await setAdmin(tx, id, change.admin);
-    await recordEvent(tx, act, {
+    await recordEvent(tx, by, {
       action: 'user.set-role',
       object: ['user', id],
       organizationId,
@@ -82,7 +82,7 @@ export async function updateUser(
     if (user.accepted_at !== null) throw new DomainError('conflict', { code: 'invitation-accepted' });
     if (user.banned_at !== null && change.reactivate !== true)
       throw new DomainError('conflict', { code: 'user-banned' });
-    await renewInvitation(tx, act, id);
+    await renewInvitation(tx, by, id);
   }
 }
 
@@ -116,9 +116,9 @@ function lockUserRow(tx: Transaction, id: number) {
 }
 
 /** Ends a ban. Sessions, tokens, links and consents that the ban ended are not restored. */
-async function reactivate(tx: Transaction, act: Attribution, user: UserRow): Promise<void> {
+async function reactivate(tx: Transaction, by: Attribution, user: UserRow): Promise<void> {
   const { id, accepted_at, invited_at, created_at } = user;
-  const { now } = act;
+  const { now } = by;
   // A different time gives a different link.
   const invitedAt = accepted_at === null ? Math.max(now, (invited_at ?? created_at) + 1) : invited_at;
   await tx
@@ -141,7 +141,7 @@ async function reactivate(tx: Transaction, act: Attribution, user: UserRow): Pro
   for (const table of ['sessions', 'password_resets', 'authorization_codes'] as const)
     await tx.deleteFrom(table).where('user_id', '=', id).execute();
   await bumpCredentialVersion(tx);
-  await recordEvent(tx, act, {
+  await recordEvent(tx, by, {
     action: 'user.reactivate',
     object: ['user', id],
     organizationId: user.organization_id,

@@ -1,5 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import { type Account, type Caller, isAdminOf } from '../../auth/callers.ts';
+import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection } from '../../db/engine.ts';
 import { inList } from '../../db/dialect-sql.ts';
 import { grantedAssessments } from '../assessments/assessment-access.ts';
@@ -83,6 +84,26 @@ export const userList = defineList({
 
 function isSet(column: string, known: boolean) {
   return known ? sql<SqlBool>`${sql.ref(column)} is not null` : sql<SqlBool>`${sql.ref(column)} is null`;
+}
+
+/** @returns all users of all organizations and the platform staff, oldest first */
+export async function listUsers(db: ReadConnection): Promise<User[]> {
+  return hydrateUsers(db, await selectUsers(db).orderBy('users.id').execute());
+}
+
+/** @param key the case of an email address does not matter */
+export async function findUser(
+  db: ReadConnection,
+  key: { id: number } | { uid: string } | { email: string },
+): Promise<User | undefined> {
+  const query =
+    'id' in key
+      ? selectUsers(db).where('users.id', '=', key.id)
+      : 'uid' in key
+        ? selectUsers(db).where('users.uid', '=', key.uid)
+        : selectUsers(db).where('users.normalized_email', '=', normalizeEmail(key.email));
+  const [user] = await hydrateUsers(db, await query.execute());
+  return user;
 }
 
 /** @returns the users that exist */

@@ -95,7 +95,7 @@ export async function loadAttachments(
  * Attaches files to a vulnerability, all or none (operation 21).
  * @param max the most attachments of a vulnerability
  * @returns the attachments in the order of the files
- * @throws DomainError `missing`, `invalid` when the vulnerability would have more than `max`
+ * @throws DomainError `not-found`, `invalid` when the vulnerability would have more than `max`
  */
 export async function attachFiles(
   tx: Transaction,
@@ -119,7 +119,7 @@ export async function attachFiles(
   return insertAttachments(tx, by, { organizationId, vulnerabilityId }, files);
 }
 
-export async function insertAttachments(
+async function insertAttachments(
   tx: Transaction,
   by: Attribution,
   { organizationId, vulnerabilityId }: { organizationId: number; vulnerabilityId: number },
@@ -129,7 +129,7 @@ export async function insertAttachments(
   const attachments: Attachment[] = [];
   for (const { filename, contentType, content } of files) {
     const { sha256, size } = content;
-    const told = {
+    const values = {
       filename: sanitizeFilename(filename),
       contentType: sanitizeMediaType(contentType),
       fileSize: size,
@@ -141,20 +141,20 @@ export async function insertAttachments(
         vulnerability_id: vulnerabilityId,
         file_id: await createFile(tx, organizationId, content),
         user_id: by.actor.userId,
-        filename: told.filename,
-        content_type: told.contentType,
+        filename: values.filename,
+        content_type: values.contentType,
         file_size: size,
         created_at: by.now,
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    attachments.push({ id, ...told, sha256, createdAt: by.now, user: userOf(by.actor.userId) });
+    attachments.push({ id, ...values, sha256, createdAt: by.now, user: userOf(by.actor.userId) });
     await recordEvent(tx, by, {
       action: 'attachment.create',
       object: ['attachment', id],
       organizationId,
       before: null,
-      after: attachmentSnapshot(vulnerabilityId, { ...told, sha256 }),
+      after: attachmentSnapshot(vulnerabilityId, { ...values, sha256 }),
     });
   }
   await touchVulnerability(tx, { id: vulnerabilityId, now: by.now });
@@ -193,7 +193,7 @@ const selectContent = prepareQuery<{ vulnerability: number; id: number }, Attach
     .where('attachments.vulnerability_id', '=', p.vulnerability),
 );
 
-/** @throws DomainError `missing` */
+/** @throws DomainError `not-found` */
 export async function findAttachment(
   db: ReadConnection,
   caller: Caller,
@@ -207,8 +207,7 @@ export async function findAttachment(
 
 /**
  * Deletes an attachment, and its content unless another attachment has the same.
- * @throws DomainError `missing`, `forbidden` unless the caller uploaded it or is an admin, `changed` for a version
- *   mismatch
+ * @throws DomainError `not-found`, `forbidden` unless the caller uploaded it or is an admin, `version-mismatch`
  */
 export async function deleteAttachment(
   tx: Transaction,

@@ -6,13 +6,27 @@ import { preparePipelined, prepareQuery } from '../../db/prepared-queries.ts';
 import { addDeltas, type CounterDelta } from '../shared/counters.ts';
 import type { VisibleVulnerability } from './lock-vulnerability.ts';
 import { closedAt, STATUS_NAMES } from '../shared/statuses-and-severities.ts';
-import { recordTimeline, recordTimelineEntries } from './timeline.ts';
+import { recordTimeline, recordTimelineEntries, type TimelineEntry } from './timeline.ts';
 import { counterDeltas } from './vulnerability-counters.ts';
 import { linkedIds } from './vulnerability-links.ts';
 
-/** @returns a status as the timeline shows it */
-export function statusSnapshot(statusId: number): object {
-  return { status_id: statusId, status: STATUS_NAMES.get(statusId) };
+/** One object for each status: entries that share it serialize it once. */
+const SNAPSHOTS: ReadonlyMap<number, object> = new Map(
+  [...STATUS_NAMES].map(([id, status]) => [id, { status_id: id, status }]),
+);
+
+/** @returns the timeline entry of a status change */
+export function statusTimelineEntry(
+  of: Pick<TimelineEntry, 'organizationId' | 'vulnerabilityId' | 'importId'>,
+  before: number,
+  after: number,
+): TimelineEntry {
+  return {
+    ...of,
+    kind: 'status',
+    before: SNAPSHOTS.get(before) ?? null,
+    after: SNAPSHOTS.get(after) ?? null,
+  };
 }
 
 const updateStatus = preparePipelined<{ id: number; status: number; now: number; closed: number | null }>(
@@ -51,13 +65,11 @@ export async function changeStatus(
     tx,
     statusDeltas({ organizationId, assessmentId, severity, before: row.status_id, after: statusId }, assets),
   );
-  await recordTimeline(tx, by, {
-    organizationId,
-    vulnerabilityId: id,
-    kind: 'status',
-    before: statusSnapshot(row.status_id),
-    after: statusSnapshot(statusId),
-  });
+  await recordTimeline(
+    tx,
+    by,
+    statusTimelineEntry({ organizationId, vulnerabilityId: id }, row.status_id, statusId),
+  );
 }
 
 /** A status change of one locked vulnerability among many. */
@@ -99,14 +111,13 @@ export async function changeStatuses(
   await recordTimelineEntries(
     tx,
     by,
-    transitions.map(({ id, organizationId, before, after }) => ({
-      organizationId,
-      vulnerabilityId: id,
-      kind: 'status',
-      before: statusSnapshot(before),
-      after: statusSnapshot(after),
-      ...(importId === undefined ? {} : { importId }),
-    })),
+    transitions.map(({ id, organizationId, before, after }) =>
+      statusTimelineEntry(
+        { organizationId, vulnerabilityId: id, ...(importId === undefined ? {} : { importId }) },
+        before,
+        after,
+      ),
+    ),
   );
   return transitions.flatMap((one) => statusDeltas(one, assets.get(one.id) ?? []));
 }

@@ -68,7 +68,7 @@ export const commentList = defineList({
 
 /**
  * Adds a comment.
- * @throws DomainError `missing`, `forbidden` for an internal comment unless the caller is staff
+ * @throws DomainError `not-found`, `forbidden` for an internal comment unless the caller is staff
  */
 export async function createComment(
   tx: Transaction,
@@ -83,7 +83,7 @@ export async function createComment(
 }
 
 /** Inserts a comment on a locked vulnerability. An internal one leaves `updated_at`, which every reader sees. */
-export async function insertComment(
+async function insertComment(
   tx: Transaction,
   by: Attribution,
   {
@@ -126,8 +126,8 @@ export async function insertComment(
 
 /**
  * Updates the caller's own comment.
- * @throws DomainError `missing`, `forbidden` for another user's comment and for an internal one unless the caller is
- *   staff, `changed` for a version mismatch
+ * @throws DomainError `not-found`, `forbidden` for another user's comment and for an internal one unless the caller is
+ *   staff, `version-mismatch`
  */
 export async function updateComment(
   tx: Transaction,
@@ -159,23 +159,22 @@ export async function updateComment(
       .execute();
   }
   if (!internal || row.internal === 0) await touchVulnerability(tx, { id: vulnerabilityId, now });
-  const told = (state: { text: string; internal: number }) => ({
+  const snapshot = (state: { text: string; internal: number }) => ({
     ...(textDiffers ? { text: state.text } : {}),
     ...(internalDiffers ? { internal: state.internal === 1 } : {}),
   });
   await recordEvent(tx, by, {
     ...auditTarget('update', internal || row.internal === 1, id),
     organizationId: row.organization_id,
-    before: told(row),
-    after: told(after),
+    before: snapshot(row),
+    after: snapshot(after),
   });
   return toComment({ ...row, ...after }, userOf(row.user_id));
 }
 
 /**
  * Deletes a comment; its timeline entry stays.
- * @throws DomainError `missing`, `forbidden` unless the caller wrote it or is an admin, `changed` for a version
- *   mismatch
+ * @throws DomainError `not-found`, `forbidden` unless the caller wrote it or is an admin, `version-mismatch`
  */
 export async function deleteComment(
   tx: Transaction,
@@ -225,10 +224,10 @@ function requireStaff(caller: Caller, internal: boolean): void {
 }
 
 /** Internal comments have audit actions of their own, visible to staff only. */
-function auditTarget(verb: 'create' | 'update' | 'delete', internal: boolean, id: number) {
+function auditTarget(change: 'create' | 'update' | 'delete', internal: boolean, id: number) {
   return internal
-    ? ({ action: `internal-comment.${verb}`, object: ['internal-comment', id] } as const)
-    : ({ action: `comment.${verb}`, object: ['comment', id] } as const);
+    ? ({ action: `internal-comment.${change}`, object: ['internal-comment', id] } as const)
+    : ({ action: `comment.${change}`, object: ['comment', id] } as const);
 }
 
 function toComment(row: CommentRow, user: UserRef | null): Comment {

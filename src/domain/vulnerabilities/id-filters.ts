@@ -29,7 +29,7 @@ function visibleOrganizationIds({
 interface IdSource {
   /** Selects the ids of matching vulnerabilities. */
   ids: RawBuilder<unknown>;
-  /** Matches the current row, where an index can tell; otherwise the ids decide. */
+  /** Matches the current row, where an index can decide; otherwise the ids do. */
   exists?: RawBuilder<SqlBool>;
   /** Matches the text of the current row: for few rows only. */
   matchesText?: RawBuilder<SqlBool>;
@@ -58,39 +58,39 @@ function idsIn(
   table: 'vulnerability_taggings' | 'vulnerability_assets' | 'scanner_findings',
   condition: Expression<SqlBool>,
 ): Required<Pick<IdSource, 'ids' | 'exists'>> {
-  const held = sql.table(table);
+  const links = sql.table(table);
   return {
-    ids: sql`select held.vulnerability_id from ${held} as held where ${condition}`,
-    exists: sql<SqlBool>`exists (select 1 from ${held} as held
-      where held.vulnerability_id = vulnerabilities.id and ${condition})`,
+    ids: sql`select link.vulnerability_id from ${links} as link where ${condition}`,
+    exists: sql<SqlBool>`exists (select 1 from ${links} as link
+      where link.vulnerability_id = vulnerabilities.id and ${condition})`,
   };
 }
 
 /** By name of the filter. */
 const ID_SOURCES = {
   tagId: ({ db }: ListContext, values: readonly number[]) =>
-    idsIn('vulnerability_taggings', inList(db, sql.ref<number>('held.tag_id'), values)),
+    idsIn('vulnerability_taggings', inList(db, sql.ref<number>('link.tag_id'), values)),
   tag: ({ db }: ListContext, values: readonly string[]) =>
     idsIn(
       'vulnerability_taggings',
-      sql<SqlBool>`held.tag_id in (select vulnerability_tags.id from vulnerability_tags
+      sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
         where ${inList(db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))})`,
     ),
   assetUid: ({ db }: ListContext, values: readonly string[]) =>
     idsIn(
       'vulnerability_assets',
-      sql<SqlBool>`held.asset_id in (select assets.id from assets where ${inList(db, sql.ref<string>('assets.uid'), values)})`,
+      sql<SqlBool>`link.asset_id in (select assets.id from assets where ${inList(db, sql.ref<string>('assets.uid'), values)})`,
     ),
   gone: ({ db, caller }: ListContext) =>
     idsIn(
       'scanner_findings',
-      sql<SqlBool>`held.gone_import_id is not null and ${organizationCondition(db, 'held.organization_id', visibleOrganizationIds(caller))}`,
+      sql<SqlBool>`link.gone_import_id is not null and ${organizationCondition(db, 'link.organization_id', visibleOrganizationIds(caller))}`,
     ),
   goneImportId: ({ db, caller }: ListContext, values: readonly number[]) =>
     idsIn(
       'scanner_findings',
       // The index begins with the organization.
-      sql<SqlBool>`${inList(db, sql.ref<number>('held.gone_import_id'), values)} and held.organization_id in (
+      sql<SqlBool>`${inList(db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
         select imports.organization_id from imports where ${inList(db, sql.ref<number>('imports.id'), values)}
           and ${organizationCondition(db, 'imports.organization_id', visibleOrganizationIds(caller))})`,
     ),
@@ -109,14 +109,14 @@ function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = normalizeForSearch(text);
   const organizations = visibleOrganizationIds(caller);
   const whose = (column: string) => organizationCondition(db, column, organizations);
-  const holds = (column: string) => containsSubstring(sql.ref<string>(column), key);
+  const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);
   const tagged = idsIn(
     'vulnerability_taggings',
-    sql<SqlBool>`held.tag_id in (select vulnerability_tags.id from vulnerability_tags
-      where ${whose('vulnerability_tags.organization_id')} and ${holds('vulnerability_tags.normalized_name')})`,
+    sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
+      where ${whose('vulnerability_tags.organization_id')} and ${contains('vulnerability_tags.normalized_name')})`,
   );
   const assessments = sql`select assessments.id from assessments where ${whose('assessments.organization_id')}
-    and (${holds('assessments.uid')} or ${holds('assessments.search_name')})`;
+    and (${contains('assessments.uid')} or ${contains('assessments.search_name')})`;
   return {
     ids: sql`${selectIdsContaining(db, key, organizations)}
       union all ${tagged.ids}
@@ -145,8 +145,8 @@ export const ID_FILTERS = {
     where: (reading, value) =>
       value
         ? idCondition(reading, 'gone', ID_SOURCES.gone(reading))
-        : sql<SqlBool>`not exists (select 1 from scanner_findings as held
-          where held.vulnerability_id = vulnerabilities.id and held.gone_import_id is not null)`,
+        : sql<SqlBool>`not exists (select 1 from scanner_findings as link
+          where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null)`,
   } as Filter<'flag'>,
   goneImportId: {
     kind: 'integers',

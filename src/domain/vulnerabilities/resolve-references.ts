@@ -23,13 +23,13 @@ export interface AssessmentRef {
 }
 
 /** Selects a visible assessment by uid. */
-export const selectAssessmentRef = memoizeByVisibility((reach) =>
+export const selectAssessmentRef = memoizeByVisibility((visibility) =>
   prepareWrite<VisibilityParameters & { uid: string }, AssessmentRef>((tx, p) =>
     tx
       .selectFrom('assessments')
       .select(['id', 'uid', 'organization_id'])
       .where('uid', '=', p.uid)
-      .where(assessmentIsVisible(reach, p)),
+      .where(assessmentIsVisible(visibility, p)),
   ),
 );
 
@@ -38,14 +38,14 @@ export interface AssetRef {
   uid: string;
 }
 
-const selectAssetsByUids = memoizeByVisibility((reach: Visibility) =>
+const selectAssetsByUids = memoizeByVisibility((visibility: Visibility) =>
   prepareQuery<VisibilityParameters & { organization: number; uids: readonly string[] }, AssetRef>((db, p) =>
     db
       .selectFrom('assets')
       .select(['id', 'uid'])
       .where((eb) => inList(db, eb.ref('uid'), p.uids))
       .where(sql<SqlBool>`${withoutIndex(sql.ref('assets.organization_id'))} = ${p.organization}`)
-      .where(assetIsVisible(reach, p))
+      .where(assetIsVisible(visibility, p))
       .orderBy('id'),
   ),
 );

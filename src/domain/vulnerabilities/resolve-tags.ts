@@ -34,7 +34,7 @@ export async function resolveTags(
 
 /**
  * Finds tags by id and by name, and creates those whose name is new.
- * @param wanted `found`: the rows of `tagsByIds` for `ids`; `names`: valid and trimmed
+ * @param input `found`: the rows of `tagsByIds` for `ids`; `names`: valid and trimmed
  * @returns each tag once, ordered by id
  * @throws DomainError `invalid` for an id that no tag of the organization has, as `tagIds.0` and so on
  */
@@ -42,29 +42,31 @@ export async function findOrCreateTags(
   tx: Transaction,
   by: Attribution,
   organizationId: number,
-  wanted: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
+  {
+    ids,
+    found,
+    names,
+  }: { ids: readonly number[]; found: readonly VulnerabilityTagRow[]; names: readonly string[] },
 ): Promise<VulnerabilityTagRow[]> {
   const tags = new Map<number, VulnerabilityTagRow>();
-  for (const tag of wanted.found) {
+  for (const tag of found) {
     if (tag.organization_id === organizationId) tags.set(tag.id, tag);
   }
-  const errors = wanted.ids.flatMap((id, index) =>
-    tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)],
-  );
+  const errors = ids.flatMap((id, index) => (tags.has(id) ? [] : [unknownTagError(`tagIds.${index}`, id)]));
   if (errors.length > 0) throw invalidInput(errors);
-  const names = new Map<string, string>();
-  for (const name of wanted.names) {
+  const missing = new Map<string, string>();
+  for (const name of names) {
     const key = normalizeName(name);
-    if (!names.has(key)) names.set(key, name);
+    if (!missing.has(key)) missing.set(key, name);
   }
-  if (names.size > 0) {
-    for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...names.keys()] })) {
+  if (missing.size > 0) {
+    for (const tag of await tagsByKeys(tx, { organization: organizationId, keys: [...missing.keys()] })) {
       tags.set(tag.id, tag);
-      names.delete(tag.normalized_name);
+      missing.delete(tag.normalized_name);
     }
   }
-  if (names.size > 0) {
-    for (const tag of await createMissingTags(tx, by, organizationId, names)) tags.set(tag.id, tag);
+  if (missing.size > 0) {
+    for (const tag of await createMissingTags(tx, by, organizationId, missing)) tags.set(tag.id, tag);
   }
   return [...tags.values()].sort((one, other) => one.id - other.id);
 }

@@ -71,7 +71,7 @@ export const retestList = defineList({
 
 /**
  * Requests a retest and sets the status to "Pending Verification".
- * @throws DomainError `missing`, `conflict` when the vulnerability is closed or a retest is requested already
+ * @throws DomainError `not-found`, `conflict` when the vulnerability is closed or a retest is requested already
  */
 export async function requestRetest(
   tx: Transaction,
@@ -123,7 +123,7 @@ export async function requestRetest(
 /**
  * Decides a retest. `verified` sets the status to "Fixed", `failed` to "Fix In Progress", and the others restore it,
  * unless it has changed meanwhile.
- * @throws DomainError `missing`, `forbidden`, `changed` for a version mismatch, `conflict` when it is decided
+ * @throws DomainError `not-found`, `forbidden`, `version-mismatch`, `conflict` when it is decided
  *   already
  */
 export async function decideRetest(

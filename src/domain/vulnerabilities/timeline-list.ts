@@ -62,11 +62,11 @@ export const timelineList = defineList({
   descendingIds: true,
   async hydrate({ db, caller }, rows): Promise<TimelineEntryView[]> {
     const read = (text: string | null) => (text === null ? null : (JSON.parse(text) as Snapshot));
-    const told = rows.map(({ before, after, import_id }) => ({
+    const snapshots = rows.map(({ before, after, import_id }) => ({
       before: read(before),
       after: import_id === null ? read(after) : { ...read(after), import_id },
     }));
-    const [userOf, reached] = await Promise.all([
+    const [userOf, visible] = await Promise.all([
       loadUserRefs(
         db,
         rows.map((row) => row.user_id),
@@ -74,7 +74,7 @@ export const timelineList = defineList({
       visibleAmong(
         db,
         caller,
-        told.flatMap(({ before, after }) => [before?.assessment ?? [], after?.assessment ?? []].flat()),
+        snapshots.flatMap(({ before, after }) => [before?.assessment ?? [], after?.assessment ?? []].flat()),
       ),
     ]);
     return rows.map((row, index) => ({
@@ -82,8 +82,8 @@ export const timelineList = defineList({
       at: row.at,
       kind: row.kind as TimelineKind,
       user: userOf(row.user_id),
-      before: hideInvisibleAssessment(told[index]?.before ?? null, reached),
-      after: hideInvisibleAssessment(told[index]?.after ?? null, reached),
+      before: hideInvisibleAssessment(snapshots[index]?.before ?? null, visible),
+      after: hideInvisibleAssessment(snapshots[index]?.after ?? null, visible),
       comment: row.comment_id === null ? null : { id: row.comment_id, text: row.comment_text },
     }));
   },
@@ -96,19 +96,19 @@ interface Snapshot {
 }
 
 /** Removes an assessment that the reader cannot see. */
-function hideInvisibleAssessment(told: Snapshot | null, reached: ReadonlySet<string>): object | null {
-  if (told?.assessment === undefined || reached.has(told.assessment)) return told;
-  const { assessment: _unreached, ...others } = told;
+function hideInvisibleAssessment(snapshot: Snapshot | null, visible: ReadonlySet<string>): object | null {
+  if (snapshot?.assessment === undefined || visible.has(snapshot.assessment)) return snapshot;
+  const { assessment: _invisible, ...others } = snapshot;
   return others;
 }
 
-const selectVisibleUids = memoizeByVisibility((reach) =>
+const selectVisibleUids = memoizeByVisibility((visibility) =>
   prepareQuery<VisibilityParameters & { uids: readonly string[] }, { uid: string }>((db, p) =>
     db
       .selectFrom('assessments')
       .select('uid')
       .where((eb) => inList(db, eb.ref('uid'), p.uids))
-      .where(assessmentIsVisible(reach, p)),
+      .where(assessmentIsVisible(visibility, p)),
   ),
 );
 
@@ -118,8 +118,8 @@ async function visibleAmong(
   uids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (uids.length === 0) return new Set();
-  const wanted = { ...visibilityParameters(caller), uids: [...new Set(uids)] };
-  const rows = await selectVisibleUids(visibilityOf(caller))(db, wanted);
+  const parameters = { ...visibilityParameters(caller), uids: [...new Set(uids)] };
+  const rows = await selectVisibleUids(visibilityOf(caller))(db, parameters);
   return new Set(rows.map(({ uid }) => uid));
 }
 

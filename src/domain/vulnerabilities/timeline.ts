@@ -58,10 +58,10 @@ export async function recordTimelineEntries(
 ): Promise<void> {
   // Entries of many vulnerabilities share their snapshots: serialize each once.
   const texts = new Map<object, string>();
-  const textOf = (told: object | null | undefined): string | null => {
-    if (told == null) return null;
-    let text = texts.get(told);
-    if (text === undefined) texts.set(told, (text = JSON.stringify(told)));
+  const textOf = (snapshot: object | null | undefined): string | null => {
+    if (snapshot == null) return null;
+    let text = texts.get(snapshot);
+    if (text === undefined) texts.set(snapshot, (text = JSON.stringify(snapshot)));
     return text;
   };
   await insertEntries(
@@ -99,7 +99,8 @@ export async function recordTimelineForEach(
   }: Pick<TimelineEntry, 'organizationId' | 'kind' | 'before' | 'after'>,
   vulnerabilityIds: readonly number[],
 ): Promise<void> {
-  const textOf = (told: object | null | undefined) => (told == null ? null : JSON.stringify(told));
+  const textOf = (snapshot: object | null | undefined) =>
+    snapshot == null ? null : JSON.stringify(snapshot);
   const common = [organizationId, now, kind, actor.userId, textOf(before), textOf(after)];
   await insertForEach(tx, common, vulnerabilityIds);
 }

@@ -54,9 +54,9 @@ function hasType(value: unknown, { type, nullable = false }: Pick<SortColumn, 't
 }
 
 function fingerprint({ list, listRequest: { filters, sort, descending } }: CursorScope): string {
-  const chosen = Object.entries(filters)
+  const active = Object.entries(filters)
     .filter(([, value]) => value !== undefined)
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const text = JSON.stringify([list, chosen, sort, descending]);
+  const text = JSON.stringify([list, active, sort, descending]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

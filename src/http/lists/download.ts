@@ -26,8 +26,8 @@ export function withCharset(type: ListMediaType): string {
 
 /** @returns JSON unless the request prefers another type */
 export function negotiateMediaType(accept: string | undefined): ListMediaType {
-  const wanted = new Negotiator({ headers: { accept } }).mediaType(LIST_MEDIA_TYPES.map(withCharset));
-  return LIST_MEDIA_TYPES.find((type) => withCharset(type) === wanted) ?? 'application/json';
+  const preferred = new Negotiator({ headers: { accept } }).mediaType(LIST_MEDIA_TYPES.map(withCharset));
+  return LIST_MEDIA_TYPES.find((type) => withCharset(type) === preferred) ?? 'application/json';
 }
 
 const downloadCounts = new WeakMap<Context, Map<string, number>>();

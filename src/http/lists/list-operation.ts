@@ -11,13 +11,11 @@ import {
 } from '../validation/unknown-properties.ts';
 import { LIST_MEDIA_TYPES, negotiateMediaType, sendDownload } from './download.ts';
 import { pageHeaders, pageParameters, sendPage } from './page.ts';
+import { type FilterDescription, filterParameters, parseFilters } from './filter-parameters.ts';
 import {
   fieldsParameter,
-  type FilterDescription,
-  filterParameters,
   PAGINATION_STYLES,
   parseFields,
-  parseFilters,
   parseSort,
   pickFields,
   sortParameters,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** As long as a request line can be. */
+/** Maximum length of a request line. */
 export const PageLinkSchema = Type.String({
   maxLength: 20_480,
   description: 'An absolute URL with the query of the request.',

@@ -16,7 +16,7 @@ export const NULL_NOT_ALLOWED = 'x-null-is-wrong';
 function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
   if (schema[NULL_NOT_ALLOWED] === true) return undefined;
   const choices = schemaAlternatives(schema);
-  const members = new Map<string, { keeps: boolean; inner: NullDropper | undefined }>();
+  const members = new Map<string, { allowsNull: boolean; inner: NullDropper | undefined }>();
   const items: NullDropper[] = [];
   for (const choice of choices) {
     const { properties = {}, items: item } = choice as {
@@ -24,8 +24,8 @@ function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
       items?: JsonSchema;
     };
     for (const [name, property] of Object.entries(properties)) {
-      const keeps = schemaAlternatives(property).some(({ type }) => [type].flat().includes('null'));
-      members.set(name, { keeps, inner: buildNullDropper(property) });
+      const allowsNull = schemaAlternatives(property).some(({ type }) => [type].flat().includes('null'));
+      members.set(name, { allowsNull, inner: buildNullDropper(property) });
     }
     const inner = item === undefined ? undefined : buildNullDropper(item);
     if (inner !== undefined) items.push(inner);
@@ -41,7 +41,7 @@ function buildNullDropper(schema: JsonSchema): NullDropper | undefined {
     for (const name of Object.keys(object)) {
       const member = members.get(name);
       if (member === undefined) continue;
-      if (object[name] === null && !member.keeps) delete object[name];
+      if (object[name] === null && !member.allowsNull) delete object[name];
       else member.inner?.(object[name]);
     }
   };

@@ -7,12 +7,12 @@ const MAX_NAME_SHOWN = 100;
 
 /** Returns the errors of the last validation. */
 export function toFieldErrors({ errors }: ValidateFunction): FieldMessage[] {
-  const faults = selectMatchingAlternative(errors ?? []);
+  const selected = selectMatchingAlternative(errors ?? []);
   const otherwise = new Set(
-    faults.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
+    selected.filter((error) => !isNamePatternError(error)).map((error) => error.instancePath),
   );
   // A name that matches no other rule gets the error of the pattern only.
-  return faults
+  return selected
     .filter((error) => !isNamePatternError(error) || !otherwise.has(error.instancePath))
     .map(toFieldError);
 }
@@ -23,17 +23,17 @@ export function toFieldErrors({ errors }: ValidateFunction): FieldMessage[] {
  */
 function selectMatchingAlternative(errors: readonly ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf');
-  const needless = choices.flatMap((choice) => {
-    const within = errors.filter(
+  const irrelevant = choices.flatMap((choice) => {
+    const inBranch = errors.filter(
       ({ instancePath, schemaPath }) =>
         schemaPath.startsWith(`${choice.schemaPath}/`) && instancePath.startsWith(choice.instancePath),
     );
-    const ofType = within.filter(
+    const ofType = inBranch.filter(
       ({ instancePath, keyword }) => instancePath === choice.instancePath && keyword === 'type',
     );
-    return within.length > ofType.length ? [choice, ...ofType] : within;
+    return inBranch.length > ofType.length ? [choice, ...ofType] : inBranch;
   });
-  return errors.filter((error) => !needless.includes(error));
+  return errors.filter((error) => !irrelevant.includes(error));
 }
 
 const isNamePatternError = ({ keyword, params }: ErrorObject): boolean =>

@@ -96,11 +96,11 @@ function parameterValidator(schema: TSchema): (input: unknown) => Validated {
       ...one,
       property: toSentName(one.property, sent),
     }));
-    const [fault] = fieldErrors;
+    const [first] = fieldErrors;
     return {
       error: new Problem('invalid-request', summarizeFieldErrors(fieldErrors, 'The request'), {
         fieldErrors,
-        ...(fault === undefined ? {} : { source: fault.property }),
+        ...(first === undefined ? {} : { source: first.property }),
       }),
     };
   };
@@ -150,16 +150,16 @@ function shapeValidator(
   const isList = typesOf(schema as JsonSchema).includes('array');
   const dropNulls = nullIsAbsent ? createNullDropper(schema as JsonSchema) : undefined;
   const storable = withStorableText(schema as JsonSchema);
-  const firstFault = lazyCompile(firstErrorAjv, storable);
+  const validateFirstError = lazyCompile(firstErrorAjv, storable);
   const types = typesOnly(schema as JsonSchema);
-  const firstType = lazyCompile(firstErrorAjv, types);
-  const everyType = lazyCompile(allErrorsAjv, types);
-  const everyFault = lazyCompile(allErrorsAjv, storable);
+  const validateFirstType = lazyCompile(firstErrorAjv, types);
+  const validateAllTypes = lazyCompile(allErrorsAjv, types);
+  const validateAllErrors = lazyCompile(allErrorsAjv, storable);
   const batches = arrayLimitsOf(schema as JsonSchema);
 
   return (body) => {
     dropNulls?.(body);
-    const valid = firstFault();
+    const valid = validateFirstError();
     if (valid(body)) {
       const tooMany = total && findOverTotal(body, total);
       return tooMany === undefined ? { value: body } : { error: tooMany };
@@ -168,7 +168,7 @@ function shapeValidator(
       return { error: new Problem('invalid-request', 'The body must be a JSON object.') };
     }
     const many = hasManyItems(body);
-    const ofType = (many ? firstType : everyType)();
+    const ofType = (many ? validateFirstType : validateAllTypes)();
     if (!ofType(body)) {
       const fieldErrors = toFieldErrors(ofType);
       return {
@@ -188,7 +188,7 @@ function shapeValidator(
     }
     const tooMany = total && findOverTotal(body, total);
     if (tooMany !== undefined) return { error: tooMany };
-    const ofValue = many ? valid : everyFault();
+    const ofValue = many ? valid : validateAllErrors();
     ofValue(body);
     const fieldErrors = toFieldErrors(ofValue);
     return {
@@ -211,10 +211,10 @@ function lazyCompile(ajv: Ajv, schema: JsonSchema): () => ValidateFunction {
 
 /** Memoizes by schema, as the apps of one process share them. */
 function memoizeSchema(change: (schema: JsonSchema) => JsonSchema): (schema: JsonSchema) => JsonSchema {
-  const made = new WeakMap<JsonSchema, JsonSchema>();
+  const cache = new WeakMap<JsonSchema, JsonSchema>();
   return (schema) => {
-    const known = made.get(schema) ?? change(schema);
-    made.set(schema, known);
+    const known = cache.get(schema) ?? change(schema);
+    cache.set(schema, known);
     return known;
   };
 }

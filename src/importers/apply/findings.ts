@@ -119,10 +119,10 @@ async function markMissing(
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
-      const some = ids.slice(start, start + writer.batchSize);
-      start += some.length;
-      result.findings_gone += await writer.write(some.length, (tx) =>
-        markGone(tx, job, some, reportAt, clock()),
+      const batch = ids.slice(start, start + writer.batchSize);
+      start += batch.length;
+      result.findings_gone += await writer.write(batch.length, (tx) =>
+        markGone(tx, job, batch, reportAt, clock()),
       );
     }
     if (job.options.dryRun && preview.gone.length < MAX_PREVIEWED)
@@ -140,13 +140,13 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.cursor;
-    let some: CoverageKey[] = [];
+    let keys: CoverageKey[] = [];
     for (const [index, { source, key }] of rows.entries()) {
-      some.push(key);
+      keys.push(key);
       const next = rows[index + 1];
       if (next?.source === source && next.key.ports === key.ports) continue;
-      yield { source, keys: some, ports: key.ports, withSites: false };
-      some = [];
+      yield { source, keys, ports: key.ports, withSites: false };
+      keys = [];
     }
   }
   const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);

@@ -1,4 +1,5 @@
 import { replaceLoneSurrogates } from './encodings.ts';
+import { matchPaths, type PathNode } from './json-paths.ts';
 import { TextCapture } from './text-capture.ts';
 import { ReportError } from '../report.ts';
 
@@ -303,39 +304,4 @@ export interface JsonStreamOptions {
   trailingCommas?: boolean;
   /** Parses a match in place of `JSON.parse`; an error ends the report. */
   parse?: (text: string) => unknown;
-}
-
-/** A node of the tree of requested paths. */
-export interface PathNode {
-  names: Map<string, PathNode>;
-  any?: PathNode;
-  /** Set if a path ends here. */
-  path?: string;
-}
-
-/** @param paths names joined by dots; `*` for any name or index, `''` for the whole document */
-export function compilePaths(paths: readonly string[]): PathNode {
-  const root: PathNode = { names: new Map() };
-  for (const path of paths) {
-    let node = root;
-    for (const name of path === '' ? [] : path.split('.')) {
-      const next: PathNode = (name === '*' ? node.any : node.names.get(name)) ?? { names: new Map() };
-      if (name === '*') node.any = next;
-      else node.names.set(name, next);
-      node = next;
-    }
-    node.path = path;
-  }
-  return root;
-}
-
-/** @returns the nodes below these for a name or an index */
-export function matchPaths(nodes: readonly PathNode[], name: string): PathNode[] {
-  const next: PathNode[] = [];
-  for (const { names, any } of nodes) {
-    const named = names.get(name);
-    if (named !== undefined) next.push(named);
-    if (any !== undefined) next.push(any);
-  }
-  return next;
 }

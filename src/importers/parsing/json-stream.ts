@@ -1,5 +1,6 @@
 import { toUtf8 } from './encodings.ts';
-import { compilePaths, type JsonMatch, JsonScanner, type JsonStreamOptions } from './json-scanner.ts';
+import { compilePaths } from './json-paths.ts';
+import { type JsonMatch, JsonScanner, type JsonStreamOptions } from './json-scanner.ts';
 import { ReportError } from '../report.ts';
 
 export type { JsonMatch, JsonStreamOptions };

@@ -5,7 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const NONE: JsonObject = Object.freeze({});
 
-/** @returns the value, or an empty object if it is none, so that missing members read as `undefined` */
+/** @returns the value; an empty object if it is not an object, so that missing members are `undefined` */
 export function asJsonObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : NONE;
 }

@@ -8,7 +8,7 @@ import { numberOf, textOf } from './json-values.ts';
 const MAX_NAME = 255;
 const MAX_BANNER = 1_024;
 
-/** @returns an IP address in canonical form; `undefined` if the value is none */
+/** @returns an IP address in canonical form; `undefined` if the value is not an IP address */
 export function readAddress(value: unknown): string | undefined {
   const text = textOf(value)?.replace(/^\[(.*)\]$/, '$1') ?? '';
   const found = isIP(text) === 0 ? undefined : normalizeLocation('host', text);
@@ -90,7 +90,7 @@ function truncate(text: string | undefined, max: number): string | null {
   return trimmed.slice(0, max).toWellFormed();
 }
 
-/** @returns an IP address in canonical form; `undefined` if the text is none */
+/** @returns an IP address in canonical form; `undefined` if the text is not an IP address */
 export function normalizeAddress(text: string | undefined): string | undefined {
   const trimmed = text?.trim() ?? '';
   if (isIP(trimmed) === 0) return undefined;

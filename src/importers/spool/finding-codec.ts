@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { ScannerColumns } from '../../domain/imports/sighting.ts';
-import { SEVERITIES, type Severity } from '../../domain/shared/statuses-and-severities.ts';
+import { severityOfRank } from '../../domain/shared/statuses-and-severities.ts';
 import { MAX_VULNERABILITY_BYTES } from '../../domain/vulnerabilities/vulnerability-fields.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { truncateText, type NormalizedFinding } from '../normalize-finding.ts';
@@ -71,9 +71,6 @@ function decodeTexts(body: string): Texts {
   texts.push(body.slice(at, at + Number(evidence)));
   return texts as unknown as Texts;
 }
-
-export const severityOfRank = (rank: number): Severity =>
-  SEVERITIES[SEVERITIES.length - 1 - rank] ?? 'Informational';
 
 export const isTruncated = (body: string): boolean => body.startsWith('cut');
 

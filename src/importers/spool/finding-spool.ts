@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { openScratchDatabase, type ScratchStatement } from '../../db/scratch-database.ts';
 import type { CoverageKey, AssetLocation, Sighting } from '../../domain/imports/sighting.ts';
-import { severityRank } from '../../domain/shared/statuses-and-severities.ts';
+import { severityOfRank, severityRank } from '../../domain/shared/statuses-and-severities.ts';
 import type { ExploitableLocation } from '../../domain/vulnerabilities/exploitable-locations.ts';
 import { MAX_STORED_LOCATIONS, mergeFindings, type NormalizedFinding } from '../normalize-finding.ts';
 import {
@@ -10,7 +10,6 @@ import {
   truncateToLimit,
   encodeFinding,
   decodeFinding,
-  severityOfRank,
   isTruncated,
 } from './finding-codec.ts';
 

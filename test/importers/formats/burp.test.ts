@@ -3,7 +3,7 @@ import { burp } from '../../../src/importers/formats/burp/burp.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// The reports are written after the document type that Burp puts into each.
+// The reports follow the document type that Burp writes into each.
 describeFormat(burp);
 
 const issue = (inner: string, name = 'A', type = '1') =>
@@ -13,7 +13,7 @@ const report = (issues: string, attributes = '') =>
   `<issues burpVersion="2024.1" ${attributes}>${issues}</issues>`;
 
 describe('an issue of Burp', () => {
-  it('is the same on one site, whatever its path and name; of extensions the name tells', async () => {
+  it('is the same on one site with any path and name; issues of extensions differ by name', async () => {
     const found = await findingsOf(
       burp,
       report(
@@ -28,7 +28,7 @@ describe('an issue of Burp', () => {
     expect(new Set([first, ...others]).size).toBe(3);
   });
 
-  it('shows no more of a long answer than 192 KiB', async () => {
+  it('shows at most 192 KiB of a long response', async () => {
     const body = Buffer.alloc(1024 * 1024, 'a').toString('base64');
     const [found] = await findingsOf(
       burp,
@@ -37,14 +37,14 @@ describe('an issue of Burp', () => {
     expect(found?.evidence?.[0]).toHaveLength(192 * 1024);
   });
 
-  it('may have more requests and answers than one piece of a report can hold', async () => {
+  it('can have more requests and responses than one match can hold', async () => {
     const answer = `<response base64="true">${Buffer.alloc(300_000, 'a').toString('base64')}</response>`;
     const exchange = (number: number) =>
       `<requestresponse><request>GET /${number}</request>${answer}</requestresponse>`;
     const exchanges = Array.from({ length: 25 }, (_, number) => exchange(number)).join('');
     const found = await findingsOf(burp, report(issue(exchanges) + issue('', 'B', '2')));
     expect(found.map(({ title }) => title)).toEqual(['A', 'B']);
-    // One more than is kept of them, so that it counts as cut.
+    // One more than the limit, so that it counts as truncated.
     expect(found[0]?.evidence).toHaveLength(21);
     expect(found[0]?.evidence?.[20]).toMatch(/^GET \/20\n\naaa/);
     expect(found[1]?.evidence).toEqual([]);
@@ -58,7 +58,7 @@ describe('an issue of Burp', () => {
     ['Mon Jul 01 09:00:00 GMT 2024', '2024-07-01T09:00:00Z'],
     ['Mon Jul 01 09:00:00 XYZ 2024', '2024-07-01T09:00:00Z'],
     ['2024-07-01T09:00:00Z', '2024-07-01T09:00:00Z'],
-  ])('was saved at %s, which is %s', async (text, time) => {
+  ])('saved at %s has the time %s', async (text, time) => {
     const { records } = await readRecords(burp, report('', `exportTime="${text}"`));
     expect(records).toEqual([{ kind: 'report', scannedAt: Date.parse(time) }]);
   });

@@ -6,7 +6,7 @@ import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
 describeFormat(csv);
 
-it('reads the columns that a mapping names, and no others', async () => {
+it('reads only the columns of a mapping', async () => {
   const text = 'A,B,Host,Severity\nOne,critical,192.0.2.1,low\n';
   const mapping = { title: 'A', severity: 'B' };
   const [finding] = await findingsOf(csv, text, mapping);
@@ -18,13 +18,13 @@ it.each([
   [{ titel: 'A' }, /names "titel", which is not a field\. Use one of title, severity/],
   [{ severity: 'A' }, /No column contains the titles/],
   [undefined, /No column contains the titles/],
-])('refuses the mapping %j', async (mapping, message) => {
+])('rejects the mapping %j', async (mapping, message) => {
   const { records, error } = await readRecords(csv, 'A,B\n1,2\n', mapping === undefined ? {} : { mapping });
   expect(records).toEqual([]);
   expect(error?.message).toMatch(message);
 });
 
-it('knows the usual names of columns, each once', () => {
+it('recognises common names of columns, each once', () => {
   expect(defaultMapping(['Vulnerability Name', 'Risk_Level', 'IP', 'CVSS Score', 'Notes', 'Name'])).toEqual({
     title: 'Name',
     severity: 'Risk_Level',
@@ -33,7 +33,7 @@ it('knows the usual names of columns, each once', () => {
   });
 });
 
-it('takes rows of one title on one site for one finding, without regard to case and space', async () => {
+it('merges rows with the same title and site into one finding, ignoring case and whitespace', async () => {
   const rows = [
     'Open  Redirect,high,https://a.example/x',
     'open redirect,low,https://a.example/y',

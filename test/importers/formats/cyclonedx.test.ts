@@ -3,7 +3,7 @@ import { cyclonedx } from '../../../src/importers/formats/cyclonedx/cyclonedx.ts
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// After the schemas of CycloneDX and public examples of versions 1.2 to 1.6.
+// The reports follow the CycloneDX schemas and public examples of versions 1.2 to 1.6.
 describeFormat(cyclonedx, { readsTwice: true });
 
 const bom = (version: string, members: object = {}) =>
@@ -18,7 +18,7 @@ const identitiesOf = async (report: string) =>
   (await findingsOf(cyclonedx, report)).map((finding) => identityOf(finding, 'cyclonedx'));
 
 describe('Vulnerabilities of CycloneDX', () => {
-  it('are the same in another version of the component and of the product, in JSON and XML', async () => {
+  it('are the same in other versions of the component and the product, in JSON and XML', async () => {
     const [first] = await identitiesOf(bom('1.2'));
     expect(await identitiesOf(bom('1.3'))).toEqual([first]);
     const xml = `<bom xmlns="http://cyclonedx.org/schema/bom/1.6">
@@ -28,7 +28,7 @@ describe('Vulnerabilities of CycloneDX', () => {
     expect(await identitiesOf(xml)).toEqual([first]);
   });
 
-  it('are skipped as far as their analysis closes them', async () => {
+  it('are skipped if their analysis closes them', async () => {
     const states = [
       'resolved',
       'resolved_with_pedigree',
@@ -48,7 +48,7 @@ describe('Vulnerabilities of CycloneDX', () => {
     expect(records.filter(({ kind }) => kind === 'finding')).toHaveLength(2);
   });
 
-  it('cover a product that the document names and lists the components of', async () => {
+  it('cover a product whose components the document lists', async () => {
     const covered = async (report: string) =>
       (await readRecords(cyclonedx, report)).records.filter(({ kind }) => kind === 'covered');
     expect(await covered(bom('1'))).toEqual([{ kind: 'covered', target: { artifact: 'shop' } }]);

@@ -12,7 +12,7 @@ const identities = async (...items: object[]) => {
   return findings.map((finding) => identityOf(finding, 'generic'));
 };
 
-it('knows a finding by its id within the tool, else by rule or title and place', async () => {
+it('identifies a finding by its id within the tool, else by rule or title and location', async () => {
   const [first, moved, second] = await identities(
     { unique_id_from_tool: 'a', file_path: 'x' },
     { unique_id_from_tool: 'a', title: 'Other', file_path: 'y' },

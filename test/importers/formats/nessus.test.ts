@@ -3,7 +3,7 @@ import { nessus } from '../../../src/importers/formats/nessus/nessus.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// The reports are written after the published schema.
+// The reports follow the published schema.
 describeFormat(nessus);
 
 const report = (hosts: string) =>
@@ -14,7 +14,7 @@ const item = (attributes: string, inner = '') =>
   `<ReportItem pluginName="P" ${attributes}>${inner}</ReportItem>`;
 
 describe('an item of Nessus', () => {
-  it('is the same by plug-in, host, port and protocol, however its host is written', async () => {
+  it('is identified by plug-in, host, port and protocol, in any notation of the host', async () => {
     const found = await findingsOf(
       nessus,
       report(
@@ -36,7 +36,7 @@ describe('an item of Nessus', () => {
     expect(new Set([first, ...others]).size).toBe(3);
   });
 
-  it('takes its severity from the risk factor where it has no number', async () => {
+  it('takes its severity from the risk factor if it has no number', async () => {
     const found = await findingsOf(
       nessus,
       report(
@@ -51,7 +51,7 @@ describe('an item of Nessus', () => {
     expect(found.map(({ severity }) => severity)).toEqual(['Critical', 'Informational', 'Informational']);
   });
 
-  it('of an audit is known by its check, and skipped where that passed or was not made', async () => {
+  it('of an audit is identified by its check, and skipped if that passed or did not run', async () => {
     const check = (name: string, result: string, severity = 3) =>
       item(
         `pluginID="21157" severity="${severity}"`,
@@ -76,7 +76,7 @@ describe('an item of Nessus', () => {
     ]);
   });
 
-  it('without a plug-in is skipped, and one at no port opens none', async () => {
+  it('without a plug-in is skipped, and one without a port opens none', async () => {
     const { records } = await readRecords(
       nessus,
       report(
@@ -94,7 +94,7 @@ describe('an item of Nessus', () => {
     ]);
   });
 
-  it('tells the end of the host that was done last as the time of the report', async () => {
+  it('dates the report by the end of its last host', async () => {
     const tags = (end: string) => `<tag name="HOST_END">${end}</tag>`;
     const { records } = await readRecords(
       nessus,

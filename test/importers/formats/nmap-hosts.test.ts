@@ -12,7 +12,7 @@ const onlyPort = async (inner: string) => {
 };
 
 describe('a report that Nmap made', () => {
-  it('is described by its system and its names, where it has more than one', async () => {
+  it('describes a host by its operating system and further names', async () => {
     const names = ['a.example.com', 'b.example.com', 'a.example.com']
       .map((name) => `<hostname name="${name}" type="PTR"/>`)
       .join('');
@@ -32,7 +32,7 @@ describe('a report that Nmap made', () => {
     expect(hosts[1]).not.toHaveProperty('description');
   });
 
-  it('gives the host with its ports, services and what the scan covered', async () => {
+  it('yields the host with its ports and services, and the coverage', async () => {
     const { hosts, error, down, coverage } = await read(FIRST);
     expect(error).toBeUndefined();
     expect(down).toBe(0);
@@ -73,7 +73,7 @@ describe('a report that Nmap made', () => {
     });
   });
 
-  it('covers ports of the protocols that have ports, and of no others', async () => {
+  it('covers only protocols with ports', async () => {
     let scaninfo = '<scaninfo protocol="ip" services="0-255"/><scaninfo protocol="sctp" services="7,9-11"/>';
     for (let number = 0; number < 1_000; number += 1) {
       scaninfo += `<scaninfo protocol="p${number}" services="1-65535"/>`;
@@ -86,7 +86,7 @@ describe('a report that Nmap made', () => {
     ]);
   });
 
-  it('tells what it covers anew only where the report said more', async () => {
+  it('yields its coverage again only if the report extends it', async () => {
     const more = '<scaninfo protocol="udp" services="53"/>';
     const seen: unknown[] = [];
     for await (const { coverage } of streamNmapReport(inChunks(report(more + host('192.0.2.1', '')), 10))) {
@@ -102,7 +102,7 @@ describe('a report that Nmap made', () => {
     ]);
   });
 
-  it('reads the same from chunks of any size', async () => {
+  it('is parsed the same with chunks of any size', async () => {
     const whole = await read(SECOND, 1_000_000);
     for (const size of [1, 7, 1_000]) expect(await read(SECOND, size)).toEqual(whole);
   });
@@ -151,14 +151,14 @@ describe('a host', () => {
     expect((await read(report(element))).hosts[0]?.seenAt).toBe(seenAt);
   });
 
-  it('is not complete when Nmap gave it up or looked at no ports', async () => {
+  it('is incomplete if Nmap gave up or scanned no ports', async () => {
     const gaveUp = host('192.0.2.1', '', { attributes: ' timedout="true"' });
     const noPorts = '<host><address addr="192.0.2.2" addrtype="ipv4"/></host>';
     const { hosts } = await read(report(gaveUp + noPorts + host('192.0.2.3', '')));
     expect(hosts.map(({ complete }) => complete)).toEqual([false, false, true]);
   });
 
-  it('says which states the ports have that it does not list', async () => {
+  it('has the states of its unlisted ports', async () => {
     const extra =
       '<extraports state="closed" count="9"><extrareasons reason="reset" count="9"/></extraports>';
     expect((await read(report(host('192.0.2.1', extra + port(1))))).hosts[0]).toMatchObject({
@@ -167,7 +167,7 @@ describe('a host', () => {
     });
   });
 
-  it('names each state of unlisted ports once, and none that Nmap does not know', async () => {
+  it('has each state of unlisted ports once, and no unknown ones', async () => {
     let extra = '';
     for (const state of ['filtered', 'ajar', 'closed', 'filtered']) extra += `<extraports state="${state}"/>`;
     const { hosts, error } = await read(report(host('192.0.2.1', extra + '<extraports/>')));
@@ -184,7 +184,7 @@ describe('a host', () => {
     ]);
   });
 
-  it('is not taken from hints, and not from what traces and system guesses hold', async () => {
+  it('is not read from hints, traces and guesses of the operating system', async () => {
     const hint = '<hosthint><status state="up"/><address addr="192.0.2.7" addrtype="ipv4"/></hosthint>';
     const os =
       '<os><portused state="open" proto="tcp" portid="9"/><osmatch><osclass><cpe>cpe:/o:x</cpe></osclass></osmatch></os>';
@@ -206,7 +206,7 @@ describe('a service', () => {
     expect((await onlyPort(`<service name="http" ${attributes} method="probed"/>`))?.banner).toBe(banner);
   });
 
-  it('has the output of the banner script as banner where it ran', async () => {
+  it('has the output of the banner script as banner', async () => {
     const inner = '<service name="http" product="nginx"/><script id="banner" output=" hello&#10;there "/>';
     expect((await onlyPort(inner))?.banner).toBe('hello\nthere');
     expect(
@@ -215,7 +215,7 @@ describe('a service', () => {
     expect((await onlyPort('<script id="http-title" output="x"/>'))?.banner).toBeNull();
   });
 
-  it('behind TLS is named as Nmap prints it', async () => {
+  it('behind TLS is named as in the output of Nmap', async () => {
     expect((await onlyPort('<service name="http" tunnel="ssl"/>'))?.service).toBe('ssl/http');
   });
 
@@ -224,7 +224,7 @@ describe('a service', () => {
     expect((await onlyPort(inner))?.cpe).toBe('cpe:/a:b&c');
   });
 
-  it('has texts of bounded length that are never cut within a character', async () => {
+  it('has texts of bounded length, never truncated within a character', async () => {
     const found = await onlyPort(
       `<service name="${'n'.repeat(300)}" product="${'p'.repeat(254)}😀" version="   "/>`,
     );
@@ -251,7 +251,7 @@ describe('a host of many megabytes', () => {
           `<service product="a product and its number ${number}"/>${script(70_000)}`,
         ),
     ],
-  ])('is held without them: %s', async (_name, element) => {
+  ])('takes little memory: %s', async (_name, element) => {
     const gc = garbageCollector();
     async function* chunks() {
       yield Buffer.from(report('').replace('</nmaprun>\n', '<host><address addr="192.0.2.1"/><ports>'));
@@ -377,7 +377,7 @@ describe('a report that cannot be used', () => {
     expect(found.hosts).toHaveLength(hosts);
   });
 
-  it('holds no more than a piece of one that never ends a tag', async () => {
+  it('buffers a bounded part of an unfinished tag', async () => {
     async function* endless() {
       yield Buffer.from('<nmaprun><a b="');
       for (;;) yield Buffer.alloc(65_536, 'x');

@@ -4,11 +4,11 @@ import { npmAudit } from '../../../src/importers/formats/npm-audit/npm-audit.ts'
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// After the reports of npm 6 and of npm 7 and later, and public examples of both.
+// The reports follow npm 6, npm 7 and later, and public examples of both.
 describeFormat(npmAudit);
 
 describe('Findings of npm audit', () => {
-  it('are the same in the reports of npm 6 and of later ones', async () => {
+  it('are the same in reports of npm 6 and later', async () => {
     const found = async (file: string) =>
       (
         await findingsOf(npmAudit, readFileSync(new URL(`../../fixtures/npm-audit/${file}`, import.meta.url)))
@@ -18,14 +18,14 @@ describe('Findings of npm audit', () => {
     expect(identityOf(seven, 'npm-audit')).toBe(identityOf(six, 'npm-audit'));
   });
 
-  it('are not told by an audit that failed', async () => {
+  it('are not read from a failed audit', async () => {
     const failed = { error: { code: 'ENOLOCK', summary: 'This command requires an existing lockfile.' } };
     const { records, error } = await readRecords(npmAudit, JSON.stringify(failed));
     expect(records).toEqual([]);
     expect(error?.message).toBe('The audit failed: This command requires an existing lockfile.');
   });
 
-  it('are none where all is well', async () => {
+  it('are none in a clean report', async () => {
     const clean = { auditReportVersion: 2, vulnerabilities: {}, metadata: { vulnerabilities: { total: 0 } } };
     expect(await readRecords(npmAudit, JSON.stringify(clean))).toEqual({ records: [] });
   });

@@ -3,7 +3,7 @@ import { nuclei } from '../../../src/importers/formats/nuclei/nuclei.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// After the type ResultEvent of Nuclei and public examples of versions 2.3 to 3.4.
+// The reports follow the type ResultEvent of Nuclei and public examples of versions 2.3 to 3.4.
 describeFormat(nuclei);
 
 const result = (members: Record<string, unknown>) => ({
@@ -17,7 +17,7 @@ const identitiesOf = async (...results: object[]) =>
   (await findingsOf(nuclei, JSON.stringify(results))).map((finding) => identityOf(finding, 'nuclei'));
 
 describe('Results of Nuclei', () => {
-  it('are one finding for each template and matcher of a site, and of a host and port', async () => {
+  it('are one finding per template, matcher and site, or host and port', async () => {
     const [one, other, matcher, port, site] = await identitiesOf(
       result({}),
       result({
@@ -42,7 +42,7 @@ describe('Results of Nuclei', () => {
     expect(records.filter(({ kind }) => kind === 'covered')).toEqual([]);
   });
 
-  it('may be none: an empty list, or no line at all', async () => {
+  it('can be empty: an empty array, or no line', async () => {
     expect(await readRecords(nuclei, '[]')).toEqual({ records: [] });
     expect(await readRecords(nuclei, '')).toEqual({ records: [] });
     expect(nuclei.allowsEmpty).toBe(true);

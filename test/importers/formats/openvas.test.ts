@@ -3,7 +3,7 @@ import { openvas } from '../../../src/importers/formats/openvas/openvas.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// The reports are written after the published schema.
+// The reports follow the published schema.
 describeFormat(openvas);
 
 const result = (inner: string, oid = '1.3.6.1') =>
@@ -45,7 +45,7 @@ describe('a result of Greenbone', () => {
     expect(records[0]).toMatchObject({ kind: 'skipped', reason });
   });
 
-  it('is the same by test, host, port and protocol, in each kind of report', async () => {
+  it('is identified by test, host, port and protocol in all kinds of reports', async () => {
     const one = result('<severity>5.0</severity>');
     const reports = [
       report('', one),
@@ -66,7 +66,7 @@ describe('a result of Greenbone', () => {
 });
 
 describe('a report of Greenbone', () => {
-  it('covers the hosts that were scanned to their end', async () => {
+  it('covers the hosts whose scan ended', async () => {
     expect(await coveredBy(report('<scan_run_status>Done</scan_run_status>'))).toEqual([
       { host: '192.0.2.1' },
     ]);
@@ -87,16 +87,18 @@ describe('a report of Greenbone', () => {
     expect(await coveredBy(report(inner))).toHaveLength(covers ? 1 : 0);
   });
 
-  it('tells of hosts with more ports than are held at once in several parts', async () => {
+  it('yields hosts with very many ports in several parts', async () => {
     let ports = '';
     for (let number = 1; number <= 50_010; number += 1)
       ports += `<port>${number}/tcp<host>192.0.2.1</host></port>`;
     const { records } = await readRecords(openvas, report(`<ports>${ports}</ports>`));
-    const told = records.flatMap((record) => (record.kind === 'host' ? [record.host.ports.length] : []));
-    expect(told).toEqual([50_000, 10]);
+    const portCounts = records.flatMap((record) =>
+      record.kind === 'host' ? [record.host.ports.length] : [],
+    );
+    expect(portCounts).toEqual([50_000, 10]);
   });
 
-  it('is none of another tool', () => {
+  it('is not detected as another format', () => {
     const sample = (text: string) => ({ text, root: { name: 'report', attributes: {} }, lines: false });
     expect(openvas.detect(sample('<report name="JaCoCo"><package/></report>'))).toBe(false);
     expect(openvas.detect(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);

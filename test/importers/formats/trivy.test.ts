@@ -4,7 +4,7 @@ import { trivy } from '../../../src/importers/formats/trivy/trivy.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// After the types of Trivy's report and public examples of versions 0.9 to 0.60.
+// The reports follow the types of Trivy and public examples of versions 0.9 to 0.60.
 describeFormat(trivy, { readsTwice: true });
 
 const image = (artifact: string, version: string) =>
@@ -23,14 +23,14 @@ const identitiesOf = async (report: string) =>
   (await findingsOf(trivy, report)).map((finding) => identityOf(finding, 'trivy'));
 
 describe('Findings of Trivy', () => {
-  it('are the same in another build of an image, and others in another image', async () => {
+  it('are the same in another build of an image, and differ by image', async () => {
     const digest = (letter: string) => `registry.example/shop@sha256:${letter.repeat(64)}`;
     const [first] = await identitiesOf(image(digest('a'), '12.1'));
     expect(await identitiesOf(image(digest('b'), '12.2'))).toEqual([first]);
     expect(await identitiesOf(image('registry.example/other', '12.1'))).not.toEqual([first]);
   });
 
-  it('are one for a package that lies in two places, and one for each target', async () => {
+  it('are one for a package in two paths, and one per target', async () => {
     const found = await findingsOf(
       trivy,
       readFileSync(new URL('../../fixtures/trivy/image.json', import.meta.url)),
@@ -40,7 +40,7 @@ describe('Findings of Trivy', () => {
     expect(new Set(lodash.map((finding) => identityOf(finding, 'trivy'))).size).toBe(1);
   });
 
-  it('are the same check under its old name and its new ones', async () => {
+  it('are the same for the old and the new id of a check', async () => {
     const check = (names: object) =>
       JSON.stringify({
         ArtifactName: '.',
@@ -57,13 +57,13 @@ describe('Findings of Trivy', () => {
     expect(rules).toEqual([['DS-0002'], ['DS-0002'], ['DS-0002']]);
   });
 
-  it('never tell a secret', async () => {
+  it('never contain a secret', async () => {
     const report = readFileSync(new URL('../../fixtures/trivy/image.json', import.meta.url), 'utf8');
     expect(report).toContain('not-masked-at-all');
     expect(JSON.stringify(await readRecords(trivy, report))).not.toContain('not-masked-at-all');
   });
 
-  it('are none in an artifact that is clean, which the report covers all the same', async () => {
+  it('are none in a clean artifact, which the report covers', async () => {
     const clean = JSON.stringify({ SchemaVersion: 2, ArtifactName: 'alpine:3.20', Results: null });
     expect((await readRecords(trivy, clean)).records).toEqual([
       { kind: 'covered', target: { artifact: 'alpine:3.20' } },

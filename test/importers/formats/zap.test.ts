@@ -3,7 +3,7 @@ import { zap } from '../../../src/importers/formats/zap/zap.ts';
 import { identityOf } from '../../../src/importers/finding-identity.ts';
 import { describeFormat, findingsOf, readRecords } from '../format-harness.ts';
 
-// The reports are written after the published schema.
+// The reports follow the published schema.
 describeFormat(zap);
 
 const alert = (members: object) => ({ pluginid: '1', name: 'A', riskcode: '1', confidence: '2', ...members });
@@ -11,7 +11,7 @@ const report = (...alerts: unknown[]) =>
   JSON.stringify({ '@version': '2', site: [{ '@name': 'https://shop.example', alerts }] });
 
 describe('an alert of ZAP', () => {
-  it('is the same at other URLs, with another severity and in the other form of report', async () => {
+  it('is the same with other URLs or severities, and in both report formats', async () => {
     const instances = (uri: string) => [{ uri, method: 'GET' }];
     const json = await findingsOf(
       zap,
@@ -37,7 +37,7 @@ describe('an alert of ZAP', () => {
     expect(xml.map((finding) => identityOf(finding, 'zap'))).toEqual([first]);
   });
 
-  it('takes its risk from the words where there is no code, and is informational without either', async () => {
+  it('takes its risk from the description without a code, and is informational without both', async () => {
     const found = await findingsOf(
       zap,
       report(
@@ -49,7 +49,7 @@ describe('an alert of ZAP', () => {
     expect(found.map(({ severity }) => severity)).toEqual(['High', 'Informational', 'Medium']);
   });
 
-  it('of ZAP before 2.7 has its one instance in itself', async () => {
+  it('of ZAP before 2.7 is its own instance', async () => {
     const [found] = await findingsOf(
       zap,
       '<OWASPZAPReport version="2.5.0"><site name="http://a.example"><alerts><alertitem><pluginid>7</pluginid>' +
@@ -59,7 +59,7 @@ describe('an alert of ZAP', () => {
     expect(found?.evidence?.[0]).toContain('Parameter: p');
   });
 
-  it('may have more instances with requests and answers than one piece of a report can hold', async () => {
+  it('can have more instances with requests and responses than one match can hold', async () => {
     const body = 'x'.repeat(60_000);
     const uris = Array.from({ length: 290 }, (_, number) => `https://shop.example/${number}`);
     const items = uris.map((uri) => ({
@@ -86,11 +86,11 @@ describe('an alert of ZAP', () => {
       recommendedFix: 'Mend.',
       locations: uris.map((value) => ({ type: 'url', value })),
     });
-    // One more than is kept of them, so that it counts as cut.
+    // One more than the limit, so that it counts as truncated.
     expect(json[0]?.evidence).toHaveLength(21);
   });
 
-  it('stands where its site is when it has no instance, and is skipped when it has no name either', async () => {
+  it('has the location of its site without instances, and is skipped without a name', async () => {
     const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
     expect(records).toMatchObject([
       { kind: 'covered' },

@@ -20,12 +20,12 @@ async function unpacked(bytes: Uint8Array, { size = 1_000, known = true } = {}) 
 
 const textOf = (numbers: number) =>
   Array.from({ length: numbers }, (_, index) => `${(index * 7_919) % 10_007}`).join(' ');
-/** More than is unpacked at a time. */
+/** Larger than one decompressed chunk. */
 const TEXT = textOf(20_000);
-/** For what comes in many chunks. */
+/** Short, for chunks of one byte. */
 const SHORT_TEXT = textOf(2_000);
 
-/** @param described whether sizes stand behind the data, as a tool writes them that streams */
+/** @param described whether the sizes follow the data, as tools that stream write them */
 function entry(name: string, contents: string, { described = false, method = 8, flags = 0 } = {}): Buffer {
   const data = Buffer.from(contents);
   const packed = method === 8 ? deflateRawSync(data) : data;
@@ -46,7 +46,7 @@ function entry(name: string, contents: string, { described = false, method = 8, 
 const DIRECTORY = Buffer.concat([Buffer.from('PK\x01\x02', 'latin1'), Buffer.alloc(60)]);
 const zip = (...entries: Buffer[]) => Buffer.concat([...entries, DIRECTORY]);
 
-describe('a report that is packed', () => {
+describe('decompress', () => {
   it.each<[string, (text: string) => Uint8Array]>([
     ['not at all', (text) => Buffer.from(text)],
     ['with gzip', (text) => gzipSync(text)],
@@ -70,7 +70,7 @@ describe('a report that is packed', () => {
         ),
     ],
     ['by the program zip', (text) => execFileSync('zip', ['-q', '-', '-'], { input: text })],
-  ])('%s comes as it was', async (_how, pack) => {
+  ])('reads a report packed %s', async (_how, pack) => {
     expect(await unpacked(pack(SHORT_TEXT), { size: 1 })).toEqual({ text: SHORT_TEXT });
     const packed = pack(TEXT);
     for (const size of [999, 1_000_000]) expect(await unpacked(packed, { size })).toEqual({ text: TEXT });
@@ -88,7 +88,7 @@ describe('a report that is packed', () => {
       () => zip(entry('a', TEXT, { described: true }), entry('b', '')),
       /more than one/,
     ],
-  ])('%s gives what there is, and an error', async (_what, packed, message) => {
+  ])('%s: yields what is readable, then fails', async (_what, packed, message) => {
     const { text, error } = await unpacked(packed());
     expect(error).toMatch(message);
     expect(TEXT.startsWith(text)).toBe(true);
@@ -100,12 +100,12 @@ describe('a report that is packed', () => {
     ['an encrypted zip', () => zip(entry('a', TEXT, { flags: 1 })), /encrypted/],
     ['a zip packed otherwise', () => zip(entry('a', TEXT, { method: 12 })), /unsupported compression/],
     ['a gzip of nothing but its mark', () => Buffer.from([0x1f, 0x8b]), /is truncated/],
-  ])('%s gives an error', async (_what, packed, message) => {
+  ])('%s: fails', async (_what, packed, message) => {
     expect((await unpacked(packed())).error).toMatch(message);
   });
 
-  it('may not unpack to more than 200 times its size', async () => {
-    // More than may be unpacked before the ratio counts where the size is not known.
+  it('fails if a report decompresses to more than 200 times its size', async () => {
+    // More than is decompressed before the ratio is checked if the size is unknown.
     const bomb = gzipSync(Buffer.alloc(70 * 1024 * 1024));
     const { text, error } = await unpacked(bomb);
     expect(error).toMatch(/200 times/);

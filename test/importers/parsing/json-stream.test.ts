@@ -33,8 +33,8 @@ const SARIF = JSON.stringify({
   version2: 1,
 });
 
-describe('pieces of JSON', () => {
-  it('come from the paths, whatever else there is and whatever the chunks', async () => {
+describe('streamJsonMatches', () => {
+  it('yields the values at the paths, with chunks of any size', async () => {
     const whole = await pieces(SARIF, ['runs.*.tool', 'runs.*.results.*', 'version']);
     expect(whole.error).toBeUndefined();
     expect(whole.found.map(({ path, keys, value }) => [path, keys, value])).toEqual([
@@ -53,7 +53,7 @@ describe('pieces of JSON', () => {
     }
   });
 
-  it('may be words, numbers and the whole document', async () => {
+  it('yields scalars and the root value', async () => {
     const at = async (text: string, path: string) => (await pieces(text, [path])).found.map((p) => p.value);
     expect(await at('[1,-2.5e1,true,null,"x",[],{}]', '*')).toEqual([1, -25, true, null, 'x', [], {}]);
     expect(await at(' {"a" : 17 } ', 'a')).toEqual([17]);
@@ -76,7 +76,7 @@ describe('pieces of JSON', () => {
     ['an unquoted name', '[{"a":1},{b:1}]', 1, /Invalid JSON/, 9],
     ['half a pair of brackets', '[{"a":[}]}]', 0, /Invalid JSON/, 1],
     ['a report that is packed', Buffer.from([0x1f, 0x8b, 8, 0]), 0, /Invalid JSON/, 0],
-  ])('end with an error at %s', async (_what, bytes, count, message, offset) => {
+  ])('fails at %s', async (_what, bytes, count, message, offset) => {
     for (const size of [1, 65_536]) {
       const { found, error } = await pieces(bytes, ['*'], { size });
       expect(error?.message).toMatch(message);
@@ -85,7 +85,7 @@ describe('pieces of JSON', () => {
     }
   });
 
-  it('are bounded in size, depth and members, and what is passed over only in depth', async () => {
+  it('limits size, depth and members of matches, and only the depth of other values', async () => {
     const long = 'x'.repeat(17 * 1024 * 1024);
     expect((await pieces(`["${long}"]`, ['*'])).error?.message).toMatch(/exceeds 16 MiB/);
     expect(await pieces(`{"a":"${long}","b":1}`, ['b'])).toMatchObject({ found: [{ value: 1 }] });
@@ -98,7 +98,7 @@ describe('pieces of JSON', () => {
     }
   });
 
-  it('may have commas at the end where that is asked for', async () => {
+  it('accepts trailing commas if allowed', async () => {
     const { found, error } = await pieces('[{"a":1},\n{"a":[2]},\n]', ['*'], { trailingCommas: true });
     expect(error).toBeUndefined();
     expect(found).toHaveLength(2);
@@ -108,7 +108,7 @@ describe('pieces of JSON', () => {
     );
   });
 
-  it('are text whatever the bytes are', async () => {
+  it('yields valid text for any bytes', async () => {
     const wrong = Buffer.from([0x5b, 0x22, 0xff, 0x41, 0x22, 0x5d]);
     expect((await pieces(wrong, ['*'])).found[0]?.value).toBe('\uFFFDA');
     expect((await pieces('["\\ud800x\\ud83d\\ude00"]', ['*'])).found[0]?.value).toBe('\uFFFDx😀');
@@ -120,7 +120,7 @@ describe('pieces of JSON', () => {
     }
   });
 
-  it('of documents made at random are what JSON.parse finds', async () => {
+  it('yields what JSON.parse finds in random documents', async () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -145,14 +145,14 @@ describe('pieces of JSON', () => {
   });
 });
 
-describe('lines of JSON', () => {
+describe('streamJsonLines', () => {
   const lines = async (bytes: string | Uint8Array, size = 65_536) => {
     const found = [];
     for await (const group of streamJsonLines(inChunks(bytes, size))) found.push(...group);
     return found;
   };
 
-  it('are read one by one, and a wrong one is told', async () => {
+  it('yields the value or the error of each line', async () => {
     for (const size of [1, 5, 65_536]) {
       expect(await lines('\uFEFF{"a":1}\r\n\n{"a":\n"é"\n[1]', size)).toEqual([
         { value: { a: 1 }, line: 1 },
@@ -164,7 +164,14 @@ describe('lines of JSON', () => {
     expect(await lines('')).toEqual([]);
   });
 
-  it('are bounded', async () => {
+  it.each([
+    ['{"a":1}\n{"a":', 'The report is truncated: its last line is not valid JSON.', 2],
+    ['\n<xml/>\nx\n', 'No line of the report is valid JSON.', 2],
+  ])('fails with %j', async (report, message, line) => {
+    await expect(lines(report)).rejects.toMatchObject({ name: 'ReportError', message, location: { line } });
+  });
+
+  it('limits size, depth and members of a line', async () => {
     const long = `"${'x'.repeat(17 * 1024 * 1024)}"`;
     const deep = '['.repeat(10_000);
     const wide = `[${'1,'.repeat(1_000_001)}1]`;

@@ -36,7 +36,7 @@ describe('HTML as Markdown', () => {
   });
 
   it.each(['<', '<a ', '<!', '<!--', '&', '<b><i>', '<div>', '<ul><li>', '<p></p>', ' \t', '<pre>', '<?'])(
-    'takes %j again and again in no time',
+    'takes linear time for repeated %j',
     (part) => {
       const started = performance.now();
       htmlToMarkdown(part.repeat(200_000 / part.length));
@@ -45,13 +45,13 @@ describe('HTML as Markdown', () => {
   );
 });
 
-it('a text is shown as it is', () => {
+it('plain text is escaped', () => {
   expect(textToMarkdown('# a\r\n- b *c*\n1. d <e>')).toBe('\\# a\n\\- b \\*c\\*\n1\\. d &lt;e>');
   expect(codeBlock('a\r\nb\n')).toBe('```\na\nb\n```');
   expect(codeBlock('x ```` y')).toBe('`````\nx ```` y\n`````');
 });
 
-it('identifiers are found in texts', () => {
+it('CWE and CVE ids are found in text', () => {
   expect(extractCveIds('cve-2021-44228, CVE-2021-44228 (CVE-2014-0160); CVE-21-1 XCVE-2020-1234')).toEqual([
     'CVE-2021-44228',
     'CVE-2014-0160',
@@ -59,7 +59,7 @@ it('identifiers are found in texts', () => {
   expect(extractCweIds('CWE-79 cwe:89 CWE 079, CWE-ID 22 CWE')).toEqual(['CWE-79', 'CWE-89', 'CWE-22']);
 });
 
-describe('a time', () => {
+describe('parseTime', () => {
   const seconds = Date.UTC(2023, 0, 2, 15, 4, 5);
   it.each<[unknown, number | undefined]>([
     ['2023-01-02T15:04:05Z', seconds],
@@ -90,14 +90,14 @@ describe('a time', () => {
     expect(parseTime(text)).toBe(time);
   });
 
-  it('may be bounded', () => {
+  it('can be bounded', () => {
     expect(parseTime(seconds, seconds)).toBe(seconds);
     expect(parseTime(seconds, seconds - 1)).toBeUndefined();
   });
 });
 
-describe('a severity', () => {
-  it('is of a word or a score', () => {
+describe('parseSeverity', () => {
+  it('accepts a word or a score', () => {
     expect(parseSeverity(' HIGH ')).toBe('High');
     expect(parseSeverity('moderate')).toBe('Medium');
     expect(parseSeverity('toString')).toBeUndefined();
@@ -116,7 +116,7 @@ describe('a severity', () => {
   });
 });
 
-describe('of several scores of CVSS', () => {
+describe('bestCvss', () => {
   const V31 = 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
   const V30 = 'CVSS:3.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H';
   const V40 = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:L/VI:N/VA:N/SC:N/SI:N/SA:N';
@@ -137,12 +137,12 @@ describe('of several scores of CVSS', () => {
     ],
     [[{ score: 11 }, { score: -1 }, { score: '' }, { score: 'x' }, { vector: 'CVSS:3.1/AV:N' }], {}],
     [[], {}],
-  ])('%j the best is %j', (claims, best) => {
+  ])('of %j is %j', (claims, best) => {
     expect(bestCvss(claims)).toEqual(best);
   });
 });
 
-describe('rows of CSV', () => {
+describe('streamCsv', () => {
   async function rows(bytes: string | Uint8Array, size = 65_536) {
     const found = [];
     let error: ReportError | undefined;
@@ -155,7 +155,7 @@ describe('rows of CSV', () => {
     return { found, error };
   }
 
-  it('are read by their columns', async () => {
+  it('reads rows by column', async () => {
     const text = '\uFEFFname, note,name\r\n"a ""b"", c","two\r\nlines",x\r\n\r\nshort\n1,2,3,4\n"",d"e,é';
     for (const size of [1, 2, 65_536]) {
       expect(await rows(text, size)).toEqual({
@@ -170,7 +170,7 @@ describe('rows of CSV', () => {
     }
   });
 
-  it('are parted by what parts the first', async () => {
+  it('detects the separator in the first row', async () => {
     expect(['a,b;c', 'a;b;c,d', 'a\tb', '"a,b";c', 'a'].map(detectDelimiter)).toEqual([
       ',',
       ';',
@@ -181,7 +181,7 @@ describe('rows of CSV', () => {
     expect((await rows('a;b\n1,5;2')).found).toEqual([{ row: { a: '1,5', b: '2' }, line: 2 }]);
   });
 
-  it('end with an error where there are no more', async () => {
+  it('fails if the file is truncated', async () => {
     expect((await rows('')).error?.message).toMatch(/empty/);
     expect(await rows('a,b\n1,2\n"3,4\n')).toMatchObject({
       found: [{ row: { a: '1' } }],

@@ -26,8 +26,8 @@ const REPORT = `<?xml version="1.0"?>
   </host>
 </x:report>`;
 
-describe('pieces of XML', () => {
-  it('are elements with their text and what they stand in', async () => {
+describe('streamXmlMatches', () => {
+  it('yields elements with their text and their ancestors', async () => {
     const { found, error } = await pieces(REPORT, ['report.host.item']);
     expect(error).toBeUndefined();
     expect(found).toHaveLength(2);
@@ -49,13 +49,13 @@ describe('pieces of XML', () => {
       expect(await pieces(REPORT, ['report.host.item'], size)).toEqual({ found, error });
   });
 
-  it('come from any of the paths, and from none within another', async () => {
+  it('yields elements of any of the paths, but not nested ones', async () => {
     const { found } = await pieces(REPORT, ['report.host', 'report.host.item', '*.*.other']);
     expect(found.map(({ path }) => path)).toEqual(['report.host', 'report.host']);
     expect((await pieces(REPORT, ['*.*.other'])).found).toHaveLength(1);
   });
 
-  it('tell where an element begins that is too long to be one, also of one that is empty', async () => {
+  it('yields the start of an element that is too large to match, also of an empty one', async () => {
     const report = '<report><host name="a"><item/></host>\n<host name="b"/></report>';
     const found = [];
     const options = { roots: ['report'], begins: ['report.host'], paths: ['report.host.item'] };
@@ -68,7 +68,7 @@ describe('pieces of XML', () => {
     expect(found[0]).toMatchObject({ element: { children: [], text: '' }, ancestors: [{ name: 'report' }] });
   });
 
-  it('tell where an element ends, behind what it held, and not where it is cut', async () => {
+  it('yields the end of an element after its content, but not at a truncation', async () => {
     const report = '<report><host name="a"><item/></host><host name="b"><item/></host></report>';
     const options = { roots: ['report'], ends: ['report.host'], paths: ['report.host.item'] };
     const endsOf = async (text: string) => {
@@ -110,13 +110,13 @@ describe('pieces of XML', () => {
       /No tag ends within|more than/,
     ],
     ['depth', `<report><host/>${'<a>'.repeat(10_000)}`, /64 levels deep/],
-  ])('end with an error at %s', async (_what, text, message) => {
+  ])('fails at %s', async (_what, text, message) => {
     const { found, error } = await pieces(text, ['report.host']);
     expect(error?.message).toMatch(message);
     expect(found).toHaveLength(text.includes('<host/>') ? 1 : 0);
   });
 
-  it('are text whatever the bytes are', async () => {
+  it('yields valid text for any bytes', async () => {
     const text = async (bytes: string | Uint8Array) =>
       (await pieces(bytes, ['run.a'], 3)).found[0]?.element.text ?? '';
     const latin = '<?xml version="1.0" encoding="ISO-8859-1"?><run><a>é</a></run>';

@@ -1,15 +1,15 @@
-import { ActionIcon, Stack, Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import type { User } from '../../../../client/src/description.ts';
 import { useAccess, useUpdateAccess } from '../../queries/assessment-access.ts';
 import type { Assessment } from '../../queries/client.ts';
-import { findPeople, personName } from '../../queries/people.ts';
+import { findPeople, personLabel, personName } from '../../queries/people.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { PersonLink } from '../../components/person-link.tsx';
+import { personNameColumn } from '../../components/person-name-column.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
-import { StackedCell } from '../../components/stacked-cell.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { accessMessages as messages } from './messages.ts';
 import classes from './assessment-page.module.css';
@@ -21,19 +21,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
   const { mutate, isPending } = useUpdateAccess(uid);
   const columns = useMemo(
     (): readonly Column<User>[] => [
-      {
-        id: 'name',
-        header: 'Name',
-        width: 'minmax(100px, 1fr)',
-        cell: (person) => <PersonLink person={person} />,
-        narrow: {
-          cell: (person) => (
-            <StackedCell secondary={<bdi>{person.email}</bdi>}>
-              <PersonLink person={person} />
-            </StackedCell>
-          ),
-        },
-      },
+      personNameColumn('minmax(100px, 1fr)'),
       {
         id: 'email',
         header: 'Email',
@@ -53,14 +41,11 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         header: 'Actions',
         width: '76px',
         cell: (person) => (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={messages.removeAccess(personName(person))}
+          <IconAction
+            label={messages.removeAccess(personName(person))}
+            icon={IconX}
             onClick={() => mutate({ person, hasAccess: false })}
-          >
-            <IconX size={16} />
-          </ActionIcon>
+          />
         ),
       },
     ],
@@ -76,7 +61,7 @@ export function AccessTab({ assessment }: { assessment: Assessment }) {
         loadOptions={async (search, signal) =>
           (await findPeople(search, signal, organization_uid)).map((person) => ({
             value: String(person.id),
-            label: person.name == null ? person.email : `${person.name} (${person.email})`,
+            label: personLabel(person),
           }))
         }
         value={null}

@@ -59,7 +59,7 @@ export function AddToScopeDialog({ uid, organization, onClose }: AddToScopeDialo
       size="lg"
       isPending={run.isPending}
       isDisabled={total === 0}
-      error={run.error === null ? undefined : errorText(run.error)}
+      error={errorText(run.error)}
       onClose={onClose}
       onSubmit={() =>
         run.mutate(

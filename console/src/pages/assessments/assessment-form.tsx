@@ -9,15 +9,15 @@ import {
   type VersionedAssessment,
 } from '../../queries/assessments.ts';
 import { api, AssayError, type Assessment } from '../../queries/client.ts';
+import { ASSESSMENT_STATES, type AssessmentState, type AssessmentType } from '../../queries/enums.ts';
 import { findGroups, group as groupQuery } from '../../queries/groups.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import type { Option } from '../../components/filter-definition.ts';
-import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
+import { type Option, toOptions } from '../../components/filter-definition.ts';
+import { ASSESSMENT_TYPE_LABELS } from './columns.tsx';
 import { assessmentFormMessages as messages } from './messages.ts';
-import { ASSESSMENT_STATES } from './search-params.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 const FIELDS = [
@@ -155,7 +155,7 @@ export function AssessmentForm({ assessment, onClose, onSaved }: AssessmentFormP
       <Group grow align="start" gap="sm">
         <Select
           label="Type"
-          data={ASSESSMENT_TYPE_OPTIONS.map(({ value, label }) => ({ value, label }))}
+          data={toOptions(ASSESSMENT_TYPE_LABELS)}
           allowDeselect={false}
           value={values.type}
           onChange={(type) => type !== null && setValues((now) => ({ ...now, type }))}
@@ -274,8 +274,8 @@ function formValues(assessment?: Assessment) {
   return {
     name: assessment?.name ?? '',
     description: assessment?.description ?? '',
-    type: (assessment?.type ?? 'web') as (typeof ASSESSMENT_TYPE_OPTIONS)[number]['value'],
-    ...(assessment === undefined ? { state: 'active' as (typeof ASSESSMENT_STATES)[number] } : {}),
+    type: (assessment?.type ?? 'web') as AssessmentType,
+    ...(assessment === undefined ? { state: 'active' as AssessmentState } : {}),
     starts_on: assessment?.starts_on ?? '',
     ends_on: assessment?.ends_on ?? '',
     tags: assessment?.tags.map(({ name }) => name) ?? [],

@@ -1,20 +1,18 @@
-import { Anchor, Badge, Button, Group, Loader, Paper, Stack, Tabs, Text } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
+import { Anchor, Badge, Group, Paper, Stack, Tabs, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { assessment as assessmentQuery, type VersionedAssessment } from '../../queries/assessments.ts';
 import { group as groupQuery } from '../../queries/groups.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
-import { errorText } from '../../components/notifications.tsx';
-import { PageLayout } from '../../components/page.tsx';
+import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
+import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Day, Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { AccessTab } from './access-tab.tsx';
 import { AssessmentForm } from './assessment-form.tsx';
 import classes from './assessment-page.module.css';
-import { ASSESSMENT_TYPE_OPTIONS } from './columns.tsx';
+import { assessmentTypeLabel } from './columns.tsx';
 import { DeleteAssessmentDialog } from './delete-assessment-dialog.tsx';
 import { HoursTab } from './hours-tab.tsx';
 import { assessmentMessages as messages } from './messages.ts';
@@ -23,26 +21,15 @@ import { parseAssessmentTab, type AssessmentTab } from './search-params.ts';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { AssessmentStateMenu } from './assessment-state-menu.tsx';
 import { VulnerabilitiesTab } from './vulnerabilities-tab.tsx';
+import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import { useCanEditAssessments } from '../../session/permissions.ts';
-
-const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
 /** The page of an assessment: details, vulnerabilities, scope, hours and access. */
 export function AssessmentPage() {
   const { uid } = useParams({ from: '/assessments/$uid' });
   const { data, error } = useQuery(assessmentQuery(uid));
-  if (error !== null)
-    return (
-      <PageLayout title={messages.title}>
-        <EmptyState title={messages.loadFailed}>{errorText(error)}</EmptyState>
-      </PageLayout>
-    );
-  if (data === undefined)
-    return (
-      <PageLayout title={messages.title}>
-        <Loader size="sm" />
-      </PageLayout>
-    );
+  if (error !== null || data === undefined)
+    return <PageFallback title={messages.title} error={error} errorTitle={messages.loadFailed} />;
   return <AssessmentDetail key={uid} assessment={data} />;
 }
 
@@ -62,26 +49,8 @@ function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
           ) : (
             <AssessmentStateBadge state={assessment.state} />
           )}
-          {canEdit && (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconPencil size={14} aria-hidden />}
-              onClick={() => setDialog('edit')}
-            >
-              Edit
-            </Button>
-          )}
-          {isAdmin && (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconTrash size={14} aria-hidden />}
-              onClick={() => setDialog('delete')}
-            >
-              Delete
-            </Button>
-          )}
+          {canEdit && <EditButton onClick={() => setDialog('edit')} />}
+          {isAdmin && <DeleteButton onClick={() => setDialog('delete')} />}
         </>
       }
     >
@@ -90,9 +59,7 @@ function AssessmentDetail({ assessment }: { assessment: VersionedAssessment }) {
           <AssessmentDescriptionList assessment={assessment} />
           {description !== '' && (
             <Text component="div" size="sm" className={classes.text}>
-              <Suspense fallback={<Loader size="sm" />}>
-                <MarkdownText>{description}</MarkdownText>
-              </Suspense>
+              <LazyMarkdown>{description}</LazyMarkdown>
             </Text>
           )}
         </Stack>
@@ -111,9 +78,7 @@ function AssessmentDescriptionList({ assessment }: { assessment: VersionedAssess
   return (
     <DescriptionList>
       <DescriptionItem name={messages.id}>{assessment.uid}</DescriptionItem>
-      <DescriptionItem name="Type">
-        {ASSESSMENT_TYPE_OPTIONS.find(({ value }) => value === type)?.label ?? type}
-      </DescriptionItem>
+      <DescriptionItem name="Type">{assessmentTypeLabel(type)}</DescriptionItem>
       <DescriptionItem name="Organization">{assessment.organization_uid}</DescriptionItem>
       <DescriptionItem name="Group">{groupId === null ? 'None' : <GroupLink id={groupId} />}</DescriptionItem>
       <DescriptionItem name="Dates">

@@ -3,10 +3,10 @@ import { IconChevronDown } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useUpdateAssessment, type VersionedAssessment } from '../../queries/assessments.ts';
+import { ASSESSMENT_STATES, type AssessmentState } from '../../queries/enums.ts';
 import { runningSessions } from '../../queries/testing-sessions.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { notifyError } from '../../components/notifications.tsx';
-import { type AssessmentState, ASSESSMENT_STATES } from './search-params.ts';
 import { assessmentMessages as messages } from './messages.ts';
 import { AssessmentStateBadge, assessmentStateLabel } from './assessment-state-badge.tsx';
 

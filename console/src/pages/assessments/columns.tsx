@@ -1,16 +1,20 @@
 import { Badge, Group } from '@mantine/core';
 import type { Assessment } from '../../queries/client.ts';
+import type { AssessmentType } from '../../queries/enums.ts';
 import type { Column } from '../../components/table-column.ts';
 import { Day, Time } from '../../components/time.tsx';
 import { AssessmentStateBadge } from './assessment-state-badge.tsx';
 import { RowLink } from '../../components/row-link.tsx';
 
-export const ASSESSMENT_TYPE_OPTIONS = [
-  { value: 'web', label: 'Web' },
-  { value: 'host', label: 'Hosts' },
-  { value: 'api', label: 'API' },
-  { value: 'mobile', label: 'Mobile' },
-] as const;
+export const ASSESSMENT_TYPE_LABELS: Readonly<Record<AssessmentType, string>> = {
+  web: 'Web',
+  host: 'Hosts',
+  api: 'API',
+  mobile: 'Mobile',
+};
+
+export const assessmentTypeLabel = (type: string): string =>
+  (ASSESSMENT_TYPE_LABELS as Readonly<Record<string, string>>)[type] ?? type;
 
 export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
   {
@@ -57,7 +61,7 @@ export const ASSESSMENT_TABLE_COLUMNS: readonly Column<Assessment>[] = [
     header: 'Type',
     width: '72px',
     minTableWidth: 680,
-    cell: ({ type }) => ASSESSMENT_TYPE_OPTIONS.find(({ value }) => value === type)?.label ?? type,
+    cell: ({ type }) => assessmentTypeLabel(type),
   },
   {
     id: 'tags',

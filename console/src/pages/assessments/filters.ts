@@ -1,8 +1,8 @@
 import { api } from '../../queries/client.ts';
+import { ASSESSMENT_STATES } from '../../queries/enums.ts';
 import { findGroups } from '../../queries/groups.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
 import { useOrganizationFilter } from '../../components/organization-filter.ts';
-import { ASSESSMENT_STATES } from './search-params.ts';
 import { assessmentStateLabel } from './assessment-state-badge.tsx';
 
 const STATIC_FILTERS: readonly FilterDefinition[] = [

@@ -1,14 +1,16 @@
-import { ActionIcon, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconPlayerStop, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
+import { loadedRows } from '../../queries/paged-list.ts';
 import {
   runningSessions,
   testingHours,
   useTestingSessionMutations,
   useTestingSessions,
 } from '../../queries/testing-sessions.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
@@ -36,9 +38,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const mine = running.find(({ tester }) => tester.id === who?.id);
   const { mutate: end } = stop;
   // Hides the column if the user may edit none of the sessions.
-  const hasActions = Array.from({ length: list.loadedCount }, (_, index) => list.rowAt(index)).some(
-    (session) => who?.admin === true || (session !== undefined && session.tester.id === who?.id),
-  );
+  const hasActions = loadedRows(list).some(({ tester }) => who?.admin === true || tester.id === who?.id);
   const columns = useMemo(() => {
     const all = sessionColumns((session) => who?.admin === true || session.tester.id === who?.id, {
       onStop: end,
@@ -116,7 +116,7 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
           submitLabel="Delete"
           isDestructive
           isPending={remove.isPending}
-          error={remove.error === null ? undefined : errorText(remove.error)}
+          error={errorText(remove.error)}
           onSubmit={() => remove.mutate(dialog.session, { onSuccess: () => setDialog(undefined) })}
           onClose={() => setDialog(undefined)}
         >
@@ -204,47 +204,24 @@ function sessionColumns(
         canEdit(session) && (
           <Group gap={4} wrap="nowrap">
             {session.ended_at === null && (
-              <ActionButton
-                label={messages.stopSession}
-                session={session}
-                onClick={onStop}
-                icon={<IconPlayerStop size={16} aria-hidden />}
+              <IconAction
+                label={messages.stopSession(nameOf(session))}
+                icon={IconPlayerStop}
+                onClick={() => onStop(session)}
               />
             )}
-            <ActionButton
-              label={messages.editSession}
-              session={session}
-              onClick={onEdit}
-              icon={<IconPencil size={16} aria-hidden />}
+            <IconAction
+              label={messages.editSession(nameOf(session))}
+              icon={IconPencil}
+              onClick={() => onEdit(session)}
             />
-            <ActionButton
-              label={messages.deleteSession}
-              session={session}
-              onClick={onDelete}
-              icon={<IconTrash size={16} aria-hidden />}
+            <IconAction
+              label={messages.deleteSession(nameOf(session))}
+              icon={IconTrash}
+              onClick={() => onDelete(session)}
             />
           </Group>
         ),
     },
   ];
-}
-
-interface ActionButtonProps {
-  label: (tester: string) => string;
-  session: TestingSession;
-  onClick: (session: TestingSession) => void;
-  icon: React.ReactNode;
-}
-
-function ActionButton({ label, session, onClick, icon }: ActionButtonProps) {
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={label(nameOf(session))}
-      onClick={() => onClick(session)}
-    >
-      {icon}
-    </ActionIcon>
-  );
 }

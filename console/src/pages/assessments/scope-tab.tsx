@@ -1,11 +1,12 @@
-import { ActionIcon, Button, Code, Group, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Code, Group, Stack, Textarea, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPencil, IconPlus, IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Assessment } from '../../queries/client.ts';
-import { ASSET_TYPES } from '../../queries/assets.ts';
+import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { type ScopeAsset, useUpdateScope, useScope } from '../../queries/assessment-scope.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
@@ -124,7 +125,7 @@ function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeA
       header: 'Type',
       width: '100px',
       minTableWidth: 560,
-      cell: ({ assetType }) => ASSET_TYPES[assetType],
+      cell: ({ assetType }) => ASSET_TYPE_LABELS[assetType],
     },
     {
       id: 'criticality',
@@ -150,22 +151,16 @@ function scopeColumns(actions: ScopeActions | undefined): readonly Column<ScopeA
             width: '76px',
             cell: (asset: ScopeAsset) => (
               <Group gap={4} wrap="nowrap">
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={messages.editRulesOf(asset.location)}
+                <IconAction
+                  label={messages.editRulesOf(asset.location)}
+                  icon={IconPencil}
                   onClick={() => actions.onRules(asset)}
-                >
-                  <IconPencil size={16} />
-                </ActionIcon>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={messages.removeFromScope(asset.location)}
+                />
+                <IconAction
+                  label={messages.removeFromScope(asset.location)}
+                  icon={IconX}
                   onClick={() => actions.onRemove(asset)}
-                >
-                  <IconX size={16} />
-                </ActionIcon>
+                />
               </Group>
             ),
           },
@@ -188,7 +183,7 @@ function RulesDialog({ uid, asset, onClose }: RulesDialogProps) {
       title={messages.editRules}
       submitLabel="Save"
       isPending={change.isPending}
-      error={change.error === null ? undefined : errorText(change.error)}
+      error={errorText(change.error)}
       onClose={onClose}
       onSubmit={() =>
         change.mutate(

@@ -2,7 +2,7 @@ import { Group, Text, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
-import { findPeople } from '../../queries/people.ts';
+import { findPeople, personLabel } from '../../queries/people.ts';
 import { useTestingSessionMutations } from '../../queries/testing-sessions.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
@@ -108,9 +108,9 @@ export function SessionForm({ assessment, session, onClose }: SessionFormProps) 
           placeholder={messages.testerPlaceholder}
           optionsKey={['people', assessment.organization_uid]}
           loadOptions={async (search, signal) =>
-            (await findPeople(search, signal, assessment.organization_uid)).map(({ id, name, email }) => ({
-              value: String(id),
-              label: name == null ? email : `${name} (${email})`,
+            (await findPeople(search, signal, assessment.organization_uid)).map((person) => ({
+              value: String(person.id),
+              label: personLabel(person),
             }))
           }
           value={tester}

@@ -24,7 +24,7 @@ import { type InvalidLine, parsePastedAssets } from './pasted-assets.ts';
 export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [listing, setListing] = useState<string | null>(null);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const [selectedOrganization, setSelectedOrganization] = useState<string | null>(null);
   const rights = useAssetPermissions();
   const { data: visible = [] } = useQuery(organizations);
   const ofListing = useQuery({
@@ -36,7 +36,9 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
     staleTime: Infinity,
   });
   const organization =
-    listing === null ? (chosen ?? (visible.length === 1 ? visible[0]?.uid : undefined)) : ofListing.data;
+    listing === null
+      ? (selectedOrganization ?? (visible.length === 1 ? visible[0]?.uid : undefined))
+      : ofListing.data;
 
   const [settled] = useDebouncedValue(text, 250);
   const pasted = useMemo(() => parsePastedAssets(settled), [settled]);
@@ -79,8 +81,8 @@ export function AddAssetsDialog({ onClose }: { onClose: () => void }) {
               label="Organization"
               description={messages.organizationHint}
               data={visible.map(({ uid, name }) => ({ value: uid, label: name }))}
-              value={chosen}
-              onChange={setChosen}
+              value={selectedOrganization}
+              onChange={setSelectedOrganization}
               searchable
             />
           )}

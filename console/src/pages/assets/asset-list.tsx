@@ -2,6 +2,8 @@ import { Button, Group, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../queries/assets.ts';
+import { filterValues, omitUndefined } from '../../app/search-params.ts';
+import { loadedRows } from '../../queries/paged-list.ts';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
@@ -40,15 +42,14 @@ export function AssetList() {
   const filter = (next: AssetSearchChange) => {
     setCurrent(undefined);
     setSelected(new Set());
-    void navigate({
-      search: (now) =>
-        Object.fromEntries(
-          Object.entries({ ...now, ...next }).filter(([, value]) => value !== undefined),
-        ) as AssetSearch,
-      replace: true,
-    });
+    void navigate({ search: (now) => omitUndefined({ ...now, ...next }), replace: true });
   };
-  const targets = selected.size > 0 ? selectedRows(list, selected) : row === undefined ? [] : [row];
+  const targets =
+    selected.size > 0
+      ? loadedRows(list).filter(({ uid }) => selected.has(uid))
+      : row === undefined
+        ? []
+        : [row];
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
@@ -86,9 +87,6 @@ export function AssetList() {
     },
   });
 
-  const values = Object.fromEntries(
-    filters.map(({ name }) => [name, ((search as Record<string, unknown[]>)[name] ?? []).map(String)]),
-  );
   const isFiltered = Object.keys(search).some((name) => name !== 'sort');
   const addButton = rights.write && (
     <NewButton verb="Add" itemName="assets" onClick={() => setAdding(true)} />
@@ -105,7 +103,7 @@ export function AssetList() {
       }
       toolbar={
         selected.size > 0 ? (
-          <Group gap="xs" className={classes.chosen}>
+          <Group gap="xs" className={classes.selection}>
             <Text size="sm" fw={600}>
               {messages.selected(selected.size)}
             </Text>
@@ -121,7 +119,7 @@ export function AssetList() {
         ) : (
           <FilterBar
             filters={filters}
-            values={values}
+            values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(search, name)]))}
             onChange={(name, next) =>
               filter({
                 [name]: next.length === 0 ? undefined : name === 'portNumber' ? next.map(Number) : [...next],
@@ -164,16 +162,4 @@ export function AssetList() {
       {adding && <AddAssetsDialog onClose={() => setAdding(false)} />}
     </PageLayout>
   );
-}
-
-function selectedRows(
-  list: { loadedCount: number; rowAt: (index: number) => AssetRow | undefined },
-  chosen: ReadonlySet<string>,
-): AssetRow[] {
-  const rows: AssetRow[] = [];
-  for (let index = 0; index < list.loadedCount; index += 1) {
-    const row = list.rowAt(index);
-    if (row !== undefined && chosen.has(row.uid)) rows.push(row);
-  }
-  return rows;
 }

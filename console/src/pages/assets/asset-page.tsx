@@ -1,15 +1,15 @@
 import { Alert, Anchor, Badge, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
-import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { asset, ASSET_TYPES } from '../../queries/assets.ts';
+import { type ReactNode, useState } from 'react';
+import { asset, ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import { AssayError } from '../../queries/client.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
+import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAssetPermissions } from '../../session/permissions.ts';
@@ -20,9 +20,8 @@ import { EditAssetsDialog, type AssetEditKind } from './edit-assets-dialogs.tsx'
 import { DeleteAssetDialog } from './delete-asset-dialog.tsx';
 import { EditAssetDialog } from './edit-asset-dialog.tsx';
 import { assetMessages as messages } from './messages.ts';
+import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import classes from './asset-page.module.css';
-
-const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
 type OpenDialog = AssetEditKind | 'edit' | 'delete';
 
@@ -53,26 +52,8 @@ export function AssetPage() {
       title={data.location}
       actions={
         <>
-          {rights.write && (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconPencil size={16} aria-hidden />}
-              onClick={() => setDialog('edit')}
-            >
-              Edit
-            </Button>
-          )}
-          {rights.organizationWide && (
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconTrash size={16} aria-hidden />}
-              onClick={() => setDialog('delete')}
-            >
-              Delete
-            </Button>
-          )}
+          {rights.write && <EditButton onClick={() => setDialog('edit')} />}
+          {rights.organizationWide && <DeleteButton onClick={() => setDialog('delete')} />}
         </>
       }
       toolbar={
@@ -81,7 +62,7 @@ export function AssetPage() {
             Assets
           </Anchor>
           <Text size="sm" c="dimmed">
-            {ASSET_TYPES[data.assetType]}
+            {ASSET_TYPE_LABELS[data.assetType]}
           </Text>
         </Group>
       }
@@ -139,9 +120,7 @@ export function AssetPage() {
             </Group>
             {data.description !== '' && (
               <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-                <Suspense fallback={<Loader size="sm" />}>
-                  <MarkdownText>{data.description}</MarkdownText>
-                </Suspense>
+                <LazyMarkdown>{data.description}</LazyMarkdown>
               </Text>
             )}
           </Stack>

@@ -68,7 +68,10 @@ export function AssetVulnerabilities({ uid }: { uid: string }) {
           </div>
         ))}
       </div>
-      <Anchor component={Link} to="/vulnerabilities" search={{ asset_uid: [uid] } as never} size="sm">
+      <Anchor
+        size="sm"
+        renderRoot={(props) => <Link to="/vulnerabilities" search={{ asset_uid: [uid] }} {...props} />}
+      >
         {messages.showAll(data.open, data.all)}
       </Anchor>
     </Stack>

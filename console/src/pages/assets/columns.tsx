@@ -1,5 +1,5 @@
 import { Badge, Group } from '@mantine/core';
-import { ASSET_TYPES, type AssetRow } from '../../queries/assets.ts';
+import { ASSET_TYPE_LABELS, type AssetRow } from '../../queries/assets.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
@@ -24,7 +24,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
         <StackedCell
           secondary={
             <span title={name} dir="auto">
-              {name === '' || name === location ? ASSET_TYPES[assetType] : name}
+              {name === '' || name === location ? ASSET_TYPE_LABELS[assetType] : name}
             </span>
           }
         >
@@ -52,7 +52,7 @@ export const ASSET_TABLE_COLUMNS: readonly Column<AssetRow>[] = [
     header: 'Type',
     width: '116px',
     minTableWidth: 720,
-    cell: ({ assetType }) => ASSET_TYPES[assetType],
+    cell: ({ assetType }) => ASSET_TYPE_LABELS[assetType],
   },
   {
     id: 'criticality',

@@ -2,7 +2,8 @@ import { Button, Checkbox, Group, SegmentedControl, Stack, TagsInput, Text, Text
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useEditListing, useSetCriticality, useTagAssets } from '../../queries/bulk-edit-assets.ts';
-import { type AssetRow, CRITICALITIES, searchTags } from '../../queries/assets.ts';
+import { type AssetRow, searchTags } from '../../queries/assets.ts';
+import { CRITICALITIES } from '../../queries/enums.ts';
 import { CriticalityBadge } from '../../components/criticality-badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ListingPicker } from '../../components/listing-picker.tsx';

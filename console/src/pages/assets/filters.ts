@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { ASSET_TYPES, searchListings, searchTags } from '../../queries/assets.ts';
+import { findAssessments, loadAssessmentName } from '../../queries/assessments.ts';
+import { ASSET_TYPE_LABELS, searchTags } from '../../queries/assets.ts';
 import { api } from '../../queries/client.ts';
 import { organizations } from '../../queries/organizations.ts';
-import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { LISTING_DESCRIPTION } from '../../components/listing-picker.tsx';
 import { assetMessages as messages } from './messages.ts';
 import { isPortNumber } from './search-params.ts';
@@ -20,7 +21,7 @@ export function useAssetFilters(): readonly FilterDefinition[] {
     {
       name: 'assetType',
       label: 'Type',
-      options: Object.entries(ASSET_TYPES).map(([value, label]) => ({ value, label })),
+      options: toOptions(ASSET_TYPE_LABELS),
     },
     {
       name: 'criticality',
@@ -57,11 +58,8 @@ export function useAssetFilters(): readonly FilterDefinition[] {
       label: 'Listing',
       description: LISTING_DESCRIPTION,
       placeholder: messages.filters.listingHint,
-      async options(search, signal) {
-        return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
-      },
-      loadLabel: async (value, signal) =>
-        (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
+      options: findAssessments,
+      loadLabel: loadAssessmentName,
     },
     {
       name: 'portNumber',

@@ -1,6 +1,6 @@
 import { Badge, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { ASSET_TYPES } from '../../queries/assets.ts';
+import { ASSET_TYPE_LABELS } from '../../queries/assets.ts';
 import type { PastedAsset, InvalidLine } from './pasted-assets.ts';
 import { assetDialogMessages as messages } from './messages.ts';
 import classes from './pasted-preview.module.css';
@@ -95,7 +95,7 @@ function AssetLines({ label, items }: { label: string; items: readonly PastedAss
                 , <bdi>{name}</bdi>
               </>
             )}{' '}
-            <span className={classes.type}>{ASSET_TYPES[assetType]}</span>
+            <span className={classes.type}>{ASSET_TYPE_LABELS[assetType]}</span>
           </span>
         </li>
       ))}

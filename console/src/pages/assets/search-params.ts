@@ -1,30 +1,23 @@
-import { ASSET_TYPES, type AssetSearch, CRITICALITIES, type Criticality } from '../../queries/assets.ts';
+import { omitUndefined, parseEnum, parseIntegers, parseText, parseTexts } from '../../app/search-params.ts';
+import type { AssetSearch } from '../../queries/assets.ts';
+import { ASSET_TYPES, CRITICALITIES } from '../../queries/enums.ts';
 
 const SORTS = /^-?(location|createdAt|updatedAt|lastSeen|criticality|vulnerabilityCount)$/;
 
 /** Parses the list's search parameters; unknown ones and values of a wrong type are dropped. */
 export function parseAssetSearch(given: Record<string, unknown>): AssetSearch {
-  const list = (name: string): unknown[] =>
-    given[name] === undefined ? [] : Array.isArray(given[name]) ? given[name] : [given[name]];
-  const parsed: Record<string, unknown> = {};
-  const set = (name: string, values: readonly unknown[]) => {
-    if (values.length > 0) parsed[name] = values;
-  };
-  set(
-    'assetType',
-    list('assetType').filter((type) => typeof type === 'string' && Object.hasOwn(ASSET_TYPES, type)),
-  );
-  set(
-    'criticality',
-    list('criticality').filter((value) => CRITICALITIES.includes(value as Criticality)),
-  );
-  for (const name of ['tagUid', 'listingUid', 'organizationUid', 'ipRange'])
-    set(name, list(name).map(String));
-  set('portNumber', list('portNumber').map(Number).filter(isPortNumber));
-  if ((typeof given.search === 'string' || typeof given.search === 'number') && given.search !== '')
-    parsed.search = String(given.search);
-  if (typeof given.sort === 'string' && SORTS.test(given.sort)) parsed.sort = given.sort;
-  return parsed;
+  const ports = parseIntegers(given.portNumber)?.filter(isPortNumber) ?? [];
+  return omitUndefined({
+    assetType: parseEnum(given.assetType, ASSET_TYPES),
+    criticality: parseEnum(given.criticality, CRITICALITIES),
+    tagUid: parseTexts(given.tagUid),
+    listingUid: parseTexts(given.listingUid),
+    organizationUid: parseTexts(given.organizationUid),
+    ipRange: parseTexts(given.ipRange),
+    portNumber: ports.length === 0 ? undefined : ports,
+    search: parseText(given.search),
+    sort: typeof given.sort === 'string' && SORTS.test(given.sort) ? given.sort : undefined,
+  });
 }
 
 export const isPortNumber = (number: number) => Number.isInteger(number) && number >= 0 && number <= 65_535;

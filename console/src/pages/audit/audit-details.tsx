@@ -2,7 +2,7 @@ import { Button, Drawer, Group, Stack, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { AuditEvent } from '../../queries/client.ts';
 import { Time } from '../../components/time.tsx';
-import type { AuditSearchChange } from './search.ts';
+import type { AuditSearchChange } from './search-params.ts';
 import classes from './audit.module.css';
 import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText, changedMembers } from './audit-event-text.ts';

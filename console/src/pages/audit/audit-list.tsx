@@ -10,6 +10,7 @@ import {
   useAuditEvents,
 } from '../../queries/audit.ts';
 import type { AuditEvent } from '../../queries/client.ts';
+import { filterValues, omitUndefined } from '../../app/search-params.ts';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
@@ -24,7 +25,7 @@ import { AuditDetails } from './audit-details.tsx';
 import { AuditObjectLink } from './audit-object-link.tsx';
 import { actorText } from './audit-event-text.ts';
 import { AUDIT_FILTERS } from './filters.ts';
-import type { AuditSearch, AuditSearchChange } from './search.ts';
+import type { AuditSearch, AuditSearchChange } from './search-params.ts';
 import { auditMessages } from './messages.ts';
 
 const AUDIT_COLUMNS: readonly Column<AuditEvent>[] = [
@@ -72,7 +73,7 @@ export function AuditPage() {
   const filter = toFilter(address);
   const go = (change: AuditSearchChange) => {
     setOpened(undefined);
-    void navigate({ search: (now) => clearSearch({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => omitUndefined({ ...now, ...change }), replace: true });
   };
   if (who === undefined) return <PageLayout title="Audit">{null}</PageLayout>;
   if (who.admin !== true)
@@ -134,13 +135,10 @@ interface ToolbarProps {
 }
 
 function Toolbar({ search: address, onChange }: ToolbarProps) {
-  const values = Object.fromEntries(
-    AUDIT_FILTERS.map(({ name }) => [name, [address[name as keyof AuditSearch] ?? []].flat().map(String)]),
-  );
   return (
     <FilterBar
       filters={AUDIT_FILTERS}
-      values={values}
+      values={Object.fromEntries(AUDIT_FILTERS.map(({ name }) => [name, filterValues(address, name)]))}
       onChange={(name, next) => {
         // Only `action` accepts several values; of others, the last one wins.
         const last = next.at(-1);
@@ -211,8 +209,4 @@ function toFilter({ since, until, ...rest }: AuditSearch): AuditFilter {
     since: since && midnight(since, 0),
     until: until && midnight(until, 1),
   };
-}
-
-function clearSearch(address: AuditSearchChange): AuditSearch {
-  return Object.fromEntries(Object.entries(address).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,6 @@
 import { api } from '../../queries/client.ts';
 import type { FilterDefinition, Option } from '../../components/filter-definition.ts';
-import { AUDIT_ACTIONS } from './actions.ts';
+import { AUDIT_ACTIONS } from '../../queries/enums.ts';
 import { auditMessages } from './messages.ts';
 
 const MAX_OPTIONS = 30;

@@ -1,14 +1,15 @@
 import { Select, Text, Textarea } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { GroupRole } from '../../queries/enums.ts';
 import {
   type MemberRef,
-  type GroupRole,
-  groupRoleLabel,
-  GROUP_ROLES,
+  GROUP_ROLE_DESCRIPTIONS,
+  GROUP_ROLE_LABELS,
   useUpdateMembers,
 } from '../../queries/group-members.ts';
-import { findPeople, findPersonByEmail } from '../../queries/people.ts';
+import { findPeople, findPersonByEmail, personLabel } from '../../queries/people.ts';
+import { toOptions } from '../../components/filter-definition.ts';
 import { SelectedPills } from '../../components/selected-pills.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify } from '../../components/notifications.tsx';
@@ -68,7 +69,7 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
       size="lg"
       isPending={run.isPending}
       isDisabled={total === 0}
-      error={run.error === null ? undefined : errorText(run.error)}
+      error={errorText(run.error)}
       onSubmit={() => run.mutate()}
       onClose={onClose}
     >
@@ -78,9 +79,9 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
         placeholder={messages.nameOrAddress}
         optionsKey={['people-uids', organizationUid ?? '']}
         loadOptions={async (search, signal) =>
-          (await findPeople(search, signal, organizationUid)).map(({ uid, name, email }) => ({
-            value: uid,
-            label: name === null || name === undefined ? email : `${name} (${email})`,
+          (await findPeople(search, signal, organizationUid)).map((person) => ({
+            value: person.uid,
+            label: personLabel(person),
           }))
         }
         value={null}
@@ -111,12 +112,9 @@ export function AddMembersDialog({ id, organization, onClose }: AddMembersProps)
       )}
       <Select
         label="Role"
-        data={GROUP_ROLES.map(({ value, label }) => ({ value, label }))}
+        data={toOptions(GROUP_ROLE_LABELS)}
         allowDeselect={false}
-        description={messages.roleHint(
-          groupRoleLabel(role),
-          GROUP_ROLES.find(({ value }) => value === role)?.description ?? '',
-        )}
+        description={messages.roleHint(GROUP_ROLE_LABELS[role], GROUP_ROLE_DESCRIPTIONS[role])}
         value={role}
         onChange={(value) => value !== null && setRole(value as GroupRole)}
       />

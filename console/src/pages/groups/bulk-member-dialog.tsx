@@ -1,11 +1,7 @@
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import {
-  type MemberRef,
-  type GroupRole,
-  groupRoleLabel,
-  useUpdateMembers,
-} from '../../queries/group-members.ts';
+import type { GroupRole } from '../../queries/enums.ts';
+import { type MemberRef, GROUP_ROLE_LABELS, useUpdateMembers } from '../../queries/group-members.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText, notify, notifyError } from '../../components/notifications.tsx';
 import { BatchResultDialog } from '../../components/batch-result-dialog.tsx';
@@ -61,7 +57,7 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
       notifyError(commonMessages.undoFailed, error);
     }
   };
-  const title = kind === 'remove' ? messages.remove : messages.setRole(groupRoleLabel(update.role));
+  const title = kind === 'remove' ? messages.remove : messages.setRole(GROUP_ROLE_LABELS[update.role]);
   if (run.data !== undefined)
     return (
       <BatchResultDialog
@@ -79,7 +75,7 @@ export function BulkMemberDialog({ id, update, onDone, onClose }: BulkMemberDial
       submitLabel={(kind === 'remove' ? messages.submitRemove : messages.submitRole)(people.length)}
       isDestructive={kind === 'remove'}
       isPending={run.isPending}
-      error={run.error === null ? undefined : errorText(run.error)}
+      error={errorText(run.error)}
       onSubmit={() => run.mutate()}
       onClose={onClose}
     >

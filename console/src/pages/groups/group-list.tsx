@@ -4,19 +4,14 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { AssessmentGroup } from '../../queries/client.ts';
 import { useGroups } from '../../queries/groups.ts';
-import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
-import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
-import { FilterBar } from '../../components/filter-bar.tsx';
-import { ResultCount } from '../../components/result-count.tsx';
 import { useOrganizationFilter } from '../../components/organization-filter.ts';
-import { PageLayout } from '../../components/page.tsx';
-import { DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/list-page.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { GroupFormDialog } from './group-form.tsx';
-import { parseGroupSearch } from './search.ts';
+import { parseGroupSearch } from './search-params.ts';
 import { RowLink } from '../../components/row-link.tsx';
 import { groupMessages } from './messages.ts';
 
@@ -75,61 +70,40 @@ export function GroupList() {
   const filters = useOrganizationFilter();
   const { data: who } = useQuery(currentUser);
   const isAdmin = who?.admin === true;
-  const rows = useCurrentRow(list);
-  const { current, setCurrent } = rows;
   const [isCreating, setCreating] = useState(false);
-  const filter = (change: Record<string, unknown>) => {
-    setCurrent(undefined);
-    void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true });
-  };
+  const startCreating = () => setCreating(true);
   const open = ({ id }: AssessmentGroup) => void navigate({ to: '/groups/$id', params: { id: String(id) } });
-  useRowShortcuts(rows, {
-    itemName: 'group',
-    open: { run: open },
-    shortcuts: isAdmin ? { n: { label: groupMessages.newGroup, run: () => setCreating(true) } } : {},
-  });
-  const create = isAdmin && <NewButton itemName="group" onClick={() => setCreating(true)} />;
   return (
-    <PageLayout
+    <ListPage
       title="Groups"
-      fillsHeight
-      actions={
-        <>
-          <ResultCount list={list} />
-          {create}
-        </>
+      itemName="group"
+      list={list}
+      columns={GROUP_COLUMNS}
+      rowId={({ id }) => String(id)}
+      rowName={({ name }) => name}
+      onOpen={open}
+      filters={filters}
+      search={search}
+      searchLabel={groupMessages.search}
+      onSearch={(change) =>
+        void navigate({ search: (now) => parseGroupSearch({ ...now, ...change }), replace: true })
       }
-      toolbar={
-        <FilterBar
-          filters={filters}
-          values={{ organization_uid: search.organization_uid ?? [] }}
-          onChange={(name, next) => filter({ [name]: next.length === 0 ? undefined : next })}
-          search={search.search}
-          searchLabel={groupMessages.search}
-          onSearch={(words) => filter({ search: words })}
-        />
+      onClear={() => void navigate({ search: {} })}
+      create={
+        isAdmin
+          ? {
+              label: groupMessages.newGroup,
+              button: <NewButton itemName="group" onClick={startCreating} />,
+              run: startCreating,
+            }
+          : undefined
       }
+      empty={{
+        title: groupMessages.noGroups,
+        hint: isAdmin ? groupMessages.noGroupsForAdmins : groupMessages.noGroupsForMembers,
+      }}
     >
-      <DataTable
-        label="Groups"
-        list={list}
-        columns={GROUP_COLUMNS}
-        rowId={({ id }) => String(id)}
-        rowName={({ name }) => name}
-        current={current}
-        onCurrent={setCurrent}
-        onOpen={open}
-        empty={
-          Object.keys(search).length > 0 ? (
-            <NoResults onClear={() => void navigate({ search: {} })} />
-          ) : (
-            <EmptyState title={groupMessages.noGroups} action={create}>
-              {isAdmin ? groupMessages.noGroupsForAdmins : groupMessages.noGroupsForMembers}
-            </EmptyState>
-          )
-        }
-      />
       {isCreating && <GroupFormDialog onClose={() => setCreating(false)} onSaved={open} />}
-    </PageLayout>
+    </ListPage>
   );
 }

@@ -1,23 +1,26 @@
-import { Anchor, Button, Chip, Group, Loader, Menu, Text } from '@mantine/core';
-import { IconPencil, IconTrash, IconUserPlus } from '@tabler/icons-react';
+import { Anchor, Button, Chip, Group, Menu, Text } from '@mantine/core';
+import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { GroupMember } from '../../../../client/src/description.ts';
 import type { AssessmentGroup } from '../../queries/client.ts';
 import {
-  type GroupRole,
+  GROUP_ROLE_DESCRIPTIONS,
+  GROUP_ROLE_LABELS,
   memberCounts,
-  groupRoleLabel,
-  GROUP_ROLES,
   useGroupMembers,
 } from '../../queries/group-members.ts';
+import type { GroupRole } from '../../queries/enums.ts';
 import { group as groupQuery, useGroupMutations } from '../../queries/groups.ts';
+import { loadedRows } from '../../queries/paged-list.ts';
 import { pluralize } from '../../components/pluralize.ts';
+import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { PageLayout } from '../../components/page.tsx';
+import { DeleteButton, EditButton } from '../../components/page-actions.tsx';
+import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
@@ -27,11 +30,10 @@ import { AddMembersDialog } from './add-members.tsx';
 import { GroupFormDialog } from './group-form.tsx';
 import classes from './group-page.module.css';
 import { BulkMemberDialog, type MemberUpdate } from './bulk-member-dialog.tsx';
-import { parseGroupRole } from './search.ts';
+import { parseGroupRole } from './search-params.ts';
 import { groupMessages } from './messages.ts';
+import { LazyMarkdown } from '../../components/lazy-markdown.tsx';
 import { commonMessages } from '../../components/messages.ts';
-
-const MarkdownText = lazy(() => import('../../components/markdown.tsx'));
 
 const memberName = ({ userName, userEmail, userUid }: GroupMember) => userName ?? userEmail ?? userUid;
 
@@ -60,10 +62,10 @@ const MEMBER_COLUMNS: readonly Column<GroupMember>[] = [
     id: 'role',
     header: 'Role',
     width: '150px',
-    cell: ({ role }) => groupRoleLabel(role),
+    cell: ({ role }) => GROUP_ROLE_LABELS[role],
     narrow: {
       width: '108px',
-      cell: ({ role }) => <span title={groupRoleLabel(role)}>{groupRoleLabel(role)}</span>,
+      cell: ({ role }) => <span title={GROUP_ROLE_LABELS[role]}>{GROUP_ROLE_LABELS[role]}</span>,
     },
   },
   {
@@ -80,15 +82,7 @@ export function GroupPage() {
   const { id } = useParams({ from: '/groups/$id' });
   const { data, error } = useQuery(groupQuery(Number(id)));
   if (error !== null || data === undefined)
-    return (
-      <PageLayout title="Group">
-        {error === null ? (
-          <Loader size="sm" />
-        ) : (
-          <EmptyState title={groupMessages.loadFailed}>{errorText(error)}</EmptyState>
-        )}
-      </PageLayout>
-    );
+    return <PageFallback title="Group" error={error} errorTitle={groupMessages.loadFailed} />;
   return <GroupDetails key={id} group={data} />;
 }
 
@@ -104,31 +98,15 @@ function GroupDetails({ group }: { group: AssessmentGroup & { version: string } 
       actions={
         isAdmin && (
           <>
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconPencil size={14} aria-hidden />}
-              onClick={() => setDialog('edit')}
-            >
-              Edit
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              leftSection={<IconTrash size={14} aria-hidden />}
-              onClick={() => setDialog('delete')}
-            >
-              Delete
-            </Button>
+            <EditButton onClick={() => setDialog('edit')} />
+            <DeleteButton onClick={() => setDialog('delete')} />
           </>
         )
       }
     >
       {group.description !== '' && (
         <Text component="div" size="sm" style={{ overflowWrap: 'anywhere' }}>
-          <Suspense fallback={<Loader size="sm" />}>
-            <MarkdownText>{group.description}</MarkdownText>
-          </Suspense>
+          <LazyMarkdown>{group.description}</LazyMarkdown>
         </Text>
       )}
       <Text size="sm">
@@ -158,7 +136,7 @@ function DeleteGroupDialog({ group, onClose }: { group: AssessmentGroup; onClose
       submitLabel="Delete"
       isDestructive
       isPending={remove.isPending}
-      error={remove.error === null ? undefined : errorText(remove.error)}
+      error={errorText(remove.error)}
       onClose={onClose}
       onSubmit={() => remove.mutate(group, { onSuccess: () => void navigate({ to: '/groups' }) })}
     >
@@ -178,14 +156,10 @@ function Members({ id, organization }: { id: number; organization: string }) {
   const [isAdding, setAdding] = useState(false);
   const [batch, setBatch] = useState<MemberUpdate>();
   const canEdit = counts?.mayRemove === true;
-  const chosenPeople = () => {
-    const found: GroupMember[] = [];
-    for (let index = 0; index < list.loadedCount; index += 1) {
-      const row = list.rowAt(index);
-      if (row !== undefined && selected.has(row.userUid)) found.push(row);
-    }
-    return found.map((member) => ({ userUid: member.userUid, name: memberName(member), role: member.role }));
-  };
+  const selectedPeople = () =>
+    loadedRows(list)
+      .filter(({ userUid }) => selected.has(userUid))
+      .map((member) => ({ userUid: member.userUid, name: memberName(member), role: member.role }));
   const show = (next: GroupRole | '') => {
     setSelected(new Set());
     void navigate({ search: parseGroupRole({ role: next }), params: { id: String(id) }, replace: true });
@@ -210,10 +184,10 @@ function Members({ id, organization }: { id: number; organization: string }) {
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
-                {GROUP_ROLES.map(({ value, label }) => (
+                {toOptions(GROUP_ROLE_LABELS).map(({ value, label }) => (
                   <Menu.Item
                     key={value}
-                    onClick={() => setBatch({ kind: 'role', role: value, people: chosenPeople() })}
+                    onClick={() => setBatch({ kind: 'role', role: value, people: selectedPeople() })}
                   >
                     {label}
                   </Menu.Item>
@@ -223,7 +197,7 @@ function Members({ id, organization }: { id: number; organization: string }) {
             <Button
               size="compact-sm"
               variant="light"
-              onClick={() => setBatch({ kind: 'remove', people: chosenPeople() })}
+              onClick={() => setBatch({ kind: 'remove', people: selectedPeople() })}
             >
               Remove
             </Button>
@@ -237,13 +211,19 @@ function Members({ id, organization }: { id: number; organization: string }) {
               <Chip size="xs" variant="outline" value="">
                 {messages.all(counts?.total ?? 0)}
               </Chip>
-              {GROUP_ROLES.filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0).map(
-                ({ value, label, description: does }) => (
-                  <Chip key={value} size="xs" variant="outline" value={value} title={does}>
+              {toOptions(GROUP_ROLE_LABELS)
+                .filter(({ value }) => value === role || (counts?.byRole.get(value) ?? 0) > 0)
+                .map(({ value, label }) => (
+                  <Chip
+                    key={value}
+                    size="xs"
+                    variant="outline"
+                    value={value}
+                    title={GROUP_ROLE_DESCRIPTIONS[value]}
+                  >
                     {messages.role(label, counts?.byRole.get(value) ?? 0)}
                   </Chip>
-                ),
-              )}
+                ))}
             </Group>
           </Chip.Group>
         )}

@@ -6,13 +6,13 @@ import { vulnerabilityTotal, hoursSince, runningImports } from '../../queries/da
 import { summary, type VulnerabilitySearch } from '../../queries/vulnerabilities.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { PageLayout } from '../../components/page.tsx';
-import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
+import { SEVERITIES } from '../../queries/enums.ts';
+import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { homeMessages as messages } from './messages.ts';
 import classes from './home-page.module.css';
 import { GettingStarted } from './getting-started.tsx';
-import { previousVisitEnd } from './last-visit.ts';
 import { commonMessages } from '../../components/messages.ts';
 
 const DaysChart = lazy(() => import('./days-chart.tsx'));
@@ -27,6 +27,10 @@ const AGE_GROUPS = [
   ['older', 90, undefined],
 ] as const;
 const DAY_MS = 86_400_000;
+/** Milliseconds without opening the page after which a visit has ended. */
+const VISIT_TIMEOUT = 30 * 60_000;
+const LAST_SEEN_KEY = 'assay-last-seen';
+const PREVIOUS_VISIT_KEY = 'assay-visit-before';
 
 /** Searches the open vulnerabilities of an age in days, counted from midnight UTC as the server does. */
 function ageGroup(from: number, to: number | undefined): VulnerabilitySearch {
@@ -295,4 +299,13 @@ function Card({ title, wide = false, full = false, more, children }: CardProps) 
       {children}
     </Paper>
   );
+}
+
+/** Records this visit in the browser. @returns when the previous visit ended; undefined on the first */
+function previousVisitEnd(now = Date.now()): string | undefined {
+  const last = Number(localStorage.getItem(LAST_SEEN_KEY) ?? 0);
+  if (last > 0 && now - last > VISIT_TIMEOUT)
+    localStorage.setItem(PREVIOUS_VISIT_KEY, new Date(last).toISOString());
+  localStorage.setItem(LAST_SEEN_KEY, String(now));
+  return localStorage.getItem(PREVIOUS_VISIT_KEY) ?? undefined;
 }

@@ -1,5 +1,7 @@
+import type { Import } from '../../../../client/src/description.ts';
+
 /** Labels of the report formats, by their name in the API. */
-export const IMPORT_FORMATS: Readonly<Record<string, string>> = {
+export const IMPORT_FORMAT_LABELS: Readonly<Record<Exclude<Import['format'], 'auto'>, string>> = {
   nmap: 'Nmap',
   masscan: 'Masscan',
   naabu: 'Naabu',
@@ -20,7 +22,8 @@ export const IMPORT_FORMATS: Readonly<Record<string, string>> = {
   csv: 'CSV',
 };
 
-export const formatLabel = (format: string) => IMPORT_FORMATS[format] ?? format;
+export const formatLabel = (format: string): string =>
+  (IMPORT_FORMAT_LABELS as Readonly<Record<string, string>>)[format] ?? format;
 
 /** @returns a size with its unit: "3.2 MB" */
 export function formatSize(bytes: number): string {

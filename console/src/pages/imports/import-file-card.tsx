@@ -1,25 +1,15 @@
-import {
-  ActionIcon,
-  Alert,
-  Anchor,
-  Button,
-  Collapse,
-  Group,
-  Loader,
-  Progress,
-  Select,
-  Stack,
-  Text,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Collapse, Group, Loader, Progress, Select, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { AssayError } from '../../queries/client.ts';
 import type { FileSettings, ImportSettings } from '../../queries/upload-import.ts';
 import { isFinished, useCancelImport } from '../../queries/imports.ts';
+import { IconAction } from '../../components/icon-action.tsx';
+import { toOptions } from '../../components/filter-definition.ts';
 import { errorText } from '../../components/notifications.tsx';
 import { CsvMapping } from './csv-mapping.tsx';
-import { IMPORT_FORMATS, formatLabel, formatSize } from './formats.ts';
+import { IMPORT_FORMAT_LABELS, formatLabel, formatSize } from './formats.ts';
 import { ImportSummary, ImportPreview, ImportProgress, ImportErrors } from './import-result.tsx';
 import { ImportStateBadge } from './import-state-badge.tsx';
 import { type ImportRun, useDryRun, useStartImport } from './use-import-run.ts';
@@ -92,7 +82,7 @@ export function ImportFileCard({
                       ? messages.detectFormat
                       : messages.detected(formatLabel(format)),
                 },
-                ...Object.entries(IMPORT_FORMATS).map(([value, label]) => ({ value, label })),
+                ...toOptions(IMPORT_FORMAT_LABELS),
               ]}
               allowDeselect={false}
               searchable={false}
@@ -105,14 +95,7 @@ export function ImportFileCard({
           {(run === undefined ||
             run.error !== undefined ||
             (run.job !== undefined && isFinished(run.job))) && (
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={messages.remove(file.name)}
-              onClick={onRemove}
-            >
-              <IconX size={16} aria-hidden />
-            </ActionIcon>
+            <IconAction label={messages.remove(file.name)} icon={IconX} onClick={onRemove} />
           )}
         </Group>
         {isCsv && run === undefined && (

@@ -1,19 +1,19 @@
 import { Checkbox } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { IMPORT_STATE_LABELS, type ImportSearch, useImports } from '../../queries/imports.ts';
-import { searchListings } from '../../queries/assets.ts';
-import { api, type ImportJob } from '../../queries/client.ts';
+import { type ImportSearch, useImports } from '../../queries/imports.ts';
+import { findAssessments, loadAssessmentName } from '../../queries/assessments.ts';
+import type { ImportJob } from '../../queries/client.ts';
 import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
-import type { FilterDefinition } from '../../components/filter-definition.ts';
+import { type FilterDefinition, toOptions } from '../../components/filter-definition.ts';
 import { ResultCount } from '../../components/result-count.tsx';
 import { PageLayout } from '../../components/page.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { IMPORT_COLUMNS } from './columns.tsx';
 import { DropZone } from './drop-zone.tsx';
-import { parseImportSearch } from './search.ts';
+import { parseImportSearch } from './search-params.ts';
 import { type DroppedFile, NewImports } from './new-imports.tsx';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';
@@ -22,16 +22,13 @@ const KINDS: readonly FilterDefinition[] = [
   {
     name: 'state',
     label: 'State',
-    options: Object.entries(IMPORT_STATE_LABELS).map(([value, label]) => ({ value, label })),
+    options: toOptions(importMessages.states),
   },
   {
     name: 'assessment_id',
     label: 'Assessment',
-    async options(search, signal) {
-      return (await searchListings(search, signal)).map(({ uid, name }) => ({ value: uid, label: name }));
-    },
-    loadLabel: async (value, signal) =>
-      (await api.GET('/v1/assessments/{id}', { params: { path: { id: value } }, signal })).data.name,
+    options: findAssessments,
+    loadLabel: loadAssessmentName,
   },
 ];
 

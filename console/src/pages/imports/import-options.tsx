@@ -7,7 +7,7 @@ import type { ImportSettings } from '../../queries/upload-import.ts';
 import { organizations } from '../../queries/organizations.ts';
 import { tagSuggestions } from '../../queries/tag-suggestions.ts';
 import { ListingPicker } from '../../components/listing-picker.tsx';
-import { SEVERITIES, type Severity } from '../../components/severity-badge.tsx';
+import { SEVERITIES, type Severity } from '../../queries/enums.ts';
 import { currentUser } from '../../session/current-user.ts';
 import classes from './imports.module.css';
 import { importMessages } from './messages.ts';

@@ -1,7 +1,7 @@
 import { Alert, Anchor, Button, Group, Loader, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { AssayError, type ImportJob } from '../../queries/client.ts';
 import { isFinished, useCancelImport, useImport, useUndoImport } from '../../queries/imports.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -98,40 +98,44 @@ export function ImportPage() {
 
 function ImportFacts({ job }: { job: ImportJob }) {
   const { file, options } = job;
-  const facts: [string, ReactNode][] = [
-    ['Format', formatLabel(job.format)],
-    ['Size', formatSize(file.size)],
-    ['Assessment', <AssessmentLink key="assessment" uid={job.assessment_id} />],
-    ['Organization', job.organization_uid],
-    [messages.startedBy, job.created_by?.name ?? job.created_by?.email ?? messages.byCommandLine],
-    ['Started', <Time key="started" at={job.created_at} exact />],
-    ...(job.finished_at === null
-      ? []
-      : ([['Finished', <Time key="ended" at={job.finished_at} exact />]] satisfies [string, ReactNode][])),
-    [messages.missingFindings, options.when_gone === 'fix' ? messages.setToFixed : messages.markedAsGone],
-    ...(options.targets.length > 0
-      ? ([['Targets', options.targets.join(', ')]] satisfies [string, ReactNode][])
-      : []),
-    ...(options.tags.length > 0 ? ([['Tags', options.tags.join(', ')]] satisfies [string, ReactNode][]) : []),
-    ...(options.minimum_severity === null
-      ? []
-      : ([[messages.minimumSeverity, options.minimum_severity]] satisfies [string, ReactNode][])),
-    ...(options.scanned_at === null
-      ? []
-      : ([[messages.scannedAt, <Time key="scanned" at={options.scanned_at} exact />]] satisfies [
-          string,
-          ReactNode,
-        ][])),
-    ...(options.carry ? ([['Decisions', messages.carriedOver]] satisfies [string, ReactNode][]) : []),
-    ['SHA-256', file.sha256],
-  ];
   return (
     <DescriptionList>
-      {facts.map(([name, value]) => (
-        <DescriptionItem key={name} name={name} wide={name === 'SHA-256'}>
-          {value}
+      <DescriptionItem name="Format">{formatLabel(job.format)}</DescriptionItem>
+      <DescriptionItem name="Size">{formatSize(file.size)}</DescriptionItem>
+      <DescriptionItem name="Assessment">
+        <AssessmentLink uid={job.assessment_id} />
+      </DescriptionItem>
+      <DescriptionItem name="Organization">{job.organization_uid}</DescriptionItem>
+      <DescriptionItem name={messages.startedBy}>
+        {job.created_by?.name ?? job.created_by?.email ?? messages.byCommandLine}
+      </DescriptionItem>
+      <DescriptionItem name="Started">
+        <Time at={job.created_at} exact />
+      </DescriptionItem>
+      {job.finished_at !== null && (
+        <DescriptionItem name="Finished">
+          <Time at={job.finished_at} exact />
         </DescriptionItem>
-      ))}
+      )}
+      <DescriptionItem name={messages.missingFindings}>
+        {options.when_gone === 'fix' ? messages.setToFixed : messages.markedAsGone}
+      </DescriptionItem>
+      {options.targets.length > 0 && (
+        <DescriptionItem name="Targets">{options.targets.join(', ')}</DescriptionItem>
+      )}
+      {options.tags.length > 0 && <DescriptionItem name="Tags">{options.tags.join(', ')}</DescriptionItem>}
+      {options.minimum_severity !== null && (
+        <DescriptionItem name={messages.minimumSeverity}>{options.minimum_severity}</DescriptionItem>
+      )}
+      {options.scanned_at !== null && (
+        <DescriptionItem name={messages.scannedAt}>
+          <Time at={options.scanned_at} exact />
+        </DescriptionItem>
+      )}
+      {options.carry && <DescriptionItem name="Decisions">{messages.carriedOver}</DescriptionItem>}
+      <DescriptionItem name="SHA-256" wide>
+        {file.sha256}
+      </DescriptionItem>
     </DescriptionList>
   );
 }

@@ -1,6 +1,7 @@
 import { IconBan, IconCheck, IconClock, IconPlayerPlay, IconX } from '@tabler/icons-react';
-import { IMPORT_STATE_LABELS, type ImportState as State } from '../../queries/imports.ts';
+import type { ImportState } from '../../queries/enums.ts';
 import classes from './imports.module.css';
+import { importMessages } from './messages.ts';
 
 const ICONS = {
   queued: IconClock,
@@ -11,12 +12,12 @@ const ICONS = {
 } as const;
 
 /** The state of an import, by label and icon. */
-export function ImportStateBadge({ state }: { state: State }) {
+export function ImportStateBadge({ state }: { state: ImportState }) {
   const Icon = ICONS[state];
   return (
     <span className={classes.state} data-state={state}>
       <Icon size={15} aria-hidden />
-      {IMPORT_STATE_LABELS[state]}
+      {importMessages.states[state]}
     </span>
   );
 }

@@ -13,6 +13,13 @@ export const importMessages = {
   dryRun: 'Dry run',
   commandLine: 'Command line',
   importName: (id: number) => `Import ${id}`,
+  states: {
+    queued: 'Waiting',
+    running: 'Running',
+    succeeded: 'Done',
+    failed: 'Failed',
+    cancelled: 'Cancelled',
+  },
 
   /** Options that apply to all dropped reports. */
   options: {

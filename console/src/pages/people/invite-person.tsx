@@ -2,6 +2,7 @@ import { Anchor, Button, Group, Stack, Switch, Text, TextInput } from '@mantine/
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { findAssessments } from '../../queries/assessments.ts';
 import { useInvitePerson } from '../../queries/people.ts';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import type { Option } from '../../components/filter-definition.ts';
@@ -10,7 +11,6 @@ import { FormDialog } from '../../components/form-dialog.tsx';
 import { OrganizationSelect } from '../../components/organization-select.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
 import { currentUser } from '../../session/current-user.ts';
-import { findAssessments } from './find-assessments.ts';
 import { CopyableLink } from './copyable-link.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { peopleMessages } from './messages.ts';

@@ -4,23 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ListedUser } from '../../../../client/src/description.ts';
-import { PERSON_STATES, personName, usePeople } from '../../queries/people.ts';
-import { useCurrentRow, useRowShortcuts } from '../../components/current-row.ts';
-import { EmptyState, NoResults } from '../../components/empty-state.tsx';
-import { FilterBar } from '../../components/filter-bar.tsx';
+import { personName, usePeople } from '../../queries/people.ts';
+import { EmptyState } from '../../components/empty-state.tsx';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
-import { ResultCount } from '../../components/result-count.tsx';
 import { useOrganizationFilter } from '../../components/organization-filter.ts';
-import { PersonLink } from '../../components/person-link.tsx';
+import { personNameColumn } from '../../components/person-name-column.tsx';
 import { PageLayout } from '../../components/page.tsx';
-import { DataTable } from '../../components/data-table.tsx';
+import { ListPage } from '../../components/list-page.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { Time } from '../../components/time.tsx';
-import { StackedCell } from '../../components/stacked-cell.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { InvitePersonDialog } from './invite-person.tsx';
 import { UserStateBadge } from './user-state-badge.tsx';
-import { parsePeopleSearch } from './search.ts';
+import { parsePeopleSearch, PERSON_STATES } from './search-params.ts';
 import { peopleMessages } from './messages.ts';
 
 const messages = peopleMessages;
@@ -35,19 +31,7 @@ const STATE_FILTER: FilterDefinition = {
 };
 
 const PEOPLE_COLUMNS: readonly Column<ListedUser>[] = [
-  {
-    id: 'name',
-    header: 'Name',
-    width: 'minmax(110px, 1fr)',
-    cell: (person) => <PersonLink person={person} />,
-    narrow: {
-      cell: (person) => (
-        <StackedCell secondary={<bdi>{person.email}</bdi>}>
-          <PersonLink person={person} />
-        </StackedCell>
-      ),
-    },
-  },
+  personNameColumn('minmax(110px, 1fr)'),
   {
     id: 'email',
     header: 'E-mail',
@@ -111,71 +95,36 @@ function List() {
   const navigate = useNavigate({ from: '/people' });
   const list = usePeople(search);
   const filters = [STATE_FILTER, ...useOrganizationFilter()];
-  const rows = useCurrentRow(list);
-  const { current, setCurrent } = rows;
   const [isInviting, setInviting] = useState(false);
-  const filter = (change: Record<string, unknown>) => {
-    setCurrent(undefined);
-    void navigate({ search: (now) => parsePeopleSearch({ ...now, ...change }), replace: true });
-  };
-  const open = ({ id }: { id: number }) => void navigate({ to: '/people/$id', params: { id: String(id) } });
-  useRowShortcuts(rows, {
-    itemName: 'person',
-    open: { run: open },
-    shortcuts: { n: { label: 'Invite', run: () => setInviting(true) } },
-  });
-  const invite = (
-    <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
-      Invite
-    </Button>
-  );
+  const startInviting = () => setInviting(true);
   return (
-    <PageLayout
+    <ListPage
       title="People"
-      fillsHeight
-      actions={
-        <>
-          <ResultCount list={list} />
-          {invite}
-        </>
+      itemName="person"
+      list={list}
+      columns={PEOPLE_COLUMNS}
+      rowId={({ id }) => String(id)}
+      rowName={personName}
+      onOpen={({ id }) => void navigate({ to: '/people/$id', params: { id: String(id) } })}
+      filters={filters}
+      search={search}
+      searchLabel={messages.search}
+      onSearch={(change) =>
+        void navigate({ search: (now) => parsePeopleSearch({ ...now, ...change }), replace: true })
       }
-      toolbar={
-        <FilterBar
-          filters={filters}
-          values={{
-            state: search.state === undefined ? [] : [search.state],
-            organization_uid: search.organization_uid ?? [],
-          }}
-          onChange={(name, next) =>
-            // A person has only one state: the last selected value wins.
-            filter({ [name]: name === 'state' ? next.at(-1) : next.length === 0 ? undefined : next })
-          }
-          search={search.search}
-          searchLabel={messages.search}
-          onSearch={(words) => filter({ search: words })}
-        />
-      }
+      onClear={() => void navigate({ search: {} })}
+      create={{
+        label: 'Invite',
+        button: (
+          <Button size="xs" leftSection={<IconUserPlus size={14} aria-hidden />} onClick={startInviting}>
+            Invite
+          </Button>
+        ),
+        run: startInviting,
+      }}
+      empty={{ title: messages.noPeople, hint: messages.noPeopleHint }}
     >
-      <DataTable
-        label="People"
-        list={list}
-        columns={PEOPLE_COLUMNS}
-        rowId={({ id }) => String(id)}
-        rowName={personName}
-        current={current}
-        onCurrent={setCurrent}
-        onOpen={open}
-        empty={
-          Object.keys(search).length > 0 ? (
-            <NoResults onClear={() => void navigate({ search: {} })} />
-          ) : (
-            <EmptyState title={messages.noPeople} action={invite}>
-              {messages.noPeopleHint}
-            </EmptyState>
-          )
-        }
-      />
       {isInviting && <InvitePersonDialog onClose={() => setInviting(false)} />}
-    </PageLayout>
+    </ListPage>
   );
 }

@@ -1,12 +1,12 @@
-import { ActionIcon, Anchor, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { User } from '../../../../client/src/description.ts';
-import { assessment as assessmentQuery } from '../../queries/assessments.ts';
+import { assessment as assessmentQuery, findAssessments } from '../../queries/assessments.ts';
 import { useUpdatePerson } from '../../queries/people.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { AsyncSelect } from '../../components/async-select.tsx';
-import { findAssessments } from './find-assessments.ts';
 import classes from './person-page.module.css';
 import { peopleMessages } from './messages.ts';
 
@@ -50,26 +50,23 @@ export function PersonAssessments({ person, canEdit }: PersonAssessmentsProps) {
           {messages.none}
         </Text>
       )}
-      <ul className={classes.given} aria-label={messages.label}>
+      <ul className={classes.assessments} aria-label={messages.label}>
         {given.map((uid) => (
           <li key={uid}>
             <Anchor component={Link} to={`/assessments/${uid}`} size="sm">
               <AssessmentName uid={uid} />
             </Anchor>
             {canEdit && !person.banned && (
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                aria-label={messages.remove(uid)}
+              <IconAction
+                label={messages.remove(uid)}
+                icon={IconX}
                 onClick={() =>
                   set(
                     given.filter((other) => other !== uid),
                     messages.removed(uid),
                   )
                 }
-              >
-                <IconX size={16} />
-              </ActionIcon>
+              />
             )}
           </li>
         ))}

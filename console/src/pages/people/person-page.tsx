@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Menu, Paper, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
+import { Button, Group, Menu, Paper, Stack, Switch, Text, TextInput, Title } from '@mantine/core';
 import {
   IconBan,
   IconChevronDown,
@@ -12,12 +12,11 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { User } from '../../../../client/src/description.ts';
 import { person as personQuery, personName, useBanPerson, useUpdatePerson } from '../../queries/people.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
 import { parseFieldErrors } from '../../components/field-errors.ts';
 import { FormDialog } from '../../components/form-dialog.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
 import { errorText } from '../../components/notifications.tsx';
-import { PageLayout } from '../../components/page.tsx';
+import { PageFallback, PageLayout } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { CopyableLink } from './copyable-link.tsx';
@@ -32,15 +31,7 @@ export function PersonPage() {
   const { id } = useParams({ from: '/people/$id' });
   const { data, error } = useQuery(personQuery(Number(id)));
   if (error !== null || data === undefined)
-    return (
-      <PageLayout title="Person">
-        {error === null ? (
-          <Loader size="sm" />
-        ) : (
-          <EmptyState title={peopleMessages.loadFailed}>{errorText(error)}</EmptyState>
-        )}
-      </PageLayout>
-    );
+    return <PageFallback title="Person" error={error} errorTitle={peopleMessages.loadFailed} />;
   return <PersonDetails key={id} person={data} />;
 }
 
@@ -208,7 +199,7 @@ function BanPersonDialog({ person, onClose }: DialogProps) {
       submitLabel="Ban"
       isDestructive
       isPending={ban.isPending}
-      error={ban.error === null ? undefined : errorText(ban.error)}
+      error={errorText(ban.error)}
       onClose={onClose}
       onSubmit={() =>
         ban.mutate(person, { onSuccess: () => (isInvited ? void navigate({ to: '/people' }) : onClose()) })

@@ -4,7 +4,7 @@ import type { ListedUser } from '../../../../client/src/description.ts';
 
 /** The state of a user, by icon and label. */
 export function UserStateBadge({ person: { banned, invite_url } }: { person: Omit<ListedUser, 'uid'> }) {
-  const [Icon, word] =
+  const [Icon, label] =
     banned === true
       ? [IconBan, 'Banned']
       : typeof invite_url === 'string'
@@ -13,7 +13,7 @@ export function UserStateBadge({ person: { banned, invite_url } }: { person: Omi
   return (
     <Group gap={6} wrap="nowrap" component="span" display="inline-flex" style={{ verticalAlign: 'top' }}>
       <Icon size={15} aria-hidden />
-      {word}
+      {label}
     </Group>
   );
 }

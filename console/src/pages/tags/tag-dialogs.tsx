@@ -124,7 +124,7 @@ export function DeleteTagDialog({ scope, tag, onClose }: TagDialogProps & { tag:
       isDestructive
       isDisabled={count === undefined}
       isPending={deletion.isPending}
-      error={deletion.error === null ? undefined : errorText(deletion.error)}
+      error={errorText(deletion.error)}
       onClose={onClose}
       onSubmit={deletion.mutate}
     >

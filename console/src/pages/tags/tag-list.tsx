@@ -1,13 +1,4 @@
-import {
-  ActionIcon,
-  Anchor,
-  Box,
-  Group,
-  SegmentedControl,
-  Select,
-  Text,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Anchor, Box, Group, SegmentedControl, Select, Text, VisuallyHidden } from '@mantine/core';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -15,6 +6,8 @@ import { useMemo, useState } from 'react';
 import { organizations } from '../../queries/organizations.ts';
 import { type TagKind, type TagRow, type TagScope, useTags } from '../../queries/tags.ts';
 import { useShortcuts } from '../../app/shortcuts.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
+import { toOptions } from '../../components/filter-definition.ts';
 import { EmptyState, NoResults } from '../../components/empty-state.tsx';
 import { NewButton } from '../../components/new-button.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
@@ -24,13 +17,13 @@ import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/table-column.ts';
 import { currentUser } from '../../session/current-user.ts';
 import { CreateTagDialog, DeleteTagDialog, RenameTagDialog } from './tag-dialogs.tsx';
-import { type TagsSearch, parseTagsSearch } from './search.ts';
+import { type TagsSearch, parseTagsSearch } from './search-params.ts';
 import classes from './tag-list.module.css';
 import { tagMessages } from './messages.ts';
 
 const messages = tagMessages;
 
-const KIND_OPTIONS = Object.entries(messages.kinds).map(([value, label]) => ({ value, label }));
+const KIND_OPTIONS = toOptions(messages.kinds);
 
 type OpenDialog = { what: 'create' } | { what: 'rename' | 'delete'; tag: TagRow };
 
@@ -77,7 +70,7 @@ export function TagsPage() {
           scope={{ kind, organization }}
           organizationId={visibleOrganizations.find(({ uid }) => uid === organization)?.id}
           search={search}
-          onSearch={(words) => go({ search: words })}
+          onSearch={(text) => go({ search: text })}
           canEdit={kind === 'vulnerability' || (kind === 'asset' ? canTag(who.scopes) : who.admin === true)}
         />
       )}
@@ -216,22 +209,16 @@ function actionsColumn(openDialog: (dialog: OpenDialog) => void): Column<TagRow>
     cell: (tag) =>
       tag.editable ? (
         <Group gap={2} wrap="nowrap">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={messages.rename(tag.name)}
+          <IconAction
+            label={messages.rename(tag.name)}
+            icon={IconPencil}
             onClick={() => openDialog({ what: 'rename', tag })}
-          >
-            <IconPencil size={16} aria-hidden />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={messages.remove(tag.name)}
+          />
+          <IconAction
+            label={messages.remove(tag.name)}
+            icon={IconTrash}
             onClick={() => openDialog({ what: 'delete', tag })}
-          >
-            <IconTrash size={16} aria-hidden />
-          </ActionIcon>
+          />
         </Group>
       ) : (
         <Text span size="sm" c="dimmed" ml={6} title={messages.builtInHint}>

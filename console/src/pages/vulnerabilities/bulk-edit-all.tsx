@@ -13,7 +13,7 @@ import {
 import { Dialog } from '../../components/dialog.tsx';
 import { errorText } from '../../components/notifications.tsx';
 import { type Person, PersonPicker } from '../../components/person-picker.tsx';
-import { SEVERITIES } from '../../components/severity-badge.tsx';
+import { SEVERITIES, type Severity } from '../../queries/enums.ts';
 import { bulkEditMessages, vulnerabilityListMessages as messages } from './messages.ts';
 import { TagNamesInput } from './tag-names-input.tsx';
 
@@ -139,7 +139,7 @@ function ValueField({ field, onChange }: ValueFieldProps) {
           label="Severity"
           data={[{ value: '', label: bulkEditMessages.choose }, ...SEVERITIES]}
           onChange={({ currentTarget: { value } }) =>
-            set(value === '' ? undefined : { severity: value as (typeof SEVERITIES)[number] }, value)
+            set(value === '' ? undefined : { severity: value as Severity }, value)
           }
         />
       );

@@ -8,7 +8,8 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useCommentDraft } from '../../components/comment-draft.ts';
 import { pluralizeVulnerabilities } from '../../components/pluralize.ts';
 import { errorText, notify } from '../../components/notifications.tsx';
-import { SEVERITIES, SeverityBadge } from '../../components/severity-badge.tsx';
+import { SEVERITIES } from '../../queries/enums.ts';
+import { SeverityBadge } from '../../components/severity-badge.tsx';
 import { PersonPicker } from '../../components/person-picker.tsx';
 import { currentUser } from '../../session/current-user.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -153,7 +154,7 @@ function CommentEditor({
         minRows={4}
         maxRows={12}
         value={text}
-        error={send.error === null ? undefined : errorText(send.error)}
+        error={errorText(send.error)}
         onChange={(event) => {
           const written = event.currentTarget.value;
           setText(() => written);
@@ -210,15 +211,15 @@ interface OptionMenuProps {
   options: readonly { key: string; label: ReactNode; choose: () => void }[];
 }
 
-/** A menu whose options are chosen by number key, arrow keys or click. */
+/** A menu whose options are selected by number key, arrow keys or click. */
 function OptionMenu({ options }: OptionMenuProps) {
   const list = useRef<HTMLDivElement>(null);
   const handleKey = (event: KeyboardEvent) => {
-    const chosen = options.find(({ key }) => key === event.key);
+    const option = options.find(({ key }) => key === event.key);
     const buttons = [...(list.current?.querySelectorAll('button') ?? [])];
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (chosen !== undefined) chosen.choose();
+    if (option !== undefined) option.choose();
     else if (step !== undefined) buttons[(at + step + buttons.length) % buttons.length]?.focus();
     else return;
     event.preventDefault();

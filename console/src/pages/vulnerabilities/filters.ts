@@ -2,20 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { api, AssayError } from '../../queries/client.ts';
 import { statuses } from '../../queries/vulnerabilities.ts';
 import type { FilterDefinition } from '../../components/filter-definition.ts';
-import { SEVERITIES } from '../../components/severity-badge.tsx';
+import { IMPORT_FORMATS, PHASES, RETEST_STATUSES, SEVERITIES } from '../../queries/enums.ts';
 import { vulnerabilityListMessages as messages } from './messages.ts';
 
 /** Options per search; typing more finds the others. */
 const MAX_OPTIONS = 20;
 
-const capitalizedOptions = (...values: readonly string[]) =>
+const capitalizedOptions = (values: readonly string[]) =>
   values.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }));
 
 /** `manual` and the report formats. SARIF findings have the tool's name as their source, which users type. */
-const SOURCES =
-  'manual nmap masscan naabu httpx nuclei zap burp nessus openvas trivy nikto testssl wapiti cyclonedx npm-audit generic csv'.split(
-    ' ',
-  );
+const SOURCES = ['manual', ...IMPORT_FORMATS.filter((format) => format !== 'auto' && format !== 'sarif')];
 
 const optionOf = (value: string) => ({ value, label: value });
 
@@ -160,12 +157,12 @@ export function useVulnerabilityFilters(): readonly FilterDefinition[] {
       options: known.map(({ id, name }) => ({ value: String(id), label: name })),
     },
     { name: 'severity', label: 'Severity', options: SEVERITIES.map((value) => ({ value, label: value })) },
-    { name: 'phase', label: 'Phase', options: capitalizedOptions('new', 'open', 'closed') },
+    { name: 'phase', label: 'Phase', options: capitalizedOptions(PHASES) },
     ...SEARCHABLE_FILTERS,
     {
       name: 'retest',
       label: 'Retest',
-      options: capitalizedOptions('requested', 'verified', 'failed', 'blocked', 'cancelled'),
+      options: capitalizedOptions(RETEST_STATUSES),
     },
     { name: 'due_until', label: messages.filters.dueBefore, options: 'day' },
     { name: 'created_since', label: messages.filters.reportedSince, options: 'day' },

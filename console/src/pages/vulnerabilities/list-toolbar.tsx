@@ -5,6 +5,7 @@ import type { ExportFormat } from '../../queries/export-vulnerabilities.ts';
 import { ColumnsMenu } from '../../components/columns-menu.tsx';
 import { FilterBar } from '../../components/filter-bar.tsx';
 import { ViewsMenu } from '../../components/views-menu.tsx';
+import { filterValues } from '../../app/search-params.ts';
 import { VULNERABILITY_TABLE_COLUMNS } from './columns.tsx';
 import { useVulnerabilityFilters } from './filters.ts';
 import {
@@ -12,7 +13,6 @@ import {
   toFilterParam,
   type VulnerabilityListParams,
   parseVulnerabilityListParams,
-  filterValues,
 } from './search-params.ts';
 import type { EditKind } from './edit-dialogs.tsx';
 import { vulnerabilityListMessages as messages } from './messages.ts';
@@ -111,7 +111,7 @@ interface SelectionToolbarProps {
 /** Edits the selected vulnerabilities. */
 export function SelectionToolbar({ count, onEdit, onClear }: SelectionToolbarProps) {
   return (
-    <Group gap="xs" className={classes.chosen}>
+    <Group gap="xs" className={classes.selection}>
       <Text size="sm" fw={600} role="status">
         {messages.selected(count)}
       </Text>

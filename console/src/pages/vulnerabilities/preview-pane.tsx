@@ -1,20 +1,9 @@
-import {
-  ActionIcon,
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Code,
-  Group,
-  Loader,
-  ScrollArea,
-  Stack,
-  Title,
-} from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Code, Group, Loader, ScrollArea, Stack, Title } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { vulnerability } from '../../queries/vulnerabilities.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { pluralize } from '../../components/pluralize.ts';
 import { OverdueBadge } from '../../components/due-date.tsx';
 import { DescriptionItem, DescriptionList } from '../../components/description-list.tsx';
@@ -49,9 +38,7 @@ export function VulnerabilityPreview({ id, onClose, onEdit }: VulnerabilityPrevi
         <Anchor component={Link} to={`/vulnerabilities/${id}`} size="sm">
           {previewMessages.open(id)}
         </Anchor>
-        <ActionIcon variant="subtle" color="gray" aria-label={previewMessages.close} onClick={onClose}>
-          <IconX size={16} />
-        </ActionIcon>
+        <IconAction label={previewMessages.close} icon={IconX} onClick={onClose} />
       </Group>
       {error !== null && <Alert color="red">{errorText(error)}</Alert>}
       {data === undefined && error === null && <Loader m="md" size="sm" />}

@@ -1,8 +1,8 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /**
- * Assessments, their groups, tags and testing hours. What joins two things of an organization has the organization in both
- * references, so that no rows of different ones can be joined.
+ * Assessments, their groups, tags and testing hours. Tables that relate two objects have the organization in both
+ * foreign keys, so that rows of different organizations cannot be related.
  */
 export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table assessment_groups (
@@ -17,7 +17,8 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
   ) ${table}`,
   `create index assessment_groups_by_name on assessment_groups (organization_id, name, id)`,
 
-  // The uid is the user's, which the reference holds it to: a page by uid is cut by an index of this table alone.
+  // `user_uid` is copied from the user, and a foreign key keeps it equal: an index of this table alone then serves
+  // pages sorted by uid.
   `create table assessment_group_members (
     id ${id},
     organization_id ${int} not null,
@@ -31,7 +32,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
     foreign key (organization_id, group_id) references assessment_groups (organization_id, id) on delete cascade,
     foreign key (organization_id, user_id, user_uid) references users (organization_id, id, uid) on delete cascade
   ) ${table}`,
-  // One index per order that a page can have: ties are ascending by id whichever way the field runs.
+  // One index per order of a page: ties are sorted by ascending id in both directions.
   `create index assessment_group_members_by_time on assessment_group_members (group_id, created_at, id)`,
   `create index assessment_group_members_by_time_descending on assessment_group_members (group_id, created_at desc, id)`,
   `create index assessment_group_members_by_role on assessment_group_members (group_id, role, id)`,
@@ -98,7 +99,7 @@ export const assessmentsTables = ({ id, int, text, table, clustered }: SchemaDia
   ) ${clustered}`,
   `create index assessment_taggings_by_tag on assessment_taggings (tag_id, assessment_id)`,
 
-  // Of a tester and an assessment, one runs at a time. An assessment that has any is not deleted.
+  // At most one running session per tester and assessment. An assessment with sessions cannot be deleted.
   `create table testing_sessions (
     id ${id},
     organization_id ${int} not null,

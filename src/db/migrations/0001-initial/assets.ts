@@ -2,9 +2,9 @@ import type { SchemaDialect } from '../migration.ts';
 
 /** Assets, their tags, listings and ports. */
 export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
-  // `location` is what an asset is known by: a host's address, a web application's URL, else the name. The keys are the
-  // forms in which name and location are searched; `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that
-  // a block of addresses is a range. `open_vulnerabilities` is what lists are sorted by.
+  // `location` identifies an asset: the address of a host, the URL of a web application, else the name. `search_name`
+  // and `search_location` are normalized. `address_hex` is a host's IP address as 16 bytes in hexadecimal, so that a
+  // CIDR block is a range. Lists are sorted by `open_vulnerabilities`.
   `create table assets (
     id ${id},
     uid ${text} not null unique,
@@ -50,8 +50,8 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
 
   `create index asset_tags_by_name on asset_tags (organization_id, name, id)`,
 
-  // The one place where rows of different organizations are joined: a tag of an organization group is attached to assets
-  // of the organizations in it. The owner of the tag is the asset's organization, or a group that it is a member of.
+  // The only table that joins rows of different organizations: a tag of an organization group can be attached to assets
+  // of its member organizations. The tag's owner is the asset's organization, or a group that it belongs to.
   `create table asset_taggings (
     tag_id ${int} not null,
     asset_id ${int} not null,
@@ -68,7 +68,7 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
   `create index asset_taggings_by_group on asset_taggings (group_id, organization_id) where group_id is not null`,
   `create index asset_taggings_by_asset on asset_taggings (asset_id, tag_id)`,
 
-  // The scope rules of an asset in a listing are read and written together, so they are one value: a JSON list of texts.
+  // The scope rules of an asset in a listing are read and written together, so they are one JSON list of texts.
   `create table listing_assets (
     organization_id ${int} not null,
     assessment_id ${int} not null,
@@ -96,8 +96,8 @@ export const assetsTables = ({ id, int, text, table, clustered }: SchemaDialect)
   ) ${clustered}`,
   `create index ports_by_state on ports (asset_id, observed_state, number, protocol)`,
 
-  // What a scan changed of a host's ports, in one value: a JSON list of number, protocol, and what is known of it before and
-  // after, each `null` or a list of the port's facts.
+  // What a scan changed about a host's ports, as a JSON list: number, protocol, and the port's properties before and
+  // after, each a list or `null`.
   `create table port_events (
     id ${id},
     asset_id ${int} not null references assets (id) on delete cascade,

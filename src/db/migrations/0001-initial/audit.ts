@@ -1,8 +1,8 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** The audit log, and what is read from it in order. */
+/** The audit log. */
 export const auditTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
-  // No foreign keys: the log outlives what it tells of.
+  // No foreign keys: events outlive the objects that they refer to.
   `create table audit_events (
     id ${id},
     at ${int} not null,
@@ -21,16 +21,17 @@ export const auditTables = ({ id, int, text, table, clustered }: SchemaDialect):
     count ${int} not null default 1,
     denied_key ${text}
   ) ${table}`,
-  // A log is read by time, then id; the last three find what is asked for by one value, within one organization or in all.
+  // Events are read by time, then id. The last three indexes serve filters by one value, within one organization or in
+  // all.
   `create index audit_events_by_time on audit_events (at, id)`,
   `create index audit_events_by_organization on audit_events (organization_id, at, id)`,
   `create index audit_events_by_object on audit_events (object_id, organization_id, at, id) where object_id is not null`,
   `create index audit_events_by_user on audit_events (user_id, organization_id, at, id) where user_id is not null`,
   `create index audit_events_by_request on audit_events (request_id, organization_id) where request_id is not null`,
-  // Changes have none.
+  // Changes have no key.
   `create unique index audit_events_by_denied_key on audit_events (denied_key) where denied_key is not null`,
 
-  // How many rows refusals have in a minute. Whoever writes some holds its row.
+  // The number of rows for the denied attempts of a minute. Transactions that insert such rows lock the minute's row.
   `create table denied_attempt_minutes (
     minute ${int} primary key,
     events ${int} not null

@@ -1,6 +1,6 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** What many vulnerabilities were before one change of all of them. It belongs to the account that made it, and goes with it. */
+/** The values that bulk changes replaced. Deleted with the account that made the change. */
 export const bulkChangesTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   `create table bulk_changes (
     id ${id},

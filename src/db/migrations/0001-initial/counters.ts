@@ -1,8 +1,9 @@
 import type { SchemaDialect } from '../migration.ts';
 
 /**
- * Counts that many change at once. Whoever changes one adds a row to `counter_deltas`, which nobody else waits for; a job
- * folds them into `counters`. A count is the sum of both (ADR 37). The subject is the id of what the kind names.
+ * Counters that concurrent transactions change. A transaction inserts a row into `counter_deltas`, which locks no row
+ * that others need; a job adds the deltas to `counters`. The value is the sum of both (ADR 37). `subject` is the id of
+ * the object that `kind` names.
  */
 export const countersTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
   `create table counters (

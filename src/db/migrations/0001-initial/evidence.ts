@@ -1,6 +1,6 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** What people add to vulnerabilities: attachments, comments and retests. */
+/** Attachments, comments and retests of vulnerabilities. */
 export const evidenceTables = ({ id, int, text, table }: SchemaDialect): string[] => [
   `create table attachments (
     id ${id},

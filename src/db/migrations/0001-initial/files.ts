@@ -1,6 +1,6 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** Contents that organizations keep, each once (ADR 40). */
+/** Files of organizations; equal content is stored once (ADR 40). */
 export const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): string[] => [
   `create table blobs (
     key ${text} primary key,
@@ -9,7 +9,7 @@ export const filesTables = ({ id, int, text, bytes, table }: SchemaDialect): str
   ) ${table}`,
   `create index blobs_unused on blobs (created_at) where state <> 1`,
 
-  // Used where contents are kept in the database.
+  // Used if file content is stored in the database.
   `create table blob_chunks (
     key ${text} not null references blobs (key) on delete cascade,
     number ${int} not null,

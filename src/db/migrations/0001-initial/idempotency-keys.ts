@@ -1,6 +1,6 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** What was answered to requests that may come again. It belongs to the account that asked, and goes with it. */
+/** Stored responses, replayed to repeated requests. Deleted with the account that sent the request. */
 export const idempotencyKeysTables = ({ int, text, table }: SchemaDialect): string[] => [
   `create table idempotency_keys (
     id ${text} primary key,

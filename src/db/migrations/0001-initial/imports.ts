@@ -1,8 +1,8 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** Reports that were imported, and what scanners said of the findings in them. */
+/** Imports, and the scanner data of the findings that they created. */
 export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect): string[] => [
-  // What narrows a list comes first; what is JSON is told as it is.
+  // Columns of filters come first; JSON columns are as in the API.
   `create table imports (
     id ${id},
     organization_id ${int} not null references organizations (id),
@@ -34,7 +34,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
   `create index imports_of_organization on imports (organization_id, created_at, id)`,
   `create index imports_of_assessment on imports (assessment_id, created_at, id) where assessment_id is not null`,
   `create index imports_to_do on imports (state, organization_id, id) where state in ('queued', 'running')`,
-  // Organizations take turns: who was served last is asked of those that wait.
+  // For fairness between organizations: the queued import of the one that was served least recently starts next.
   `create index imports_by_start on imports (organization_id, started_at)`,
   `create index imports_of_files on imports (organization_id, sha256)`,
 
@@ -59,7 +59,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
     foreign key (organization_id, vulnerability_id) references vulnerabilities (organization_id, id) on delete cascade
   ) ${table}`,
 
-  // Vulnerabilities from one id to another that an import made and no search finds yet.
+  // Ranges of imported vulnerabilities that are not in the search index yet.
   `create table search_index_queue (
     first_id ${int} not null primary key,
     last_id ${int} not null
@@ -67,7 +67,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
 
   `create index scanner_findings_by_cover on scanner_findings (assessment_id, cover_key, vulnerability_id)
     where cover_key is not null`,
-  // Of the few that are gone: it costs the others nothing.
+  // Partial: few findings are gone, and the others cost nothing.
   `create index scanner_findings_gone on scanner_findings (organization_id, gone_import_id, vulnerability_id)
     where gone_import_id is not null`,
 
@@ -86,7 +86,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
   ) ${clustered}`,
   `create index import_status_changes_by_vulnerability on import_status_changes (vulnerability_id)`,
 
-  // Of findings that changed alone; texts make it wide.
+  // Only for findings that changed, as texts make the rows wide.
   `create table import_finding_snapshots (
     id ${id},
     import_id ${int} not null,
@@ -117,7 +117,7 @@ export const importsTables = ({ id, int, text, table, clustered }: SchemaDialect
   ) ${clustered}`,
   `create index import_coverage_by_import on import_coverage (import_id)`,
 
-  // Nmap names a thousand ports, and they are the same for each of its hosts.
+  // Nmap lists a thousand ports, the same for each host of a scan.
   `create table port_sets (
     organization_id ${int} not null references organizations (id) on delete cascade,
     name ${text} not null,

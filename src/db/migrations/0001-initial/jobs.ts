@@ -1,8 +1,8 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** Work that is done once and by one, whichever instance takes it. */
+/** Queued and recurring jobs. One instance runs each. */
 export const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] => [
-  // A row goes when its work is done. Whoever takes it moves `run_at` on, and so has it until then.
+  // A row is deleted when its job is done. An instance that takes a job sets `run_at` to the end of its lease.
   `create table jobs (
     id ${id},
     kind ${text} not null,
@@ -17,13 +17,13 @@ export const jobsTables = ({ id, int, text, table }: SchemaDialect): string[] =>
   `create index jobs_by_time on jobs (kind, run_at, id)`,
   `create index jobs_by_quota_key on jobs (kind, quota_key)`,
 
-  // What is written, and taken away again, to find out whether writes succeed.
+  // Written and cleared to check whether writes succeed.
   `create table write_probes (
     id ${int} primary key check (id = 1),
     payload ${text} not null
   ) ${table}`,
   `insert into write_probes (id, payload) values (1, '')`,
 
-  // A row to hold, so that those who count what waits before they add to it do so one after the other.
+  // Rows to lock, so that transactions that count queued jobs before adding one are serialized.
   `create table job_queues (kind ${text} primary key) ${table}`,
 ];

@@ -18,7 +18,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
   `create index sessions_by_expiry on sessions (expires_at)`,
   `create index sessions_by_use on sessions (last_used_at)`,
 
-  // Tries at a password, and requests for mail, by the time of each.
+  // Attempts to sign in and requests for mail, with their times.
   `create table throttled_attempts (
     subject ${text} not null,
     address ${text} not null,
@@ -30,7 +30,8 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
   `create index throttled_attempts_by_end on throttled_attempts (ends_at)`,
   `create index throttled_attempts_by_address on throttled_attempts (address)`,
 
-  // Links that someone made by hand, and those that anybody had mailed: neither end the others.
+  // Links that an admin or operator created, and links sent by mail: a new link of one kind does not end those of the
+  // other.
   `create table password_resets (
     secret_hash ${text} primary key,
     user_id ${int} not null references users (id) on delete cascade,
@@ -99,7 +100,7 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
   ) ${clustered}`,
   `create index identity_provider_groups_by_assessment on identity_provider_groups (assessment_id)`,
 
-  // The subject is unique within its issuer only, and the issuer is trusted for its own organization only.
+  // A subject is unique within its issuer, and an issuer is trusted for its own organization only.
   `create table identities (
     organization_id ${int} not null,
     issuer ${text} not null,
@@ -109,6 +110,6 @@ export const signInTables = ({ int, text, table, clustered }: SchemaDialect): st
     primary key (organization_id, issuer, subject),
     foreign key (organization_id, user_id) references users (organization_id, id) on delete cascade
   ) ${clustered}`,
-  // An account is one person at an issuer, also when two who have its address sign in at once.
+  // An account has at most one subject per issuer, even if two with its address sign in at once.
   `create unique index identities_by_user on identities (user_id, issuer)`,
 ];

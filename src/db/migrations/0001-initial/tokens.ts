@@ -1,8 +1,8 @@
 import type { SchemaDialect } from '../migration.ts';
 
-/** Tokens, and what the authorization server keeps. */
+/** Tokens, and the data of the authorization server. */
 export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): string[] => [
-  // No foreign key to the client: what a token was for stays known once the client is deleted.
+  // No foreign key to the client: tokens still name their client once it is deleted.
   `create table tokens (
     id ${text} primary key,
     kind ${text} not null check (kind in ('personal', 'jwt')),
@@ -31,7 +31,7 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
   ) ${table}`,
   `insert into credential_versions (id, credentials, signing_keys) values (1, 0, 0)`,
 
-  // Sealed with the master key, which is not in here: a copy of the database is not enough to sign tokens.
+  // Encrypted with the master key, which is not in the database: a copy of the database is not enough to sign tokens.
   `create table deployment_keys (
     id ${int} primary key check (id = 1),
     master_fingerprint ${text} not null,
@@ -57,13 +57,13 @@ export const tokensTables = ({ int, text, table, clustered }: SchemaDialect): st
     check ((secret_hash is null) = (kind = 'public'))
   ) ${table}`,
   `create index oauth_clients_by_user on oauth_clients (user_id)`,
-  // The API description is a client like any other; its address is relative to the deployment's own.
+  // The API documentation is an OAuth client; its redirect URI is relative to the public URL.
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
     values ('assay-docs', 'API documentation', 'public', '["/docs/oauth2-redirect.html"]', 1, 0)`,
-  // So is the console, which has no other way in.
+  // The console signs in through OAuth only.
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
     values ('assay-console', 'Console', 'public', '["/signed-in"]', 0, 0)`,
-  // So is `assay login`, which is answered at whatever port it gets (RFC 8252, section 7.3).
+  // `assay login` listens on any free port (RFC 8252, section 7.3).
   `insert into oauth_clients (id, name, kind, redirect_uris, implicit, created_at)
     values ('assay-cli', 'Command line', 'public', '["http://127.0.0.1/callback"]', 0, 0)`,
 

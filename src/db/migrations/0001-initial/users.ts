@@ -23,19 +23,19 @@ export const usersTables = ({ id, int, text, table, clustered }: SchemaDialect):
     check ((organization_id is null) = (staff = 1))
   ) ${table}`,
   `create unique index users_by_organization on users (organization_id, id)`,
-  // What the members of assessment groups refer to.
+  // Referenced by the members of assessment groups.
   `create unique index users_by_organization_and_uid on users (organization_id, id, uid)`,
   `create index users_by_address on users (organization_id, normalized_email)`,
   `create index users_who_administer on users (organization_id, id) where admin = 1`,
 
-  // Staff without a row reach every organization, so the last one must not go with its organization.
+  // Staff without a row see every organization, so deleting an organization must not delete the last row.
   `create table staff_organizations (
     user_id ${int} not null references users (id) on delete cascade,
     organization_id ${int} not null references organizations (id) on delete restrict,
     primary key (user_id, organization_id)
   ) ${clustered}`,
 
-  // Who was invited and never signed in is deleted by a ban; this is what stays of it.
+  // A ban deletes users who were invited and never signed in; their addresses remain here.
   `create table banned_addresses (
     organization_id ${int} not null references organizations (id) on delete cascade,
     normalized_email ${text} not null,

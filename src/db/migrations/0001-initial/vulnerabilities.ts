@@ -2,8 +2,8 @@ import type { SchemaDialect } from '../migration.ts';
 
 /** Vulnerabilities, their tags and their timeline. */
 export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }: SchemaDialect): string[] => [
-  // What is narrowed and sorted by comes first, what is long last. `reported_at` is in seconds since 1970, as it is told.
-  // Lists in it are JSON. What is read by many is counted in `counters`.
+  // Columns of filters and sorts come first, long ones last. `reported_at` is in seconds since 1970, as in the API.
+  // Lists are JSON. `counters` has the counts.
   `create table vulnerabilities (
     id ${id},
     organization_id ${int} not null,
@@ -80,7 +80,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
   ) ${clustered}`,
   `create index vulnerability_taggings_by_tag on vulnerability_taggings (tag_id, vulnerability_id)`,
 
-  // What was done to a vulnerability, as long as that lives; the audit log forgets.
+  // Deleted with the vulnerability, and not by the retention of the audit log.
   `create table timeline_entries (
     id ${id},
     organization_id ${int} not null,
@@ -99,7 +99,7 @@ export const vulnerabilitiesTables = ({ id, int, real, text, table, clustered }:
   `create index timeline_entries_by_user on timeline_entries (user_id) where user_id is not null`,
 ];
 
-/** What joins vulnerabilities with assets, which come after them. */
+/** Relates vulnerabilities and assets; created after both. */
 export const vulnerabilityAssetsTables = ({ int, clustered }: SchemaDialect): string[] => [
   `create table vulnerability_assets (
     organization_id ${int} not null,

@@ -31,7 +31,7 @@ export interface ScannedHost extends HostObservation {
   name?: string | undefined;
   /** Of a new host. */
   description?: string | undefined;
-  /** The host did not answer: an unknown host creates no asset, and the ports of a known one are closed. */
+  /** The host did not respond: an unknown host creates no asset, and the ports of a known one are closed. */
   down?: boolean | undefined;
   /** Milliseconds since 1970; absent: now. */
   seenAt?: number | undefined;
@@ -58,7 +58,7 @@ export interface ScanResult {
 
 export interface ScanApplication {
   tx: Transaction;
-  act: Attribution;
+  by: Attribution;
   organizationId: number;
   source: ScanSource;
   coverage: Pick<PortCoverage, 'has'>;
@@ -91,14 +91,14 @@ export async function applyLargeHost(
   for (let first = 0; first < PORT_NUMBERS; first += PORTS_PER_CHUNK) {
     const numbers = { first, last: first + PORTS_PER_CHUNK - 1 };
     const { coverage } = applying;
-    const within = coverAllPorts(numbers);
-    const piece: ScanApplication = {
+    const range = coverAllPorts(numbers);
+    const part: ScanApplication = {
       ...applying,
-      coverage: { has: (protocol, number) => within.has(protocol, number) && coverage.has(protocol, number) },
+      coverage: { has: (protocol, number) => range.has(protocol, number) && coverage.has(protocol, number) },
     };
     const ports = scan.ports.filter(({ number }) => number >= numbers.first && number <= numbers.last);
     // The first chunk records the new host.
-    const { updated, closedPorts, openedPorts } = await applyScans(piece, {
+    const { updated, closedPorts, openedPorts } = await applyScans(part, {
       scans: [{ ...scan, ports }],
       isNew: () => isNew && first === 0,
       numbers,
@@ -123,7 +123,7 @@ function coverAllPorts(numbers: PortNumberRange | undefined): Pick<PortCoverage,
  * @param numbers the range of ports of one host; absent: all
  */
 export async function applyScans(
-  { tx, act: by, organizationId, source, coverage }: ScanApplication,
+  { tx, by, organizationId, source, coverage }: ScanApplication,
   {
     scans,
     isNew,

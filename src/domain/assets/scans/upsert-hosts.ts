@@ -54,7 +54,7 @@ export async function upsertScannedHosts(
   });
   const isNew = ({ uid }: HostScan): boolean => created.has(uid);
   const large = await findLargeHosts(tx, scans);
-  const applying: ScanApplication = { tx, act: by, organizationId, source, coverage };
+  const applying: ScanApplication = { tx, by, organizationId, source, coverage };
   const applied = [await applyScans(applying, { scans: scans.filter(({ id }) => !large.has(id)), isNew })];
   for (const scan of scans)
     if (large.has(scan.id)) applied.push(await applyLargeHost(applying, scan, isNew(scan)));
@@ -104,8 +104,8 @@ async function findOrCreateHosts(
   { importId }: ScanSource,
 ): Promise<{ known: Map<string, KnownHost>; created: Set<string> }> {
   const known = new Map<string, KnownHost>();
-  const find = async (wanted: readonly ScannedHost[]): Promise<void> => {
-    const addresses = wanted.map(({ address }) => address);
+  const find = async (some: readonly ScannedHost[]): Promise<void> => {
+    const addresses = some.map(({ address }) => address);
     const found = await selectHostsByAddress(tx, { organization: organizationId, addresses });
     for (const host of found) known.set(host.address, host);
   };

@@ -11,11 +11,11 @@ import { recordTimelineEntries } from '../timeline.ts';
 export async function bulkComment(
   tx: Transaction,
   by: Attribution,
-  held: readonly LockedVulnerability[],
+  locked: readonly LockedVulnerability[],
   text: string,
 ): Promise<void> {
   const { actor, now } = by;
-  for await (const some of yieldingChunks(held)) {
+  for await (const some of yieldingChunks(locked)) {
     const ids = some.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
       insert into comments (organization_id, vulnerability_id, user_id, text, internal, created_at, updated_at)

@@ -73,20 +73,20 @@ export async function buildTagTransforms(
   );
   if (errors.length > 0) throw invalidInput(errors);
   const replaces = tagIds !== undefined || tagNames !== undefined;
-  const wanted = (replaces ? tagNames : addTags) ?? [];
+  const names = (replaces ? tagNames : addTags) ?? [];
   const rules = new Map<number, TagTransform>();
   for (const organization of organizations) {
     const removed = new Set(await tagIdsByName(tx, organization, removeTags ?? []));
     const named = dryRun
-      ? [...(await tagIdsByName(tx, organization, wanted))]
+      ? [...(await tagIdsByName(tx, organization, names))]
       : (
           await findOrCreateTags(tx, by, organization, {
             ids: [],
             found: [],
-            names: wanted.map((name) => name.trim()),
+            names: names.map((name) => name.trim()),
           })
         ).map(({ id }) => id);
-    if (dryRun && named.length < new Set(wanted.map(normalizeName)).size) named.push(NOT_CREATED);
+    if (dryRun && named.length < new Set(names.map(normalizeName)).size) named.push(NOT_CREATED);
     const set = sortedUnique(replaces ? [...(tagIds ?? []), ...named] : named);
     rules.set(organization, (tags) =>
       replaces ? set : sortedUnique([...tags.filter((tag) => !removed.has(tag)), ...set]),

@@ -4,7 +4,7 @@ import { inList } from '../../../db/dialect-sql.ts';
 import { invalidInput } from '../../shared/errors.ts';
 import { accessByPair } from '../../assessments/assessment-access.ts';
 import { lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
-import { type FieldChange, hasChanges } from './write.ts';
+import { type FieldChange, hasChanges } from './field-changes.ts';
 
 /** Milliseconds. */
 export const UNDO_WINDOW = 3_600_000;
@@ -77,20 +77,20 @@ export async function buildUndo(
     });
   const replaced = JSON.parse(row.replaced) as UndoRecord[];
   const ids = replaced.map(([id]) => id);
-  const held = await lockVulnerabilities(tx, actor, ids);
+  const locked = await lockVulnerabilities(tx, actor, ids);
   const [tags, hasAccess] = await Promise.all([
     existingTags(tx, [...new Set(replaced.flatMap((one) => one[8]))]),
     accessByPair(
       tx,
       replaced.flatMap(([id, , , , , , assigneeId]) => {
-        const one = held.get(id);
+        const one = locked.get(id);
         return one === undefined || assigneeId === null ? [] : [[one.assessmentId, assigneeId] as const];
       }),
     ),
   ]);
   const changes = replaced.flatMap(
     ([id, version, statusId, statusSetAt, closedAt, severity, assigneeId, dueOn, tagIds]): FieldChange[] => {
-      const present = held.get(id);
+      const present = locked.get(id);
       if (present?.version !== version) return [];
       const after: MutableFields = {
         statusId,

@@ -12,7 +12,8 @@ import {
   type TagTransform,
 } from './tags.ts';
 import { buildUndo, storeUndo } from './undo.ts';
-import { type FieldChange, hasChanges, writeFieldChanges } from './write.ts';
+import { type FieldChange, hasChanges } from './field-changes.ts';
+import { writeFieldChanges } from './write.ts';
 import { type LockedVulnerability, lockVulnerabilities, type MutableFields } from '../lock-vulnerability.ts';
 import { closedAt, validateStatus } from '../../shared/statuses-and-severities.ts';
 import { accessByPair } from '../../assessments/assessment-access.ts';
@@ -56,7 +57,7 @@ export interface BulkUpdateResult {
 /**
  * Updates many vulnerabilities, all or nothing (operation 30).
  * @throws DomainError `invalid` for a bad form, for invisible ids, and for tags and an assignee that do not fit
- *   every match, `oversized` for more than `MAX_BULK_UPDATE` matches, `conflict` when the number of matches is not
+ *   every match, `too-many` for more than `MAX_BULK_UPDATE` matches, `conflict` when the number of matches is not
  *   the expected one
  */
 export async function bulkUpdateVulnerabilities(
@@ -69,36 +70,36 @@ export async function bulkUpdateVulnerabilities(
   if (errors.length > 0) throw invalidInput(errors);
   if (undo !== undefined) return undoBulkUpdate(tx, by, undo);
 
-  const held = await lockMatches(tx, by, change);
+  const locked = await lockMatches(tx, by, change);
   const tagRules = await buildTagTransforms(
     tx,
     by,
-    [...new Set(held.map(({ organizationId }) => organizationId))],
+    [...new Set(locked.map(({ organizationId }) => organizationId))],
     set,
-    dryRun || (expectedCount !== undefined && expectedCount !== held.length),
+    dryRun || (expectedCount !== undefined && expectedCount !== locked.length),
   );
-  await requireAssigneeOfEach(tx, held, set.assigneeId);
-  if (expectedCount !== undefined && expectedCount !== held.length)
+  await requireAssigneeOfEach(tx, locked, set.assigneeId);
+  if (expectedCount !== undefined && expectedCount !== locked.length)
     throw new DomainError(
       'conflict',
-      { code: 'count-mismatch', params: { count: held.length, expected: expectedCount } },
+      { code: 'count-mismatch', params: { count: locked.length, expected: expectedCount } },
       [
         {
           property: 'expectedCount',
           code: 'not-the-count',
-          params: { count: held.length },
+          params: { count: locked.length },
           value: expectedCount,
         },
       ],
     );
-  const changes = held
+  const changes = locked
     .map((one) => ({ locked: one, after: fieldsAfter(one, set, by.now, tagRules.get(one.organizationId)) }))
     .filter(hasChanges);
   if (!dryRun) {
     await writeChanges(tx, by, changes);
-    if (comment !== undefined) await bulkComment(tx, by, held, comment);
+    if (comment !== undefined) await bulkComment(tx, by, locked, comment);
   }
-  return { matched: held.length, changed: changes.map((one) => one.locked.id) };
+  return { matched: locked.length, changed: changes.map((one) => one.locked.id) };
 }
 
 async function undoBulkUpdate(
@@ -155,11 +156,11 @@ async function lockMatches(
   { actor, now }: Attribution<Caller>,
   { ids, filter }: BulkUpdate,
 ): Promise<LockedVulnerability[]> {
-  const wanted = ids ?? (await matchingIds(tx, { actor, now }, filter ?? {}));
-  const ascending = [...new Set(wanted)].sort((one, other) => one - other);
-  const held = await lockVulnerabilities(tx, actor, ascending);
+  const requested = ids ?? (await matchingIds(tx, { actor, now }, filter ?? {}));
+  const ascending = [...new Set(requested)].sort((one, other) => one - other);
+  const locked = await lockVulnerabilities(tx, actor, ascending);
   const errors = (ids ?? []).flatMap((id, index): FieldError[] =>
-    held.has(id)
+    locked.has(id)
       ? []
       : [
           {
@@ -170,10 +171,10 @@ async function lockMatches(
         ],
   );
   if (errors.length > 0) throw invalidInput(errors);
-  return [...held.values()];
+  return [...locked.values()];
 }
 
-/** @throws DomainError `oversized` for more than `MAX_BULK_UPDATE` */
+/** @throws DomainError `too-many` for more than `MAX_BULK_UPDATE` */
 async function matchingIds(
   tx: Transaction,
   { actor, now }: Attribution<Caller>,
@@ -195,15 +196,15 @@ async function matchingIds(
 /** @throws DomainError `invalid` unless the user has access to every assessment */
 async function requireAssigneeOfEach(
   tx: Transaction,
-  held: readonly LockedVulnerability[],
+  locked: readonly LockedVulnerability[],
   assigneeId: number | null | undefined,
 ): Promise<void> {
   if (assigneeId == null) return;
   const hasAccess = await accessByPair(
     tx,
-    held.map(({ assessmentId }) => [assessmentId, assigneeId]),
+    locked.map(({ assessmentId }) => [assessmentId, assigneeId]),
   );
-  if (held.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
+  if (locked.every(({ assessmentId }) => hasAccess(assessmentId, assigneeId))) return;
   throw invalidInput({
     property: 'set.assigneeId',
     code: 'user-without-access-to-all',

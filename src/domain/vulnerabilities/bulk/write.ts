@@ -7,32 +7,18 @@ import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialec
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { isClosed } from '../../shared/statuses-and-severities.ts';
-import { statusSnapshot } from '../change-status.ts';
-import { BULK_CHUNK_ROWS, type LockedVulnerability, type MutableFields } from '../lock-vulnerability.ts';
-import {
-  recordTimelineForEach,
-  recordTimelineEntries,
-  type TimelineEntry,
-  tagsSnapshot,
-} from '../timeline.ts';
+import { BULK_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
+import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../vulnerability-counters.ts';
 import { insertVulnerabilityTags, linkedIds } from '../vulnerability-links.ts';
-
-/** A locked vulnerability and the fields that it gets. */
-export interface FieldChange {
-  locked: LockedVulnerability;
-  after: MutableFields;
-}
-
-export function hasChanges({ locked: { fields }, after }: FieldChange): boolean {
-  return (
-    fields.statusId !== after.statusId ||
-    fields.severity !== after.severity ||
-    fields.assigneeId !== after.assigneeId ||
-    fields.dueOn !== after.dueOn ||
-    String(fields.tags) !== String(after.tags)
-  );
-}
+import {
+  auditedChange,
+  EDITED_FIELDS,
+  type FieldChange,
+  memoizeTagSnapshots,
+  type TagSnapshots,
+  timelineEntriesOf,
+} from './field-changes.ts';
 
 /**
  * Writes field changes with their counters, timelines and audit events.
@@ -45,16 +31,16 @@ export async function writeFieldChanges(
   changes: readonly FieldChange[],
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
-  const told = cacheSnapshots(tagNames);
+  const tagsOf = memoizeTagSnapshots(tagNames);
   const { alike, others } = await groupEqualChanges(changes);
-  for (const group of alike) await writeGroup(tx, by, group, told);
+  for (const group of alike) await writeGroup(tx, by, group, tagsOf);
   for await (const some of yieldingChunks(others)) {
     await updateRows(tx, by, some);
     await updateTags(tx, some);
     await recordTimelineEntries(
       tx,
       by,
-      some.flatMap((change) => timelineEntriesOf(change, told)),
+      some.flatMap((change) => timelineEntriesOf(change, tagsOf)),
     );
     await recordEvents(
       tx,
@@ -115,7 +101,7 @@ async function writeGroup(
   tx: Transaction,
   by: Attribution,
   group: readonly FieldChange[],
-  told: SnapshotCache,
+  tagsOf: TagSnapshots,
 ): Promise<void> {
   const [first] = group as [FieldChange];
   const { organizationId, fields } = first.locked;
@@ -140,7 +126,7 @@ async function writeGroup(
         .where(({ ref }) => inList(tx, ref('tag_id'), removed))
         .execute();
     for (const tag of added) await insertTaggingForEach(tx, [organizationId, tag], ids);
-    for (const entry of timelineEntriesOf(first, told)) await recordTimelineForEach(tx, by, entry, ids);
+    for (const entry of timelineEntriesOf(first, tagsOf)) await recordTimelineForEach(tx, by, entry, ids);
     await recordEventForEach(tx, by, auditedChange(first), ids);
   }
 }
@@ -153,17 +139,6 @@ function changedColumns({ locked: { fields }, after }: FieldChange) {
     ...(fields.severity === after.severity ? {} : { severity: after.severity }),
     ...(fields.assigneeId === after.assigneeId ? {} : { assignee_id: after.assigneeId }),
     ...(fields.dueOn === after.dueOn ? {} : { due_on: after.dueOn }),
-  };
-}
-
-function auditedChange(change: FieldChange) {
-  const { id, organizationId, fields } = change.locked;
-  return {
-    action: 'vulnerability.update' as const,
-    object: ['vulnerability', id] as const,
-    organizationId,
-    before: auditSide(change, fields),
-    after: auditSide(change, change.after),
   };
 }
 
@@ -238,69 +213,4 @@ async function accumulateDeltas(
     sums.add(counterDeltas(counted(fields, after.tags), counted(after, fields.tags)), times);
     sums.add(assetCounterDeltas(ofAll, fields.statusId, after.statusId));
   }
-}
-
-interface SnapshotCache {
-  status(id: number): object;
-  tags(ids: readonly number[]): object;
-}
-
-/** Returns the same object for the same status and tags, so that it is serialized once. */
-function cacheSnapshots(tagNames: ReadonlyMap<number, string>): SnapshotCache {
-  const kept = new Map<string, object>();
-  const once = (key: string, make: () => object): object => {
-    let one = kept.get(key);
-    if (one === undefined) kept.set(key, (one = make()));
-    return one;
-  };
-  return {
-    status: (id) => once(`status ${id}`, () => statusSnapshot(id)),
-    tags: (ids) =>
-      once(`tags ${String(ids)}`, () =>
-        tagsSnapshot(ids.map((id) => ({ id, name: tagNames.get(id) ?? '' }))),
-      ),
-  };
-}
-
-function timelineEntriesOf({ locked, after }: FieldChange, told: SnapshotCache): TimelineEntry[] {
-  const { id, organizationId, fields } = locked;
-  const of = { organizationId, vulnerabilityId: id };
-  const entries: TimelineEntry[] = [];
-  const edited = editedSides(fields, after);
-  if (edited !== undefined) entries.push({ ...of, kind: 'edited', before: edited[0], after: edited[1] });
-  if (fields.statusId !== after.statusId)
-    entries.push({
-      ...of,
-      kind: 'status',
-      before: told.status(fields.statusId),
-      after: told.status(after.statusId),
-    });
-  if (String(fields.tags) !== String(after.tags))
-    entries.push({ ...of, kind: 'tags', before: told.tags(fields.tags), after: told.tags(after.tags) });
-  return entries;
-}
-
-/** The fields other than status and tags that differ, before and after. */
-function editedSides(before: MutableFields, after: MutableFields): [object, object] | undefined {
-  const differing = EDITED_FIELDS.filter(([, member]) => before[member] !== after[member]);
-  if (differing.length === 0) return undefined;
-  const of = (state: MutableFields) =>
-    Object.fromEntries(differing.map(([name, member]) => [name, state[member]]));
-  return [of(before), of(after)];
-}
-
-const EDITED_FIELDS = [
-  ['severity', 'severity'],
-  ['assignee_id', 'assigneeId'],
-  ['due_on', 'dueOn'],
-] as const;
-
-/** One side of an audit event: the fields that differ. */
-function auditSide({ locked: { fields }, after }: FieldChange, side: MutableFields): object {
-  const members: Record<string, unknown> = {};
-  if (fields.statusId !== after.statusId) members['status_id'] = side.statusId;
-  for (const [name, member] of EDITED_FIELDS)
-    if (fields[member] !== after[member]) members[name] = side[member];
-  if (String(fields.tags) !== String(after.tags)) members['tags'] = side.tags;
-  return members;
 }

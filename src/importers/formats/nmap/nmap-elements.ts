@@ -2,6 +2,7 @@ import { isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
+import { type HostDraft, newHostDraft } from './nmap-host-draft.ts';
 import { readScript } from './nmap-scripts.ts';
 import {
   detachText,
@@ -17,7 +18,7 @@ import {
 } from './nmap-values.ts';
 import type { ElementHandler, LimitedXmlParser } from '../../parsing/limited-xml-parser.ts';
 import { hostDescription } from '../../parsing/scanned-hosts.ts';
-import type { ReportedFinding, ReportRecord } from '../../report.ts';
+import type { ReportRecord } from '../../report.ts';
 
 /** As in Nmap's manual. */
 const STATES = ['open', 'closed', 'filtered', 'unfiltered', 'open|filtered', 'closed|filtered', 'unknown'];
@@ -30,6 +31,7 @@ const MAX_BANNER = 1_024;
 const MAX_CPE = 512;
 /** Characters of a host's XML above which its texts are copied, so that they do not keep it in memory. */
 const MAX_SHARED = 1024 * 1024;
+
 /** Handles the elements of a report; ignores unknown ones. */
 export class NmapElements implements ElementHandler {
   xml!: LimitedXmlParser;
@@ -297,42 +299,3 @@ export class NmapElements implements ElementHandler {
     return state;
   }
 }
-
-/** A host while it is read. */
-export interface HostDraft {
-  address: string | undefined;
-  name: string | undefined;
-  /** All host names, and the likeliest operating system. */
-  names: Set<string>;
-  system: string | undefined;
-  /** `up`, `down`, or another text if the scan did not check. */
-  status: string;
-  timedOut: boolean;
-  seenAt: number | undefined;
-  ports: ObservedPort[];
-  /** Whether the ports so far are sorted, so that none can repeat. */
-  ordered: boolean;
-  unlistedStates: Set<string>;
-  /** Whether the scan reached the ports. */
-  scannedPorts: boolean;
-  /** Script findings, with their port. */
-  findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
-  /** Number of vulnerabilities that scripts checked for and did not find. */
-  absent: number;
-}
-
-export const newHostDraft = (timedOut: boolean, seenAt: number | undefined): HostDraft => ({
-  address: undefined,
-  name: undefined,
-  names: new Set(),
-  system: undefined,
-  status: 'up',
-  timedOut,
-  seenAt,
-  ports: [],
-  ordered: true,
-  unlistedStates: new Set(),
-  scannedPorts: false,
-  findings: [],
-  absent: 0,
-});

@@ -1,3 +1,5 @@
+import { omitUndefined, parseText } from '../../app/search-params.ts';
+
 /** Search parameters of the audit log: filters as in the API, and days in the browser's time zone. */
 export interface AuditSearch {
   action?: string[];
@@ -11,25 +13,21 @@ export interface AuditSearch {
   until?: string;
 }
 
-const TEXTS = ['object_type', 'object_id', 'request_id'] as const;
-const DAYS = ['since', 'until'] as const;
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
 /** Parses the search parameters of the audit log and ignores invalid ones. */
 export function parseAuditSearch(given: Record<string, unknown>): AuditSearch {
-  const found: AuditSearch = {};
   const actions = [given.action ?? []].flat().filter((action) => typeof action === 'string');
-  if (actions.length > 0) found.action = actions;
-  for (const name of TEXTS) {
-    const value = given[name];
-    if ((typeof value === 'string' && value !== '') || typeof value === 'number') found[name] = String(value);
-  }
-  for (const name of DAYS) {
-    const value = given[name];
-    if (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)))
-      found[name] = value;
-  }
-  if (Number.isInteger(given.user_id)) found.user_id = Number(given.user_id);
-  return found;
+  return omitUndefined({
+    action: actions.length === 0 ? undefined : actions,
+    object_type: parseText(given.object_type),
+    object_id: parseText(given.object_id),
+    request_id: parseText(given.request_id),
+    since: isDay(given.since) ? given.since : undefined,
+    until: isDay(given.until) ? given.until : undefined,
+    user_id: Number.isInteger(given.user_id) ? Number(given.user_id) : undefined,
+  });
 }
 
 /** A change of search parameters; `undefined` removes one. */

@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react';
+import type { PagedList } from '../queries/paged-list.ts';
+import { filterValues } from '../app/search-params.ts';
+import { useCurrentRow, useRowShortcuts } from './current-row.ts';
+import { DataTable } from './data-table.tsx';
+import { EmptyState, NoResults } from './empty-state.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import type { FilterDefinition } from './filter-definition.ts';
+import { PageLayout } from './page.tsx';
+import { ResultCount } from './result-count.tsx';
+import type { Column } from './table-column.ts';
+
+interface ListPageProps<Row extends object> {
+  title: string;
+  /** Noun of a row: "group". */
+  itemName: string;
+  list: PagedList<Row>;
+  columns: readonly Column<Row>[];
+  rowId: (row: Row) => string;
+  rowName: (row: Row) => string;
+  onOpen: (row: Row) => void;
+  filters: readonly FilterDefinition[];
+  /** The search parameters of the page. */
+  search: { search?: string; sort?: string };
+  searchLabel: string;
+  defaultSort?: string;
+  /** Changes some search parameters. */
+  onSearch: (change: Record<string, unknown>) => void;
+  /** Removes all search parameters. */
+  onClear: () => void;
+  /** The main action with the label of its shortcut, `n`; undefined without permission. */
+  create?: { label: string; button: ReactNode; run: () => void } | undefined;
+  /** Shown if there are no rows at all. */
+  empty: { title: string; hint: string };
+  /** Dialogs. */
+  children: ReactNode;
+}
+
+/** A page with a filtered table whose rows open a page. */
+export function ListPage<Row extends object>(props: ListPageProps<Row>) {
+  const { title, list, filters, search, defaultSort, onOpen, create, empty } = props;
+  const rows = useCurrentRow(list);
+  useRowShortcuts(rows, {
+    itemName: props.itemName,
+    open: { run: onOpen },
+    shortcuts: create === undefined ? {} : { n: { label: create.label, run: create.run } },
+  });
+  const filter = (change: Record<string, unknown>) => {
+    rows.setCurrent(undefined);
+    props.onSearch(change);
+  };
+  const isFiltered = Object.keys(search).some((name) => name !== 'sort');
+  return (
+    <PageLayout
+      title={title}
+      fillsHeight
+      actions={
+        <>
+          <ResultCount list={list} />
+          {create?.button}
+        </>
+      }
+      toolbar={
+        <FilterBar
+          filters={filters}
+          values={Object.fromEntries(filters.map(({ name }) => [name, filterValues(search, name)]))}
+          onChange={(name, values) => filter({ [name]: values })}
+          search={search.search}
+          searchLabel={props.searchLabel}
+          onSearch={(text) => filter({ search: text })}
+        />
+      }
+    >
+      <DataTable
+        label={title}
+        list={list}
+        columns={props.columns}
+        rowId={props.rowId}
+        rowName={props.rowName}
+        current={rows.current}
+        onCurrent={rows.setCurrent}
+        onOpen={onOpen}
+        sort={search.sort ?? defaultSort}
+        onSort={(sort) => filter({ sort })}
+        empty={
+          isFiltered ? (
+            <NoResults onClear={props.onClear} />
+          ) : (
+            <EmptyState title={empty.title} action={create?.button}>
+              {empty.hint}
+            </EmptyState>
+          )
+        }
+      />
+      {props.children}
+    </PageLayout>
+  );
+}

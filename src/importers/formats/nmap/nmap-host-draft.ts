@@ -1,0 +1,41 @@
+import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
+import type { ReportedFinding } from '../../report.ts';
+
+/** A host while it is read. */
+export interface HostDraft {
+  address: string | undefined;
+  name: string | undefined;
+  /** All host names, and the likeliest operating system. */
+  names: Set<string>;
+  system: string | undefined;
+  /** `up`, `down`, or another text if the scan did not check. */
+  status: string;
+  timedOut: boolean;
+  seenAt: number | undefined;
+  ports: ObservedPort[];
+  /** Whether the ports so far are sorted, so that none can repeat. */
+  ordered: boolean;
+  unlistedStates: Set<string>;
+  /** Whether the scan reached the ports. */
+  scannedPorts: boolean;
+  /** Script findings, with their port. */
+  findings: (Omit<ReportedFinding, 'target'> & { port?: ObservedPort })[];
+  /** Number of vulnerabilities that scripts checked for and did not find. */
+  absent: number;
+}
+
+export const newHostDraft = (timedOut: boolean, seenAt: number | undefined): HostDraft => ({
+  address: undefined,
+  name: undefined,
+  names: new Set(),
+  system: undefined,
+  status: 'up',
+  timedOut,
+  seenAt,
+  ports: [],
+  ordered: true,
+  unlistedStates: new Set(),
+  scannedPorts: false,
+  findings: [],
+  absent: 0,
+});

@@ -1,0 +1,54 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { isIn, ON_SQLITE_ALONE, SQL_OF_TESTS, WITH_OWN_SQL } from '../engine-matrix.ts';
+
+/** The folder of the records, in the templates of the run. */
+export const STATEMENTS_FOLDER = 'statements';
+
+/** What one test file ran on SQLite. */
+export interface StatementRecord {
+  /** An absolute path. */
+  file: string;
+  clauses: string[];
+}
+
+/**
+ * Splits a statement into its columns, tables, joins, conditions and orders. Lists combine any filter with any order and
+ * any caller, so whole statements would differ in nearly every test.
+ */
+export function clausesOf(sql: string): string[] {
+  return sql
+    .replaceAll(/'[^']*'|\b\d+\b/g, '?')
+    .replaceAll(/\s+/g, ' ')
+    .split(
+      /, | (?=(?:from|(?:left|inner) join|where|and|or|set|values|returning|on conflict|union|group by|order by|limit|asc|desc)\b)/,
+    )
+    .map((clause) => clause.replaceAll(/[()]/g, '').trim());
+}
+
+/**
+ * Compares the records of a complete run on SQLite. Each file that is not in `ON_SQLITE_ALONE` runs the same on PostgreSQL.
+ * @returns each clause that no such file runs, with a file that does; nothing when files of the project did not run
+ */
+export async function clausesOnSqliteAlone(
+  project: TestProject,
+  templates: string,
+): Promise<Map<string, string>> {
+  const folder = join(templates, STATEMENTS_FOLDER);
+  const records = (existsSync(folder) ? readdirSync(folder) : []).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as StatementRecord,
+  );
+  const { testFiles } = await project.globTestFiles();
+  if (records.length < testFiles.length) return new Map();
+  const pathOf = ({ file }: StatementRecord) => relative(project.config.root, file);
+  const onBoth = new Set(SQL_OF_TESTS);
+  for (const record of records)
+    if (!isIn(ON_SQLITE_ALONE, pathOf(record))) for (const clause of record.clauses) onBoth.add(clause);
+  const alone = new Map<string, string>();
+  for (const record of records) {
+    if (isIn(WITH_OWN_SQL, pathOf(record))) continue;
+    for (const clause of record.clauses) if (!onBoth.has(clause)) alone.set(clause, pathOf(record));
+  }
+  return alone;
+}
