@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { AssayError } from '#client';
-import { type Config, ConfigError } from '../config/config.ts';
+import { type Config, ConfigError, databaseLocation } from '../config/config.ts';
 import { DatabaseMissing } from '../runtime/context.ts';
 import { StorageError } from '../db/engine.ts';
+import { IncompatibleDatabase } from '../db/migrate.ts';
 import { describeFieldError, DomainError, type FieldMessage } from '../domain/shared/errors.ts';
 import { KeysMissing, MasterKeyMismatch } from '../domain/tokens/deployment-keys.ts';
 import { ReportError } from '../importers/report.ts';
@@ -66,6 +67,8 @@ export function databaseOpenError(error: unknown, config: Config): unknown {
       'This database has no keys yet. Start the server once to create them, or set ASSAY_MASTER_KEY to the master key of the server.',
     );
   }
+  if (error instanceof IncompatibleDatabase)
+    return new CliError(`The database ${databaseLocation(config)} ${error.problem} Nothing was changed.`);
   const code = errorCodeOf(error) ?? errorCodeOf((error as Error | undefined)?.cause);
   if (config.databaseUrl !== undefined) {
     const { host, pathname, username } = new URL(config.databaseUrl);
@@ -97,14 +100,14 @@ export function databaseOpenError(error: unknown, config: Config): unknown {
   return error;
 }
 
-export function databaseMissing({ databaseUrl, dataDirectory }: Config): CliError {
+export function databaseMissing(config: Config): CliError {
+  const { databaseUrl, dataDirectory } = config;
   if (databaseUrl === undefined)
     return new CliError(
       `No database found in ${dataDirectory}. Choose a data directory with --data or a server with --server, or run "assay serve" to create a database.`,
     );
-  const { host, pathname } = new URL(databaseUrl);
   return new CliError(
-    `The database ${host}${pathname} is empty. Start the server first, or check ASSAY_DATABASE_URL.`,
+    `The database ${databaseLocation(config)} is empty. Start the server first, or check ASSAY_DATABASE_URL.`,
   );
 }
 

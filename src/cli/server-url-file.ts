@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import type { Config } from '../config/config.ts';
+import { join } from 'node:path';
+import { databaseLocation, type DatabaseLocation } from '../config/config.ts';
 import { errorCodeOf } from './errors.ts';
 import { writePrivateJson } from './private-file.ts';
 
@@ -9,15 +9,6 @@ interface ServerUrlFile {
   origin: string;
   pid: number;
   database: string;
-}
-
-type DatabaseLocation = Pick<Config, 'databaseUrl' | 'dataDirectory'>;
-
-/** Returns the location of a database, without credentials. */
-export function databaseLocation({ databaseUrl, dataDirectory }: DatabaseLocation): string {
-  if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
-  const { host, pathname } = new URL(databaseUrl);
-  return `${host}${pathname}`;
 }
 
 /** A SQLite database is identified by its folder, which may be mounted elsewhere. */

@@ -1,9 +1,9 @@
 import type { DestinationStream } from 'pino';
-import { resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
+import { databaseLocation, resolveAddresses, type Config, type Flags, loadConfig } from '../config/config.ts';
 import { type CommandDatabaseOptions, type Context, openContext } from '../runtime/context.ts';
 import { streams } from './streams.ts';
 import { databaseOpenError } from './errors.ts';
-import { databaseLocation, readServerUrl } from './server-url-file.ts';
+import { readServerUrl } from './server-url-file.ts';
 
 /** In MiB. Small, because a command reads its data once. */
 const PAGE_CACHE = 8;

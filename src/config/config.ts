@@ -258,3 +258,12 @@ function parseAreas(name: string, value: string | undefined): readonly AreaName[
     throw new ConfigError(`${name} must name at least one of ${AREA_NAMES.join(', ')}.`);
   return [...new Set(areas)];
 }
+
+export type DatabaseLocation = Pick<Config, 'databaseUrl' | 'dataDirectory'>;
+
+/** @returns the location of the database for messages, without credentials */
+export function databaseLocation({ databaseUrl, dataDirectory }: DatabaseLocation): string {
+  if (databaseUrl === undefined) return resolve(join(dataDirectory, 'assay.db'));
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}

@@ -1,11 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Engine } from './engine.ts';
 import { initial } from './migrations/0001-initial.ts';
 import type { SchemaDialect, Migration } from './migrations/migration.ts';
 
-/** In the order of application. Forward only, and never edited once released. */
-const migrations: readonly Migration[] = [initial];
+/**
+ * In the order of application. Forward only: a migration that a release contained is never edited, as databases store its
+ * checksum (ADR 6).
+ */
+export const migrations: readonly Migration[] = [initial];
 
-const dialects: Record<Engine, SchemaDialect> = {
+export const dialects: Record<Engine, SchemaDialect> = {
   sqlite: {
     engine: 'sqlite',
     id: 'integer primary key autoincrement',
@@ -28,34 +32,99 @@ const dialects: Record<Engine, SchemaDialect> = {
   },
 };
 
+/** By engine: the tables of the current schema, without those of extensions, and the columns of the list of migrations. */
+const catalogs: Record<Engine, { tables: string; columns: string }> = {
+  sqlite: {
+    tables: "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'",
+    columns: "select name from pragma_table_info('migrations')",
+  },
+  postgres: {
+    tables: `select relname as name from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not exists (
+        select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`,
+    columns: `select attname as name from pg_attribute
+      where attrelid = to_regclass('migrations') and attnum > 0 and not attisdropped`,
+  },
+};
+
 /** A connection with exclusive access to the schema until it commits. */
 export interface SchemaSession {
   execute(sql: string): Promise<void>;
-  names(sql: string): Promise<string[]>;
+  query(sql: string): Promise<Record<string, string>[]>;
+}
+
+/** The database belongs to another version of Assay or to another program. Nothing in it was changed. */
+export class IncompatibleDatabase extends Error {
+  override name = 'IncompatibleDatabase';
+  /** What is wrong and what to do: a sentence whose subject is the database. */
+  readonly problem: string;
+
+  constructor(problem: string) {
+    super(`The database ${problem}`);
+    this.problem = problem;
+  }
 }
 
 /**
  * Applies missing migrations. The caller's transaction holds the engine's migration lock, so that instances may start
  * concurrently.
  * @returns the names of the migrations that this call applied, in order
- * @throws Error when a newer version has written the database
+ * @throws IncompatibleDatabase before the first write
  */
 export async function migrate(engine: Engine, session: SchemaSession): Promise<string[]> {
   const dialect = dialects[engine];
-  await session.execute(`create table if not exists migrations (name ${dialect.text} primary key)`);
-  const applied = new Set(await session.names('select name from migrations'));
-  const unknown = [...applied].find((name) => !migrations.some((migration) => migration.name === name));
-  if (unknown !== undefined) {
-    throw new Error(
-      `The database has the migration ${unknown}, which this version does not know. Run a newer version of Assay.`,
+  const applied = await readAppliedMigrations(engine, session);
+  if (applied === undefined)
+    await session.execute(
+      `create table migrations (name ${dialect.text} primary key, checksum ${dialect.text} not null) ${dialect.table}`,
     );
-  }
-  const missing = migrations.filter((migration) => !applied.has(migration.name));
+  const missing = migrations.slice(applied?.length ?? 0);
   for (const migration of missing) {
     for (const statement of migration.statements(dialect)) await session.execute(statement);
-    await session.execute(`insert into migrations (name) values ('${migration.name}')`);
+    await session.execute(
+      `insert into migrations (name, checksum) values ('${migration.name}', '${checksumOf(migration, engine)}')`,
+    );
   }
   return missing.map((migration) => migration.name);
+}
+
+/** @returns the migrations of a database in their order, or `undefined` if it is empty */
+async function readAppliedMigrations(engine: Engine, session: SchemaSession): Promise<string[] | undefined> {
+  const { tables, columns } = catalogs[engine];
+  const names = async (sql: string) => (await session.query(sql)).map(({ name }) => String(name));
+  const existing = await names(tables);
+  if (existing.length === 0) return undefined;
+  const known = await names(columns);
+  if (!known.includes('name'))
+    throw new IncompatibleDatabase(
+      `has tables that Assay did not create, such as "${existing[0]}". Use an empty database.`,
+    );
+  if (!known.includes('checksum'))
+    throw new IncompatibleDatabase(
+      'was created by a version before 0.1.0, whose data cannot be migrated. Start with a new database, or keep running that version.',
+    );
+  const applied = await session.query('select name, checksum from migrations order by name');
+  for (const [index, { name, checksum }] of applied.entries()) {
+    const migration = migrations[index];
+    if (migration === undefined || migration.name !== name)
+      throw new IncompatibleDatabase(
+        `has the migration ${name}, which this version does not know. Run a newer version of Assay.`,
+      );
+    if (checksum !== checksumOf(migration, engine))
+      throw new IncompatibleDatabase(
+        `was created by another build of Assay: its migration ${name} has a different checksum. Run that build, or start with a new database.`,
+      );
+  }
+  if (applied.length === 0)
+    throw new IncompatibleDatabase(
+      'has tables, but its list of migrations is empty. Restore it from a backup, or start with a new database.',
+    );
+  return applied.map(({ name }) => String(name));
+}
+
+/** @returns the SHA-256 of the statements for an engine, in hexadecimal */
+export function checksumOf(migration: Migration, engine: Engine): string {
+  return createHash('sha256').update(migration.statements(dialects[engine]).join(';\n')).digest('hex');
 }
 
 /** @returns whether the applied migrations include all of ours */

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { decodeJwt } from 'jose';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/db/open-database.ts';
 import { engine } from '../harness/server.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -37,6 +41,42 @@ describe('assay migrate', () => {
     const { code, stdout } = await assay.run(['migrate'], { data });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^applied 0001-initial$/m);
+  });
+});
+
+describe('A database that this version cannot migrate', () => {
+  it.each([
+    [
+      "insert into migrations (name, checksum) values ('9999-later', '')",
+      'has the migration 9999-later, which this version does not know. Run a newer version of Assay.',
+    ],
+    [
+      'alter table migrations drop column checksum',
+      'was created by a version before 0.1.0, whose data cannot be migrated. Start with a new database, or keep running that version.',
+    ],
+  ])('stops serve and every command: %s', async (change, problem) => {
+    const other = await startCommandLine();
+    const { dataDirectory, databaseUrl } = other.database;
+    const db = await openDatabase({ ...other.database, timeout: 30_000 });
+    await db.write((tx) => sql.raw(change).execute(tx));
+    await db.close();
+    const location =
+      databaseUrl === undefined
+        ? join(dataDirectory, 'assay.db')
+        : `${new URL(databaseUrl).host}${new URL(databaseUrl).pathname}`;
+    const stderr = `assay: The database ${location} ${problem} Nothing was changed.\n`;
+    for (const args of [
+      ['serve', '--port', '0'],
+      ['migrate'],
+      ['demo'],
+      ['user', 'list'],
+      ['organization', 'create', 'acme', '--name', 'Acme'],
+      ['keys', 'rotate'],
+      ['keys', 'reseal'],
+    ])
+      expect({ args, ...(await other.run(args)) }).toEqual({ args, code: 1, stdout: '', stderr });
+    expect(existsSync(join(dataDirectory, 'keys'))).toBe(false);
+    await other.close();
   });
 });
 

@@ -1,7 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, StorageError } from '../../src/db/engine.ts';
+import { checksumOf, dialects, IncompatibleDatabase, migrations } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { engine } from '../harness/server.ts';
@@ -22,6 +26,69 @@ async function open(timeout = 30_000): Promise<Database> {
   const db = await openDatabase({ ...testDatabase, timeout });
   opened.push(db);
   return db;
+}
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/databases');
+
+/** The checksums on SQLite and PostgreSQL. Add those of new migrations; never change one that a release contained. */
+const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: string]>> = {
+  '0001-initial': [
+    '95db509a0e34a637205238d32d67b49cf442ebd5639ee4ee2665ebbac1fba434',
+    '44705a57553be4332ba8223e79cd13142f8e6cc7b70edd3f50ca210e52bd0a1f',
+  ],
+};
+
+type Row = Record<string, unknown>;
+
+async function tablesOf(db: Database): Promise<string[]> {
+  const { rows } = await (
+    engine() === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_schema where type = 'table' and name not like 'sqlite%'`
+      : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema()`
+  ).execute(db.read);
+  return rows.map(({ name }) => name).sort();
+}
+
+/** @returns the rows of each table but those of the search index, sorted */
+async function contentsOf(db: Database): Promise<Record<string, Row[]>> {
+  const contents: Record<string, Row[]> = {};
+  for (const table of await tablesOf(db)) {
+    if (table.startsWith('vulnerability_search')) continue;
+    const { rows } = await sql<Row>`select * from ${sql.table(table)}`.execute(db.read);
+    const keyed = rows.map((row) => [JSON.stringify(row), row] as const);
+    contents[table] = keyed.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
+  }
+  return contents;
+}
+
+/** Fills an empty database with the rows that were recorded when a migration was the last one. */
+async function restore(db: Database, last: string): Promise<void> {
+  const dialect = dialects[engine()];
+  await db.write(async (tx) => {
+    await sql`create table migrations (name text primary key, checksum text not null)`.execute(tx);
+    for (const migration of migrations) {
+      for (const statement of migration.statements(dialect)) await sql.raw(statement).execute(tx);
+      const { name } = migration;
+      await sql`insert into migrations values (${name}, ${checksumOf(migration, engine())})`.execute(tx);
+      if (name === last) break;
+    }
+    const recorded = gunzipSync(readFileSync(join(FIXTURES, `${last}.ndjson.gz`)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line, reviveBytes) as [table: string, row: Row]);
+    // Migrations insert some rows themselves.
+    for (const table of new Set(recorded.map(([name]) => name).reverse()))
+      await sql`delete from ${sql.table(table)}`.execute(tx);
+    for (const [table, row] of recorded)
+      await sql`insert into ${sql.table(table)} (${sql.join(Object.keys(row).map((name) => sql.ref(name)))})
+        values (${sql.join(Object.values(row))})`.execute(tx);
+  });
+}
+
+function reviveBytes(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('base64' in value)) return value;
+  return Buffer.from(String(value.base64), 'base64');
 }
 
 describe('Migrations', () => {
@@ -49,13 +116,66 @@ describe('Migrations', () => {
     await expect(db.check(Date.now())).rejects.toBeInstanceOf(StorageError);
   });
 
-  it('stop at a database of a newer version without changes', async () => {
+  it.each(migrations)('$name is what a release contained', (migration) => {
+    expect([checksumOf(migration, 'sqlite'), checksumOf(migration, 'postgres')]).toEqual(
+      RELEASED[migration.name],
+    );
+  });
+
+  it.each([
+    [
+      'a newer version',
+      "insert into migrations (name, checksum) values ('9999-later', '')",
+      /9999-later, which this version does not know\. Run a newer version/,
+    ],
+    [
+      'another build',
+      "update migrations set checksum = 'abc' where name = '0001-initial'",
+      /another build of Assay: its migration 0001-initial has a different checksum/,
+    ],
+    ['a version before 0.1.0', 'alter table migrations drop column checksum', /before 0\.1\.0/],
+    ['an incomplete restore', 'delete from migrations', /list of migrations is empty/],
+    ['another program', 'drop table migrations', /has tables that Assay did not create, such as/],
+    [
+      'another program with migrations',
+      'alter table migrations rename column name to filename',
+      /has tables that Assay did not create/,
+    ],
+  ])('reject a database of %s, and change nothing', async (_what, change, message) => {
     const db = await open();
     await db.migrate();
-    await db.write((tx) => sql`insert into migrations (name) values ('9999-from-the-future')`.execute(tx));
-    await expect(db.migrate()).rejects.toThrow('9999-from-the-future');
-    await db.check(Date.now());
+    await db.write((tx) => sql.raw(change).execute(tx));
+    const before = await contentsOf(db);
+    const failure = await db.migrate().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(IncompatibleDatabase);
+    expect((failure as Error).message).toMatch(message);
+    expect(await contentsOf(db)).toEqual(before);
   });
+
+  it('reject a database with one table of another program, and create none', async () => {
+    const db = await open();
+    await db.write((tx) => sql`create table invoices (id integer)`.execute(tx));
+    await expect(db.migrate()).rejects.toThrow(/did not create, such as "invoices"/);
+    expect(await tablesOf(db)).toEqual(['invoices']);
+  });
+
+  it.each(readdirSync(FIXTURES).map((file) => file.replace('.ndjson.gz', '')))(
+    'keep the rows of a database whose last one was %s',
+    async (last) => {
+      const db = await open();
+      await restore(db, last);
+      const before = await contentsOf(db);
+      const later = migrations.map(({ name }) => name).filter((name) => name > last);
+      expect(await db.migrate()).toEqual(later);
+      const after = await contentsOf(db);
+      for (const [table, rows] of Object.entries(before).filter(([name]) => name !== 'migrations'))
+        expect({ table, rows: after[table] }).toEqual({
+          table,
+          rows: rows.map((row) => expect.objectContaining(row)),
+        });
+      await db.check(Date.now());
+    },
+  );
 
   describe.runIf(engine() === 'postgres')('beside an instance that locks the tables', () => {
     let other: pg.Client;

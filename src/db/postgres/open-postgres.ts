@@ -130,8 +130,7 @@ export async function openPostgres(config: DatabaseConfig & { databaseUrl: strin
         await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
         const names = await migrate('postgres', {
           execute: async (statement) => void (await client.query(statement)),
-          names: async (statement) =>
-            (await client.query<{ name: string }>(statement)).rows.map((row) => row.name),
+          query: async (statement) => (await client.query<Record<string, string>>(statement)).rows,
         });
         await client.query('commit');
         return names;

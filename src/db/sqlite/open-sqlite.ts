@@ -126,11 +126,7 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       try {
         const names = await migrate('sqlite', {
           execute: async (sql) => writer.exec(sql),
-          names: async (sql) =>
-            writer
-              .prepare(sql)
-              .all()
-              .map((row) => (row as { name: string }).name),
+          query: async (sql) => writer.prepare(sql).all() as Record<string, string>[],
         });
         writer.exec('commit');
         return names;
