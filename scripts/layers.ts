@@ -85,10 +85,36 @@ function forbidFolders(folder: string): Pattern[] {
   ];
 }
 
-const DRIVERS = ['pg', '@photostructure/sqlite'].map((name) => ({
+interface Path {
+  name: string;
+  message: string;
+  allowImportNames?: string[];
+}
+
+const DRIVERS: Path[] = ['pg', '@photostructure/sqlite'].map((name) => ({
   name,
   message: 'Only src/db imports database drivers.',
 }));
+
+/** Rules of the domain run inside transactions, which wait for nothing but their database. */
+const WAITING = {
+  group: [
+    'node:timers',
+    'node:timers/*',
+    'node:fs',
+    'node:fs/*',
+    'node:http',
+    'node:https',
+    'node:dns',
+    'node:dns/*',
+  ],
+  message: 'A rule may run in a transaction, so it waits for nothing but the database.',
+};
+const PROMISIFIED = {
+  name: 'node:zlib',
+  allowImportNames: ['gzipSync', 'gunzipSync'],
+  message: WAITING.message,
+};
 
 function override(folder: string, patterns: Pattern[], paths = DRIVERS): object {
   const rules = { 'no-restricted-imports': ['error', { paths, patterns }] };
@@ -101,21 +127,29 @@ function patternsOf(layer: string): Pattern[] {
     ...(WITHOUT_HTTP.includes(layer)
       ? [{ group: ['fastify', '@fastify/*'], message: `src/${layer} must not depend on HTTP.` }]
       : []),
+    ...(layer === 'domain'
+      ? [WAITING, { regex: '/yield-to-event-loop[.]ts$', message: WAITING.message }]
+      : []),
     ...(WITHOUT_SQL.includes(layer)
       ? [{ group: ['kysely'], message: `src/${layer} has no SQL: call src/domain.` }]
       : []),
   ];
 }
 
+const pathsOf = (layer: string): Path[] =>
+  layer === 'db' ? [] : layer === 'domain' ? [...DRIVERS, PROMISIFIED] : DRIVERS;
+
 /** @returns the content of .oxlint-layers.json */
 export function layerRules(): string {
   const overrides = [
     override('src', []),
-    ...Object.keys(LAYERS).map((layer) =>
-      override(`src/${layer}`, patternsOf(layer), layer === 'db' ? [] : DRIVERS),
-    ),
+    ...Object.keys(LAYERS).map((layer) => override(`src/${layer}`, patternsOf(layer), pathsOf(layer))),
     ...[...BASE, ...Object.keys(DOMAIN_FOLDERS)].map((folder) =>
-      override(`src/domain/${folder}`, [...patternsOf('domain'), ...forbidFolders(folder)]),
+      override(
+        `src/domain/${folder}`,
+        [...patternsOf('domain'), ...forbidFolders(folder)],
+        pathsOf('domain'),
+      ),
     ),
   ];
   return `{\n  "overrides": [\n${overrides.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]\n}\n`;

@@ -95,6 +95,15 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** A statement came after the end of its transaction, and did not run. The rule did not wait for all that it started. */
+export class TransactionEnded extends Error {
+  override name = 'TransactionEnded';
+
+  constructor() {
+    super('The transaction has ended. A rule must await every statement before it returns or throws.');
+  }
+}
+
 /** The caller no longer waits for the result, and the operation had not started. */
 export class OperationAborted extends Error {
   override name = 'OperationAborted';

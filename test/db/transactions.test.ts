@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, type Transaction, StorageError } from '../../src/db/engine.ts';
+import { type Database, type Transaction, StorageError, TransactionEnded } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { prepareQuery, preparePipelined } from '../../src/db/prepared-queries.ts';
 import type { Tables } from '../../src/db/schema.ts';
@@ -86,6 +86,59 @@ describe('Statement whose result is not awaited', () => {
     });
     expect(await failureOf(transaction)).toBe(reason);
     expect(await nameOf('undone')).toBeUndefined();
+  });
+});
+
+describe('Handle of a transaction', () => {
+  it.each(['returned', 'thrown'])('rejects statements after its rule has %s', async (outcome) => {
+    let ended: Transaction | undefined;
+    const transaction = db.write(async (tx) => {
+      ended = tx;
+      if (outcome === 'thrown') throw new Error(outcome);
+    });
+    await failureOf(transaction);
+    expect(await failureOf(add(ended!, `late ${outcome}`))).toBeInstanceOf(TransactionEnded);
+    expect(await failureOf(named(ended!, { uid: '' }))).toBeInstanceOf(TransactionEnded);
+    expect(await nameOf(`late ${outcome}`)).toBeUndefined();
+  });
+
+  it.each(['first', 'later'])(
+    'stops the siblings of a branch that failed, as the %s of its group',
+    async (position) => {
+      const uid = `sibling ${position}`;
+      const others: Promise<unknown>[] = [];
+      let release = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      let sibling: Promise<unknown> | undefined;
+      if (position === 'later') others.push(db.write((tx) => add(tx, `before ${uid}`)));
+      const failing = db.write((tx) => {
+        sibling = failureOf(
+          (async () => {
+            await named(tx, { uid });
+            await gate;
+            await add(tx, uid);
+          })(),
+        );
+        return Promise.all([Promise.reject(new Error('one branch')), sibling]);
+      });
+      // Another transaction is open when the sibling continues.
+      const other = db.write(async (tx) => {
+        await add(tx, `other ${uid}`);
+        release();
+        await sibling;
+        await named(tx, { uid });
+      });
+      expect(await failureOf(failing)).toMatchObject({ message: 'one branch' });
+      await Promise.all([other, ...others]);
+      expect(await sibling).toBeInstanceOf(TransactionEnded);
+      expect([await nameOf(uid), await nameOf(`other ${uid}`)]).toEqual([undefined, `other ${uid}`]);
+    },
+  );
+
+  it('differs from that of an attempt before', async () => {
+    const seen: Transaction[] = [];
+    for (let count = 0; count < 2; count += 1) await db.write(async (tx) => void seen.push(tx));
+    expect(seen[0]).not.toBe(seen[1]);
   });
 });
 
@@ -229,12 +282,5 @@ describe.runIf(engine() === 'postgres')('Transaction on PostgreSQL', () => {
     await Promise.all([cross('west', 'east', 'a'), cross('east', 'west', 'b')]);
     expect(attempts).toBeGreaterThan(2);
     expect(await nameOf('west')).toBe(await nameOf('east'));
-  });
-
-  it('rejects statements after its end', async () => {
-    let ended: Transaction | undefined;
-    await db.write(async (tx) => void (ended = tx));
-    expect(await failureOf(add(ended!, 'late'))).toBeInstanceOf(Error);
-    expect(await nameOf('late')).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import type { CompiledQuery, ConnectionProvider, DatabaseConnection, QueryResult } from 'kysely';
 import type pg from 'pg';
-import { StorageError, type Transaction } from '../engine.ts';
+import { StorageError, type Transaction, TransactionEnded } from '../engine.ts';
 import { type PostgresConnection, createQueryBuilder, toQueryResult, streamQuery } from './connection.ts';
 import { isPipelined } from '../prepared-queries.ts';
 
@@ -31,7 +31,7 @@ export class PipelinedTransaction implements ConnectionProvider, DatabaseConnect
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#ended) throw new Error('The transaction has ended.');
+    if (this.#ended) throw new TransactionEnded();
     this.#begin();
     const result = this.#send(query.sql, query.parameters);
     if (isPipelined(query) && (this.#pipelined += 1) % MAX_IN_FLIGHT !== 0) return { rows: [] };

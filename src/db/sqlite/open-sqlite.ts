@@ -11,12 +11,11 @@ import {
   type ReadConnection,
   StorageError,
   throwIfAborted,
-  type Transaction,
 } from '../engine.ts';
 import { GroupCommit } from './group-commit.ts';
 import { isCurrent, migrate } from '../migrate.ts';
 import { CHECKPOINT_FRAMES, WalCheckpointer } from './wal-checkpointer.ts';
-import { EventLoopBudget, YieldingSqliteDialect } from './yielding-dialect.ts';
+import { EventLoopBudget, SqliteTransaction } from './sqlite-transaction.ts';
 import {
   toBindable,
   type SqliteConnection,
@@ -64,9 +63,6 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
 
   const statements = new StatementCache(writer);
   const budget = new EventLoopBudget();
-  const write = new QueryBuilder('sqlite', {
-    dialect: new YieldingSqliteDialect({ database: statements }, budget),
-  });
   const readStatements = new StatementCache(reader);
   const read = new QueryBuilder('sqlite', { dialect: new SqliteDialect({ database: readStatements }) });
 
@@ -85,25 +81,19 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
   const groupCommit = new GroupCommit({
     async begin() {
       await begin();
-      budget.begin();
+      budget.restart();
     },
-    savepoint() {
-      budget.nextTransaction();
-      statements.run('savepoint member');
-    },
+    savepoint: () => statements.run('savepoint member'),
     releaseSavepoint: () => statements.run('release member'),
     rollbackToSavepoint() {
-      budget.nextTransaction();
       statements.run('rollback to member');
       statements.run('release member');
     },
     commit() {
-      budget.nextTransaction();
       statements.run('commit');
       checkpointer?.onCommit();
     },
     rollback() {
-      budget.nextTransaction();
       if (writer.isTransaction) statements.run('rollback');
     },
     inTransaction: () => writer.isTransaction,
@@ -116,7 +106,18 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
     readLong,
     abortableRead,
     write: (transaction, { large = false, signal } = {}) =>
-      groupCommit.submit(() => transaction(write as Transaction), large, signal),
+      groupCommit.submit(
+        async () => {
+          const handle = new SqliteTransaction(statements, budget);
+          try {
+            return await transaction(handle.builder);
+          } finally {
+            handle.end();
+          }
+        },
+        large,
+        signal,
+      ),
     async isEmpty() {
       const table = "select name from sqlite_schema where type = 'table' and name = 'migrations'";
       return withTranslatedErrors(() => reader.prepare(table).get()) === undefined;

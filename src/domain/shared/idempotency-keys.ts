@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { tryAdvisoryLock } from '../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../db/prepared-queries.ts';
@@ -106,7 +105,7 @@ export async function findStoredResponse(
     status,
     headers: JSON.parse(headers) as Record<string, string>,
     version,
-    body: bodyIsGzip === 1 ? await decompress(body) : body,
+    body: bodyIsGzip === 1 ? decompress(body) : body,
   };
 }
 
@@ -126,20 +125,17 @@ export async function storeResponse(
     status,
     headers: JSON.stringify(headers),
     version,
-    body: isLarge ? await compress(body) : body,
+    body: isLarge ? compress(body) : body,
     body_is_gzip: isLarge ? 1 : 0,
     now,
   });
 }
 
-// These run on the thread pool and do not block the event loop.
-const gzipAsync = promisify<string, { level: number }, Buffer>(gzip);
-const gunzipAsync = promisify<Buffer, Buffer>(gunzip);
-
-async function compress(text: string): Promise<string> {
-  return (await gzipAsync(text, { level: 1 })).toString('base64');
+// Synchronous, as a transaction waits for nothing but its database. The largest responses take a few milliseconds.
+function compress(text: string): string {
+  return gzipSync(text, { level: 1 }).toString('base64');
 }
 
-async function decompress(text: string): Promise<string> {
-  return (await gunzipAsync(Buffer.from(text, 'base64'))).toString('utf8');
+function decompress(text: string): string {
+  return gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
 }

@@ -13,7 +13,7 @@ import { coverageKeyOf, parseTarget } from '../targets.ts';
 import type { SkipCounter } from '../skip-counter.ts';
 import type { SpoolCursor } from '../spool/finding-spool.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
-import { AdaptiveWriter } from '../../domain/imports/adaptive-writer.ts';
+import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 
 export interface ApplyContext {
   db: Database;

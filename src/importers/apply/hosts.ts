@@ -6,7 +6,7 @@ import { applyReportedHosts } from '../../domain/imports/apply-hosts.ts';
 import type { ReportTime } from '../report-time.ts';
 import type { SkipCounter } from '../skip-counter.ts';
 import type { ReportSpool } from '../spool/report-spool.ts';
-import { AdaptiveWriter } from '../../domain/imports/adaptive-writer.ts';
+import { AdaptiveWriter } from '../../db/concurrency/adaptive-writer.ts';
 
 /** Ports and hosts per transaction, so that other writers wait only briefly. */
 const MAX_PORTS = 2_000;

@@ -7,7 +7,7 @@ import { undoAssets } from './assets.ts';
 import { undoSnapshots } from './snapshots.ts';
 import { undoSightings } from './sightings.ts';
 import { undoStatuses } from './statuses.ts';
-import { AdaptiveWriter } from '../adaptive-writer.ts';
+import { AdaptiveWriter } from '../../../db/concurrency/adaptive-writer.ts';
 
 /** Rows in the first transaction and in the largest; ids per scan for sightings. */
 const FIRST_BATCH = 50;

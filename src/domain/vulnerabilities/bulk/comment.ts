@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
-import { yieldingChunks } from '../../../db/chunks.ts';
+import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList } from '../../../db/dialect-sql.ts';
 import { recordEvents } from '../../audit/record-event.ts';
-import type { LockedVulnerability } from '../lock-vulnerability.ts';
+import { EVENT_CHUNK_ROWS, type LockedVulnerability } from '../lock-vulnerability.ts';
 import { recordTimelineEntries } from '../timeline.ts';
 
 /** Adds the same comment to locked vulnerabilities, as operation 25 does to one. */
@@ -15,7 +15,7 @@ export async function bulkComment(
   text: string,
 ): Promise<void> {
   const { actor, now } = by;
-  for await (const some of yieldingChunks(locked)) {
+  for (const some of chunked(locked, EVENT_CHUNK_ROWS)) {
     const ids = some.map(({ id }) => id);
     const { rows } = await sql<{ id: number; vulnerability_id: number; organization_id: number }>`
       insert into comments (organization_id, vulnerability_id, user_id, text, internal, created_at, updated_at)

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Attribution } from '../../../auth/callers.ts';
 import { prepareInsertVarying } from '../../../db/bulk-insert.ts';
-import { yieldingChunks } from '../../../db/chunks.ts';
+import { chunked } from '../../../db/chunks.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { inList, itemInteger, itemText, jsonRowsTable } from '../../../db/dialect-sql.ts';
 import { recordEventForEach, recordEvents } from '../../audit/record-event.ts';
 import { insertDeltas, DeltaAccumulator } from '../../shared/counters.ts';
 import { isClosed } from '../../shared/statuses-and-severities.ts';
-import { BULK_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
+import { BULK_CHUNK_ROWS, EVENT_CHUNK_ROWS, type MutableFields } from '../lock-vulnerability.ts';
 import { recordTimelineForEach, recordTimelineEntries } from '../timeline.ts';
 import { assetCounterDeltas, counterDeltas } from '../vulnerability-counters.ts';
 import { insertVulnerabilityTags, linkedIds } from '../vulnerability-links.ts';
@@ -32,9 +32,9 @@ export async function writeFieldChanges(
   tagNames: ReadonlyMap<number, string>,
 ): Promise<void> {
   const tagsOf = memoizeTagSnapshots(tagNames);
-  const { alike, others } = await groupEqualChanges(changes);
+  const { alike, others } = groupEqualChanges(changes);
   for (const group of alike) await writeGroup(tx, by, group, tagsOf);
-  for await (const some of yieldingChunks(others)) {
+  for (const some of chunked(others, EVENT_CHUNK_ROWS)) {
     await updateRows(tx, by, some);
     await updateTags(tx, some);
     await recordTimelineEntries(
@@ -48,26 +48,26 @@ export async function writeFieldChanges(
     );
   }
   const sums = new DeltaAccumulator();
-  for await (const some of yieldingChunks(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, some, sums);
+  for (const some of chunked(changes, BULK_CHUNK_ROWS)) await accumulateDeltas(tx, some, sums);
   // Thousands of changes share few counters. Last, because other transactions write the same counters.
-  for await (const rows of yieldingChunks(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
+  for (const rows of chunked(sums.rows(), BULK_CHUNK_ROWS)) await insertDeltas(tx, rows);
 }
 
 /** Smallest group that is written by set-based statements. */
 const MIN_GROUP_SIZE = 20;
 
 /** @returns groups of equal changes, and the changes that are in no large group */
-async function groupEqualChanges(
-  changes: readonly FieldChange[],
-): Promise<{ alike: FieldChange[][]; others: FieldChange[] }> {
+function groupEqualChanges(changes: readonly FieldChange[]): {
+  alike: FieldChange[][];
+  others: FieldChange[];
+} {
   const groups = new Map<string, FieldChange[]>();
-  for await (const some of yieldingChunks(changes, BULK_CHUNK_ROWS))
-    for (const change of some) {
-      const key = changeKey(change);
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [change]);
-      else group.push(change);
-    }
+  for (const change of changes) {
+    const key = changeKey(change);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [change]);
+    else group.push(change);
+  }
   const all = [...groups.values()];
   return {
     alike: all.filter(({ length }) => length >= MIN_GROUP_SIZE),
@@ -108,7 +108,7 @@ async function writeGroup(
   const { after } = first;
   const removed = fields.tags.filter((tag) => !after.tags.includes(tag));
   const added = after.tags.filter((tag) => !fields.tags.includes(tag));
-  for await (const some of yieldingChunks(group, BULK_CHUNK_ROWS)) {
+  for (const some of chunked(group, BULK_CHUNK_ROWS)) {
     const ids = some.map(({ locked }) => locked.id);
     await tx
       .updateTable('vulnerabilities')

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database, Engine, Transaction } from '../../db/engine.ts';
-import { analyzeGrownTables } from '../../db/postgres/analyze.ts';
+import type { Database, Engine, Transaction } from '../engine.ts';
+import { analyzeGrownTables } from '../postgres/analyze.ts';
 
 /** Target duration of a transaction, in milliseconds. On PostgreSQL only writers of the same rows wait for it. */
 const TARGET_MILLISECONDS: Readonly<Record<Engine, number>> = { sqlite: 50, postgres: 100 };
