@@ -1,5 +1,6 @@
 import { invitationUrl } from '../auth/account-links.ts';
 import type { Context } from '../runtime/context.ts';
+import { startMail } from '../domain/shared/jobs.ts';
 import {
   INVITATION_MAIL,
   findInvitationRecipient,
@@ -9,17 +10,20 @@ import { MAIL_ATTEMPTS, type Mailer, sendMail } from './mailer.ts';
 import type { JobHandler } from './runner.ts';
 
 /** Mails invitations, one at a time. Skips those that were accepted, renewed or withdrawn in the meantime. */
-export const invitationMailJob = ({ db, keys, log, addresses }: Context, mailer: Mailer): JobHandler => ({
+export const invitationMailJob = (context: Context, mailer: Mailer): JobHandler => ({
   kind: INVITATION_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
   async run({ job }) {
+    const { db, keys, clock, addresses } = context;
     const request = JSON.parse(job.payload) as InvitationMail;
-    const invited = await findInvitationRecipient(db.read, request);
+    const invited = await db.write(async (tx) =>
+      (await startMail(tx, job, clock())) ? findInvitationRecipient(tx, request) : undefined,
+    );
     if (invited === undefined) return;
     const url = invitationUrl(addresses.clientBaseUrl, keys.secret, invited);
     const text = mailText(url, invited.organization);
     const mail = { to: invited.email, subject: 'Your invitation to Assay', text };
-    await sendMail(mailer, mail, log, request.requestId);
+    await sendMail(context, mailer, job, mail, request.requestId);
   },
 });
 

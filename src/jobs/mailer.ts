@@ -1,6 +1,7 @@
 import type { Transporter } from 'nodemailer';
-import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { type Job, resetMail } from '../domain/shared/jobs.ts';
+import type { Context } from '../runtime/context.ts';
 
 /** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;
@@ -61,18 +62,55 @@ class MailRejected extends Error {
   }
 }
 
+/** Codes of errors that end a session before the mail is sent. */
+const SESSION_ERRORS = new Set(['EAUTH', 'EDNS', 'EENVELOPE', 'ENOAUTH', 'EOAUTH2', 'ETLS']);
+
+/** The members of nodemailer's errors that tell how far a mail got. */
+interface MailError {
+  code?: string;
+  /** Of the server's response, if there was one. */
+  responseCode?: number;
+  /** Of a system call that failed. */
+  syscall?: string;
+  timeoutType?: string;
+}
+
+/** @returns whether the server cannot have accepted the mail; after a lost connection it may have */
+const isUnsent = ({ code = '', responseCode, syscall, timeoutType }: MailError): boolean =>
+  responseCode !== undefined ||
+  SESSION_ERRORS.has(code) ||
+  syscall === 'connect' ||
+  timeoutType === 'CONNECT_TIMEOUT' ||
+  timeoutType === 'GREETING_TIMEOUT';
+
 /**
- * Sends the mail of a job. Logs a permanent failure and resolves.
+ * Sends the mail of a job that `startMail` has marked, at most once. Logs a permanent failure, and one after which the server
+ * may have accepted the mail, and resolves.
  * @param requestId of the request that asked for the mail, for the log
- * @throws MailRejected for a failure that is worth a retry
+ * @throws MailRejected for a failure that is worth a retry; the job's mark is removed then
  */
-export async function sendMail(mailer: Mailer, mail: Mail, log: Logger, requestId: string): Promise<void> {
+export async function sendMail(
+  { db, log }: Pick<Context, 'db' | 'log'>,
+  mailer: Mailer,
+  job: Job,
+  mail: Mail,
+  requestId: string,
+): Promise<void> {
   try {
     await mailer.send(mail);
   } catch (error) {
-    const { code, responseCode } = error as { code?: string; responseCode?: number };
+    const failure = error as MailError;
+    const { code, responseCode = 0 } = failure;
     // Codes from 500 on are permanent (RFC 5321, section 4.2.1).
-    if (responseCode === undefined || responseCode < 500) throw new MailRejected(code);
-    log.error({ requestId, code }, 'the mail server rejected a mail permanently');
+    if (responseCode >= 500) log.error({ requestId, code }, 'the mail server rejected a mail permanently');
+    else if (!isUnsent(failure))
+      log.error(
+        { requestId, code },
+        'the connection was lost while a mail was sent, which is not sent again',
+      );
+    else {
+      await db.write((tx) => resetMail(tx, job));
+      throw new MailRejected(code);
+    }
   }
 }

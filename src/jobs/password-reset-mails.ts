@@ -2,6 +2,7 @@ import { networkPrefix } from '../auth/ip-addresses.ts';
 import type { Actor } from '../auth/callers.ts';
 import { passwordResetUrl } from '../auth/account-links.ts';
 import type { Context } from '../runtime/context.ts';
+import { startMail } from '../domain/shared/jobs.ts';
 import { recordAttempt } from '../domain/sign-in/attempt-limits.ts';
 import { createPasswordReset, findResettableUser } from '../domain/sign-in/password-resets.ts';
 import { RESET_MAIL, type PasswordResetRequest } from '../domain/sign-in/request-password-reset.ts';
@@ -14,10 +15,11 @@ const ACCOUNT_LIMIT = { max: 3, window: HOUR };
 const ADDRESS_LIMIT = { max: 20, window: HOUR };
 
 /** Mails password reset links, one at a time. */
-export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mailer: Mailer): JobHandler => ({
+export const passwordResetMailJob = (context: Context, mailer: Mailer): JobHandler => ({
   kind: RESET_MAIL,
   maxAttempts: MAIL_ATTEMPTS,
   async run({ job }) {
+    const { db, clock, addresses } = context;
     const { email, address, at, requestId } = JSON.parse(job.payload) as PasswordResetRequest;
     const userId = await findResettableUser(db.read, email);
     const link = await db.write(async (tx) => {
@@ -31,14 +33,14 @@ export const passwordResetMailJob = ({ db, log, clock, addresses }: Context, mai
         )
           return undefined;
       }
-      if (userId === undefined) return undefined;
+      if (userId === undefined || !(await startMail(tx, job, clock()))) return undefined;
       const actor: Actor = { kind: 'stranger', userId: null, credentialId: null, address, requestId };
       return createPasswordReset(tx, { actor, now: clock() }, userId, 'mail');
     });
     if (link === undefined) return;
     const url = passwordResetUrl(addresses.clientBaseUrl, link.secret);
     const mail = { to: link.to, subject: 'Reset your Assay password', text: mailText(url) };
-    await sendMail(mailer, mail, log, requestId);
+    await sendMail(context, mailer, job, mail, requestId);
   },
 });
 

@@ -3,6 +3,7 @@ import { buildApp } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
 import { type Mailbox, startMailbox } from '../harness/mailbox.ts';
+import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
@@ -167,6 +168,67 @@ describe('Mail server', () => {
     expect(await mails()).toEqual([]);
     await firstServer.close();
     await back.close();
+  });
+
+  it('receives a mail once if the end of its job could not be written', async () => {
+    let accept = (): void => undefined;
+    const accepted = new Promise<void>((resolve) => (accept = resolve));
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    const slow = await startMailbox(() => (arrive(), accepted));
+    const sending = await startTestServer({ smtpUrl: slow.url }, () => now);
+    const { db, jobs } = sending.context;
+    const account = await createFixtures(sending).account();
+    const visitor = createFormClient(sending);
+    await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
+    await arrived;
+    // As after a lost lease: the end of this run changes nothing.
+    const update = (holder: string | null) =>
+      db.write((tx) =>
+        tx
+          .updateTable('jobs')
+          .set({ locked_by: holder, run_at: holder === null ? 0 : now + HOUR })
+          .where('kind', '=', 'reset-mail')
+          .execute(),
+      );
+    await update('another instance');
+    accept();
+    await slow.next();
+    await update(null);
+    const mails = () => db.read.selectFrom('jobs').select('id').where('kind', '=', 'reset-mail').execute();
+    expect(await mails()).toHaveLength(1);
+    jobs.notify();
+    await vi.waitFor(async () => expect(await mails()).toEqual([]), { timeout: 60_000 });
+    expect(slow.received).toHaveLength(1);
+    await sending.close();
+    await slow.close();
+  });
+
+  it('receives a mail once if the connection is lost before it responds', async () => {
+    const inbox = await startMailbox(async () => network.cut());
+    const network = await startNetworkProxy(new URL(inbox.url));
+    const sending = await startTestServer({ smtpUrl: network.url }, () => now);
+    const account = await createFixtures(sending).account();
+    const visitor = createFormClient(sending);
+    await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
+    await inbox.next();
+    await vi.waitFor(
+      async () =>
+        expect(
+          await sending.context.db.read
+            .selectFrom('jobs')
+            .select('id')
+            .where('kind', '=', 'reset-mail')
+            .execute(),
+        ).toEqual([]),
+      { timeout: 60_000 },
+    );
+    expect(sending.logs().map(({ msg }) => msg)).toContain(
+      'the connection was lost while a mail was sent, which is not sent again',
+    );
+    await sending.close();
+    await network.stop();
+    await inbox.close();
   });
 
   it('errors are logged without address and link', async () => {

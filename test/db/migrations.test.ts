@@ -36,6 +36,14 @@ const RELEASED: Readonly<Record<string, readonly [sqlite: string, postgres: stri
     '95db509a0e34a637205238d32d67b49cf442ebd5639ee4ee2665ebbac1fba434',
     '44705a57553be4332ba8223e79cd13142f8e6cc7b70edd3f50ca210e52bd0a1f',
   ],
+  '0002-foreign-key-indexes': [
+    'a2e5780d11ece4fb3406c42742454e8b9043d0ed79ecc25203ad4359f8385508',
+    'a2e5780d11ece4fb3406c42742454e8b9043d0ed79ecc25203ad4359f8385508',
+  ],
+  '0003-mail-delivery': [
+    'f1e369ce9d519cb311c0dba0d37fb8eed0d0aa8afaa61a362f2f987bf6e63df4',
+    '95abb60965cc4683705fe08b69abe3726ee7aab761f1b285322926cb71603122',
+  ],
 };
 
 type Row = Record<string, unknown>;

@@ -226,8 +226,8 @@ describe('A command that fails without keys', () => {
     const command = () => start(testDatabase, {}, { command: true });
     if (engine() === 'postgres') {
       await expect(command()).rejects.toBeInstanceOf(KeysMissing);
-      expect((await start(testDatabase)).appliedMigrations).toEqual(['0001-initial']);
-    } else expect((await command()).appliedMigrations).toEqual(['0001-initial']);
+      expect((await start(testDatabase)).appliedMigrations[0]).toBe('0001-initial');
+    } else expect((await command()).appliedMigrations[0]).toBe('0001-initial');
   });
 });
 

@@ -22,4 +22,6 @@ interface JobTable {
   /** The instance that runs the job; `null` while it is queued. */
   locked_by: string | null;
   created_at: number;
+  /** When the job began to send its mail; `null` if it sends none, or the mail server did not accept it. */
+  mail_started_at: Generated<number | null>;
 }

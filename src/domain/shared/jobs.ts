@@ -201,3 +201,28 @@ export async function cancelJob(tx: Transaction, job: { id: number } | { key: st
   ).executeTakeFirst();
   return cancelled.numDeletedRows > 0n;
 }
+
+/**
+ * Marks a job before its mail is sent, so that no later run of the job sends it again.
+ * @returns false if an earlier run may have sent it, or another process has taken the job
+ */
+export async function startMail(
+  tx: Transaction,
+  { id, attempts }: Pick<Job, 'id' | 'attempts'>,
+  now: number,
+): Promise<boolean> {
+  const marked = await tx
+    .updateTable('jobs')
+    .set({ mail_started_at: now })
+    .where('id', '=', id)
+    // Another process that takes the job counts an attempt.
+    .where('attempts', '=', attempts)
+    .where('mail_started_at', 'is', null)
+    .executeTakeFirst();
+  return marked.numUpdatedRows > 0n;
+}
+
+/** Removes the mark, because the mail server has not accepted the mail. */
+export async function resetMail(tx: Transaction, { id }: Pick<Job, 'id'>): Promise<void> {
+  await tx.updateTable('jobs').set({ mail_started_at: null }).where('id', '=', id).execute();
+}
