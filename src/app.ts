@@ -34,6 +34,7 @@ import { registerOAuthEndpoints } from './oauth/endpoints.ts';
 import { OAUTH_PAGES } from './oauth/endpoints.ts';
 import { registerAssets } from './pages/assets.ts';
 import { registerPages } from './pages/pages-plugin.tsx';
+import { registerProblemPages } from './pages/problem-pages.tsx';
 
 /** Creates an app without routes, with the parsers, validators and error handling that all apps share. */
 function createApp(context: Context): FastifyInstance {
@@ -136,6 +137,7 @@ export async function buildApp(
   registerMetrics(app, context, tokens);
   await registerOpenApi(app, context);
   registerServerRoutes(app, context);
+  registerProblemPages(app, context);
   registerAssets(app);
   registerPages(app, context, [...ACCOUNT_ROUTES, ...OAUTH_PAGES]);
   registerOAuthEndpoints(app, context);

@@ -85,18 +85,28 @@ export function sendHtmlPage(
   // Errors before cookies are parsed need the page's session as well.
   request.cookies ??= fastifyCookie.parse(request.headers.cookie ?? '');
   const session = request.session?.state === 'complete' ? request.session : null;
-  const html = renderToString(
+  const node = (
     <CsrfToken.Provider value={formToken(request, reply)}>
       <SessionContext.Provider value={session}>
         <NowContext.Provider value={request.server.clock()}>{page}</NowContext.Provider>
       </SessionContext.Provider>
-    </CsrfToken.Provider>,
+    </CsrfToken.Provider>
   );
+  return sendPublicPage(reply, node, status, formTargets);
+}
+
+/** Sends a page that is the same for everybody: it knows no session and has no form. */
+export function sendPublicPage(
+  reply: FastifyReply,
+  page: VNode,
+  status = 200,
+  formTargets: readonly string[] = [],
+): FastifyReply {
   return reply
     .code(status)
     .header('content-security-policy', contentSecurityPolicy(formTargets))
     .type('text/html; charset=utf-8')
-    .send(`<!doctype html>${html}`);
+    .send(`<!doctype html>${renderToString(page)}`);
 }
 
 /**

@@ -247,6 +247,13 @@ describeInBrowser('Account pages: accessible in light and dark, wide and narrow'
     await expectAccessibleInAllViews(page);
   });
 
+  it.each(['/problems', '/problems/v1/conflict', '/problems/v1/none'])('%s', async (path) => {
+    const page = await open(server.origin);
+    await page.goto(path);
+    await page.locator('h1').waitFor();
+    await expectAccessibleInAllViews(page);
+  });
+
   it('error page', async () => {
     const page = await open(server.origin);
     await page.goto('/sign-in');

@@ -79,6 +79,47 @@ describe('Problem types', () => {
     expect(headers.get('content-security-policy')).toBe(CLOSED);
   });
 
+  const accept = (type: string) => ({ headers: { accept: type } });
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it('are pages with links for browsers, and text or JSON for programs', async () => {
+    const list = await server.request('GET', '/problems', accept(BROWSER));
+    expect(list.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(list.headers.get('vary')).toContain('accept');
+    expect(list.headers.get('set-cookie')).toBeNull();
+    expect(list.headers.get('cache-control')).toBe('public, max-age=300');
+    const links = [...list.text.matchAll(/href="(\/problems\/[^"]+)"/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(60);
+    for (const path of [links[0] ?? '', '/problems/v1/conflict']) {
+      const page = await server.request('GET', path, accept(BROWSER));
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.text).toContain('href="/problems"');
+    }
+    for (const type of ['*/*', 'text/plain', 'image/png'])
+      expect((await server.request('GET', '/problems/v1/conflict', accept(type))).text).toMatch(
+        /^Conflict with the current state \(409\)\n\nThe name is already taken/,
+      );
+    const { body } = await server.request('GET', '/problems', accept('application/json'));
+    const conflict = body.find(({ type }: { type: string }) => type.endsWith('/problems/v1/conflict'));
+    expect(conflict).toEqual({
+      type: `${server.origin}/problems/v1/conflict`,
+      status: 409,
+      title: 'Conflict with the current state',
+      meaning: PROBLEM_TYPES.conflict.meaning,
+    });
+    const one = await server.request('GET', '/problems/v1/conflict', accept('application/json'));
+    expect(one.body).toEqual(conflict);
+  });
+
+  it('that do not exist are a page for browsers, and a problem for programs', async () => {
+    const page = await server.request('GET', '/problems/v1/<i>', accept(BROWSER));
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('There is no problem type v1/&lt;i>.');
+    const problem = await server.request('GET', '/problems/v1/none', accept('application/json'));
+    expect(problem.status).toBe(404);
+    expect(problem.body.detail).toBe('There is no problem type v1/none.');
+  });
+
   it('are listed under the only area that uses them', async () => {
     const { text } = await server.request('GET', '/problems');
     for (const kind of ['group-not-found', 'precondition-failed', 'range-not-satisfiable'])

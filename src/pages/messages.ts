@@ -1,0 +1,10 @@
+/** The strings of the pages that belong to no account. */
+export const MESSAGES = {
+  problemTypes: {
+    title: 'Problem types',
+    introduction: 'The API names one of these types in each error. Each URL explains its own.',
+    statusIn: (status: number, area: string) => `HTTP status ${status} in ${area}`,
+    all: 'All problem types',
+    unknown: (type: string) => `There is no problem type ${type}.`,
+  },
+} as const;
