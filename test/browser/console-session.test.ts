@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { endUserSessions } from '../../src/domain/sign-in/end-sessions.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
+import { bumpCredentialVersion } from '../../src/domain/tokens/credentials.ts';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { describeInBrowser, signIn } from '../harness/browser.ts';
 import { useSharedConsole } from '../harness/console.ts';
@@ -37,6 +38,37 @@ describeInBrowser('Console: session', () => {
     // Neither the token nor a code is stored.
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect(stored).not.toMatch(/eyJ|code|token/);
+  });
+
+  it('requests one new token when the server rejects several requests at once', async () => {
+    const page = await enterTags();
+    const { db } = assay.server().context;
+    await db.write(async (tx) => {
+      await tx
+        .updateTable('tokens')
+        .set({ revoked_at: 1 })
+        .where('client_id', '=', 'assay-console')
+        .where('revoked_at', 'is', null)
+        .execute();
+      await bumpCredentialVersion(tx);
+    });
+    const tokens: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/oauth/token')) tokens.push(request.url());
+    });
+    // The second rejection arrives when the first has led to a new token.
+    const renewed = page.waitForResponse('**/oauth/token');
+    await page.route('**/v1/vulnerabilities/summary*', async (route) => {
+      const response = await route.fetch();
+      if (response.status() === 401) await renewed;
+      await route.fulfill({ response });
+    });
+    const answered = page.waitForResponse(
+      (response) => response.url().includes('/v1/vulnerabilities/summary') && response.status() === 200,
+    );
+    await page.getByRole('link', { name: 'Home' }).click();
+    await answered;
+    expect(tokens).toHaveLength(1);
   });
 
   it('signs out in the account menu, after which pages redirect to sign-in', async () => {

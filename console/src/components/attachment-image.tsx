@@ -12,7 +12,8 @@ interface AttachmentImageProps {
 /** An attached image, fetched with the access token. */
 export function AttachmentImage({ vulnerability, id, alt }: AttachmentImageProps) {
   const { data, error } = useQuery({
-    queryKey: ['vulnerability', vulnerability, 'attachment', id],
+    // Outside the keys of the vulnerability, which every edit reloads: the content never changes.
+    queryKey: ['attachment', vulnerability, id],
     queryFn: async ({ signal }) => {
       const { data: content } = await api.GET('/v1/vulnerabilities/{id}/attachments/{attachment_id}', {
         params: { path: { id: vulnerability, attachment_id: id } },

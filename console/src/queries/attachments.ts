@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { StoredAttachment } from '../../../client/src/description.ts';
 import { notify, notifyError } from '../components/notifications.tsx';
-import { accessToken, clearAccessToken } from '../session/access-token.ts';
+import { sendWithToken } from '../session/access-token.ts';
 import { api, AssayError } from './client.ts';
 import { useRefreshVulnerability } from './edit-vulnerability.ts';
 import { saveFile } from './save-file.ts';
@@ -23,11 +23,7 @@ export async function uploadFiles(
   for (let at = 0; at < files.length; at += MAX_FILES_PER_UPLOAD) {
     const some = files.slice(at, at + MAX_FILES_PER_UPLOAD);
     const part: OnProgress = (sent) => progress((at + sent * some.length) / files.length);
-    let result = await postFiles(id, some, part);
-    if (result.status === 401) {
-      clearAccessToken();
-      result = await postFiles(id, some, part);
-    }
+    const result = await sendWithToken((token) => postFiles(id, some, token, part));
     const body = result.body as unknown;
     if (result.status !== 201) throw new AssayError(new Response(null, { status: result.status }), body);
     stored.push(...(body as StoredAttachment[]));
@@ -38,11 +34,11 @@ export async function uploadFiles(
 async function postFiles(
   id: number,
   files: readonly File[],
+  token: string,
   progress: OnProgress,
 ): Promise<{ status: number; body: unknown }> {
   const form = new FormData();
   for (const file of files) form.append('file', file, file.name);
-  const token = await accessToken();
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', `/v1/vulnerabilities/${id}/attachments`);

@@ -1,6 +1,6 @@
 import type { paths } from '../../../client/src/description.ts';
 import { AssayError, createTypedClient } from '../../../client/src/client.ts';
-import { accessToken, clearAccessToken } from '../session/access-token.ts';
+import { sendWithToken } from '../session/access-token.ts';
 
 export type {
   Asset,
@@ -18,19 +18,16 @@ export type {
 } from '../../../client/src/description.ts';
 export { AssayError };
 
-/** API client with the session's access token. Requests a new token and retries once on 401. */
+/** API client with the session's access token. */
 export const api = createTypedClient<paths>({
   server: location.origin,
-  token: accessToken,
   maxRetryDelay: 10,
-  async fetch(request) {
-    const again = request.clone();
-    const response = await fetch(request);
-    if (response.status !== 401) return response;
-    clearAccessToken();
-    again.headers.set('authorization', `Bearer ${await accessToken()}`);
-    return fetch(again);
-  },
+  fetch: (request) =>
+    sendWithToken((token) => {
+      const attempt = request.clone();
+      attempt.headers.set('authorization', `Bearer ${token}`);
+      return fetch(attempt);
+    }),
 });
 
 /** A page of a cursor-paginated list. */

@@ -120,6 +120,18 @@ export function usePagedList<Row>({
 export const loadedRows = <Row>({ loadedCount, rowAt }: PagedList<Row>): Row[] =>
   Array.from({ length: loadedCount }, (_, index) => rowAt(index)).filter((row) => row !== undefined);
 
+/** @returns the index of the first loaded row that fits; -1 if none does */
+export function findLoadedIndex<Row>(
+  { loadedCount, rowAt }: PagedList<Row>,
+  fits: (row: Row) => boolean,
+): number {
+  for (let index = 0; index < loadedCount; index += 1) {
+    const row = rowAt(index);
+    if (row !== undefined && fits(row)) return index;
+  }
+  return -1;
+}
+
 /** Updates loaded rows in every cached list whose key has this prefix. */
 export function updateCachedRows<Row>(
   client: ReturnType<typeof useQueryClient>,

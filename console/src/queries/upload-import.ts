@@ -1,5 +1,5 @@
 import { readError } from '../../../client/src/errors.ts';
-import { accessToken, clearAccessToken } from '../session/access-token.ts';
+import { sendWithToken } from '../session/access-token.ts';
 import type { Severity } from './enums.ts';
 import type { ImportJob } from './client.ts';
 import { commonMessages } from '../components/messages.ts';
@@ -70,22 +70,19 @@ export async function uploadImport({
   onProgress,
   signal,
 }: Upload): Promise<ImportJob> {
-  const send = async () => postForm(toFormData(file, settings, fileSettings, dryRun), onProgress, signal);
-  let response = await send();
-  if (response.status === 401) {
-    clearAccessToken();
-    response = await send();
-  }
+  const response = await sendWithToken((token) =>
+    postForm(toFormData(file, settings, fileSettings, dryRun), token, onProgress, signal),
+  );
   if (!response.ok) throw await readError(response);
   return (await response.json()) as ImportJob;
 }
 
 async function postForm(
   form: FormData,
+  token: string,
   onProgress: (fraction: number) => void,
   signal: AbortSignal,
 ): Promise<Response> {
-  const token = await accessToken();
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     // fetch does not report upload progress.

@@ -25,16 +25,23 @@ let subject: string | undefined;
  * a session, redirects to sign-in and never resolves; on a page already in use, waits until the user has signed in again, so that
  * typed text is not lost.
  */
-export async function accessToken(): Promise<string> {
+async function accessToken(): Promise<string> {
   if (cached !== undefined && cached.expiresAt - EXPIRY_MARGIN > Date.now()) return cached.token;
   pending ??= requestToken().finally(() => (pending = undefined));
   cached = await pending;
   return cached.token;
 }
 
-/** Discards a token that the server has rejected. */
-export function clearAccessToken(): void {
-  cached = undefined;
+/** Sends a request with an access token, and again with a new one if the server rejects that token. */
+export async function sendWithToken<R extends { status: number }>(
+  send: (token: string) => Promise<R>,
+): Promise<R> {
+  const token = await accessToken();
+  const response = await send(token);
+  if (response.status !== 401) return response;
+  // Another request may have replaced it already.
+  if (cached?.token === token) cached = undefined;
+  return send(await accessToken());
 }
 
 /** Redirects to sign-in, and from there back to the current page. */

@@ -3,7 +3,7 @@ import { IconPencil, IconPlayerPlay, IconPlayerStop, IconPlus, IconTrash } from 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import type { Assessment, TestingSession } from '../../queries/client.ts';
-import { loadedRows } from '../../queries/paged-list.ts';
+import { findLoadedIndex } from '../../queries/paged-list.ts';
 import {
   runningSessions,
   testingHours,
@@ -38,7 +38,10 @@ export function HoursTab({ assessment }: { assessment: Assessment }) {
   const mine = running.find(({ tester }) => tester.id === who?.id);
   const { mutate: end } = stop;
   // Hides the column if the user may edit none of the sessions.
-  const hasActions = loadedRows(list).some(({ tester }) => who?.admin === true || tester.id === who?.id);
+  const hasActions = useMemo(
+    () => findLoadedIndex(list, ({ tester }) => who?.admin === true || tester.id === who?.id) >= 0,
+    [list, who],
+  );
   const columns = useMemo(() => {
     const all = sessionColumns((session) => who?.admin === true || session.tester.id === who?.id, {
       onStop: end,

@@ -1,6 +1,6 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { type AssetRow, type AssetSearch, useAssets } from '../../queries/assets.ts';
 import { filterValues, omitUndefined } from '../../app/search-params.ts';
 import { loadedRows } from '../../queries/paged-list.ts';
@@ -44,12 +44,11 @@ export function AssetList() {
     setSelected(new Set());
     void navigate({ search: (now) => omitUndefined({ ...now, ...next }), replace: true });
   };
-  const targets =
-    selected.size > 0
-      ? loadedRows(list).filter(({ uid }) => selected.has(uid))
-      : row === undefined
-        ? []
-        : [row];
+  const selectedRows = useMemo(
+    () => (selected.size > 0 ? loadedRows(list).filter(({ uid }) => selected.has(uid)) : []),
+    [list, selected],
+  );
+  const targets = selected.size > 0 ? selectedRows : row === undefined ? [] : [row];
   const openEditor = (kind: AssetEditKind) => () => targets.length > 0 && setEditKind(kind);
   const openRow = ({ uid }: AssetRow) => void navigate({ to: `/assets/${uid}` });
 
