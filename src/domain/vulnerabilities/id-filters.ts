@@ -66,33 +66,46 @@ function idsIn(
   };
 }
 
+/** Without the condition, other organizations' rows would count in the choice of a plan, whose time tells of them. */
+const isOfCaller = ({ db, caller }: ListContext, organization: Expression<number>) =>
+  organizationCondition(db, organization, visibleOrganizationIds(caller));
+
 /** By name of the filter. */
 const ID_SOURCES = {
-  tagId: ({ db }: ListContext, values: readonly number[]) =>
-    idsIn('vulnerability_taggings', inList(db, sql.ref<number>('link.tag_id'), values)),
-  tag: ({ db }: ListContext, values: readonly string[]) =>
+  tagId: (reading: ListContext, values: readonly number[]) =>
     idsIn(
       'vulnerability_taggings',
       sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))})`,
+        where ${inList(reading.db, sql.ref<number>('vulnerability_tags.id'), values)}
+          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))})`,
     ),
-  assetUid: ({ db }: ListContext, values: readonly string[]) =>
+  tag: (reading: ListContext, values: readonly string[]) =>
+    idsIn(
+      'vulnerability_taggings',
+      // The index of names begins with the organization.
+      sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
+        where ${inList(reading.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))}
+          and ${isOfCaller(reading, sql.ref<number>('vulnerability_tags.organization_id'))})`,
+    ),
+  assetUid: (reading: ListContext, values: readonly string[]) =>
     idsIn(
       'vulnerability_assets',
-      sql<SqlBool>`link.asset_id in (select assets.id from assets where ${inList(db, sql.ref<string>('assets.uid'), values)})`,
+      sql<SqlBool>`link.asset_id in (select assets.id from assets
+        where ${inList(reading.db, sql.ref<string>('assets.uid'), values)}
+          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('assets.organization_id')))})`,
     ),
-  gone: ({ db, caller }: ListContext) =>
+  gone: (reading: ListContext) =>
     idsIn(
       'scanner_findings',
-      sql<SqlBool>`link.gone_import_id is not null and ${organizationCondition(db, 'link.organization_id', visibleOrganizationIds(caller))}`,
+      sql<SqlBool>`link.gone_import_id is not null and ${isOfCaller(reading, sql.ref<number>('link.organization_id'))}`,
     ),
-  goneImportId: ({ db, caller }: ListContext, values: readonly number[]) =>
+  goneImportId: (reading: ListContext, values: readonly number[]) =>
     idsIn(
       'scanner_findings',
       // The index begins with the organization.
-      sql<SqlBool>`${inList(db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
-        select imports.organization_id from imports where ${inList(db, sql.ref<number>('imports.id'), values)}
-          and ${organizationCondition(db, 'imports.organization_id', visibleOrganizationIds(caller))})`,
+      sql<SqlBool>`${inList(reading.db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
+        select imports.organization_id from imports where ${inList(reading.db, sql.ref<number>('imports.id'), values)}
+          and ${isOfCaller(reading, sql.ref<number>('imports.organization_id'))})`,
     ),
   search: searchSource,
 };
@@ -100,15 +113,15 @@ const ID_SOURCES = {
 /** @param organizations `null` for all */
 const organizationCondition = (
   db: ListContext['db'],
-  column: string,
+  column: Expression<number>,
   organizations: readonly number[] | null,
-) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, sql.ref<number>(column), organizations));
+) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, column, organizations));
 
 /** Searches title, description, tag names, and the uid and the name of the assessment. */
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = normalizeForSearch(text);
   const organizations = visibleOrganizationIds(caller);
-  const whose = (column: string) => organizationCondition(db, column, organizations);
+  const whose = (column: string) => organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);
   const tagged = idsIn(
     'vulnerability_taggings',
