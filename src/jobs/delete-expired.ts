@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/engine.ts';
-import { inList } from '../db/dialect-sql.ts';
 import type { Tables } from '../db/schema.ts';
 import type { Context } from '../runtime/context.ts';
 import type { JobHandler } from './runner.ts';
@@ -27,10 +26,13 @@ export interface RetentionPeriods {
 
 interface ExpiredRows {
   table: keyof Tables;
-  /** A unique column. */
-  key: string;
-  /** Selects the expired rows. */
-  condition: RawBuilder<unknown>;
+  /** The columns of the primary key: a batch is so many rows, however many share the value of one column. */
+  key: readonly string[];
+  /** An indexed column. Rows with a value up to `until` have expired; those with the least are deleted first. */
+  column: string;
+  until: number | string;
+  /** Restricts the rows further. */
+  condition?: RawBuilder<unknown>;
 }
 
 /**
@@ -47,39 +49,49 @@ export async function deleteExpired(
 ): Promise<Partial<Record<keyof Tables, number>>> {
   const deleted: Partial<Record<keyof Tables, number>> = {};
   for (const expired of expiredRowsAt(now, periods)) {
-    for (let rows = BATCH_ROWS; rows === BATCH_ROWS && !isStopping();) {
-      rows = await deleteBatch(db, expired);
-      if (rows > 0) deleted[expired.table] = (deleted[expired.table] ?? 0) + rows;
+    while (!isStopping()) {
+      const rows = await deleteBatch(db, expired);
+      if (rows === 0) break;
+      deleted[expired.table] = (deleted[expired.table] ?? 0) + rows;
     }
   }
-  const { auditDays } = periods;
-  const changes = auditDays === null ? 0 : await deleteOldAuditEvents(db, now - auditDays * DAY, isStopping);
-  if (changes > 0) deleted.audit_events = (deleted.audit_events ?? 0) + changes;
   return deleted;
 }
 
 function expiredRowsAt(now: number, { sessionIdle, auditDays }: RetentionPeriods): ExpiredRows[] {
   const deniedBefore = now - Math.min(DENIED_ATTEMPT_DAYS, auditDays ?? DENIED_ATTEMPT_DAYS) * DAY;
-  const past = (column: string, at: number) => sql`${sql.ref(column)} <= ${at}`;
   return [
-    { table: 'sessions', key: 'id', condition: past('expires_at', now) },
-    { table: 'sessions', key: 'id', condition: past('last_used_at', now - sessionIdle) },
-    { table: 'throttled_attempts', key: 'subject', condition: past('ends_at', now) },
-    { table: 'used_challenges', key: 'challenge_hash', condition: past('ends_at', now) },
-    { table: 'password_resets', key: 'secret_hash', condition: past('expires_at', now) },
-    { table: 'authorization_codes', key: 'code_hash', condition: past('expires_at', now - HOUR) },
-    { table: 'refresh_tokens', key: 'id', condition: past('expires_at', now - 7 * DAY) },
-    { table: 'tokens', key: 'id', condition: sql`kind = 'jwt' and ${past('expires_at', now - DAY)}` },
-    { table: 'idempotency_keys', key: 'id', condition: past('created_at', now - RESPONSE_TTL) },
-    { table: 'import_finding_snapshots', key: 'id', condition: past('changed_at', now - SNAPSHOT_RETENTION) },
-    { table: 'bulk_changes', key: 'id', condition: past('changed_at', now - UNDO_WINDOW) },
-    { table: 'denied_attempt_minutes', key: 'minute', condition: past('minute', minuteOf(now - HOUR)) },
-    // The key begins with the minute, which keeps its number of digits until the year 2160.
+    { table: 'sessions', key: ['id'], column: 'expires_at', until: now },
+    { table: 'sessions', key: ['id'], column: 'last_used_at', until: now - sessionIdle },
+    { table: 'throttled_attempts', key: ['subject', 'address'], column: 'ends_at', until: now },
+    { table: 'used_challenges', key: ['challenge_hash'], column: 'ends_at', until: now },
+    { table: 'password_resets', key: ['secret_hash'], column: 'expires_at', until: now },
+    { table: 'authorization_codes', key: ['code_hash'], column: 'expires_at', until: now - HOUR },
+    { table: 'refresh_tokens', key: ['id'], column: 'expires_at', until: now - 7 * DAY },
+    { table: 'tokens', key: ['id'], column: 'expires_at', until: now - DAY, condition: sql`kind = 'jwt'` },
+    { table: 'idempotency_keys', key: ['id'], column: 'created_at', until: now - RESPONSE_TTL },
     {
-      table: 'audit_events',
-      key: 'id',
-      condition: sql`denied_key is not null and denied_key < ${String(minuteOf(deniedBefore))}`,
+      table: 'import_finding_snapshots',
+      key: ['id'],
+      column: 'changed_at',
+      until: now - SNAPSHOT_RETENTION,
     },
+    { table: 'bulk_changes', key: ['id'], column: 'changed_at', until: now - UNDO_WINDOW },
+    { table: 'denied_attempt_minutes', key: ['minute'], column: 'minute', until: minuteOf(now - HOUR) },
+    // The key begins with the minute, which keeps its number of digits until the year 2160, and goes on after it.
+    { table: 'audit_events', key: ['id'], column: 'denied_key', until: String(minuteOf(deniedBefore)) },
+    // By time, not by id: an event may be recorded long after its time.
+    ...(auditDays === null
+      ? []
+      : [
+          {
+            table: 'audit_events' as const,
+            key: ['id'],
+            column: 'at',
+            until: now - auditDays * DAY,
+            condition: sql`action <> ${DEMO_LOAD_ACTION}`,
+          },
+        ]),
   ];
 }
 
@@ -87,43 +99,19 @@ function minuteOf(time: number): number {
   return Math.floor(time / MINUTE);
 }
 
-/**
- * Deletes audit events up to a time. Reads from the oldest event until a batch has none to delete: an index by time would
- * cost every write.
- */
-async function deleteOldAuditEvents(db: Database, until: number, isStopping: () => boolean): Promise<number> {
-  let deleted = 0;
-  let lastId = 0;
-  while (!isStopping()) {
-    const rows = await db.read
-      .selectFrom('audit_events')
-      .select(['id', 'at', 'action'])
-      .where('id', '>', lastId)
-      .orderBy('id')
-      .limit(BATCH_ROWS)
-      .execute();
-    const ids = rows
-      .filter(({ at, action }) => at <= until && action !== DEMO_LOAD_ACTION)
-      .map(({ id }) => id);
-    if (ids.length === 0) break;
-    await db.write((tx) =>
-      tx
-        .deleteFrom('audit_events')
-        .where((eb) => inList(tx, eb.ref('id'), ids))
-        .execute(),
-    );
-    deleted += ids.length;
-    lastId = rows.at(-1)?.id ?? lastId;
-  }
-  return deleted;
-}
-
-async function deleteBatch(db: Database, { table, key, condition }: ExpiredRows): Promise<number> {
-  const batch = sql`select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${BATCH_ROWS}`;
+/** @returns the number of deleted rows: at most `BATCH_ROWS`, and 0 when none is left */
+async function deleteBatch(
+  db: Database,
+  { table, key, column, until, condition = sql`1 = 1` }: ExpiredRows,
+): Promise<number> {
+  const columns = sql.join(key.map((name) => sql.ref(name)));
+  const isExpired = sql`${sql.ref(column)} <= ${until} and ${condition}`;
+  const batch = sql`select ${columns} from ${sql.table(table)} where ${isExpired}
+    order by ${sql.ref(column)} limit ${BATCH_ROWS}`;
   // A read is cheaper than a transaction, and mostly there is nothing to do.
   if ((await batch.execute(db.read)).rows.length === 0) return 0;
   return db.write(async (tx) => {
-    const statement = sql`delete from ${sql.table(table)} where ${condition} and ${sql.ref(key)} in (${batch})`;
+    const statement = sql`delete from ${sql.table(table)} where ${isExpired} and (${columns}) in (${batch})`;
     return Number((await statement.execute(tx)).numAffectedRows ?? 0);
   });
 }

@@ -3,25 +3,32 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { DatabaseConfig } from '../db/engine.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { indexPending } from '../db/vulnerability-search.ts';
-import { isImportRunning } from '../domain/imports/import-lifecycle.ts';
 import { lowerThreadPriority } from '../runtime/thread-priority.ts';
 
 /** Vulnerabilities per transaction. Indexing takes about 0.2 ms each, and an occasional merge of the index 40 ms. */
 const BATCH_SIZE = 100;
 
-/** Indexes queued vulnerabilities until the queue is empty, an import starts, or the parent sends a message. */
+/** Indexes queued vulnerabilities until the queue is empty or the parent sends a message. */
 async function indexUntilDone(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
   let isStopping = false;
   port.on('message', () => (isStopping = true));
   // A crash loses index entries together with their removal from the queue.
   const db = await openDatabase({ ...database, relaxedDurability: true });
   try {
+    let last = 0;
     while (!isStopping) {
-      const startedAt = performance.now();
-      if ((await db.write((tx) => indexPending(tx, BATCH_SIZE))) === 0 || (await isImportRunning(db.read)))
-        return;
-      // Leaves half of the time to other writers.
-      await delay(performance.now() - startedAt);
+      let taken = 0;
+      const { queued, organizationId } = await db.write(async (tx) => {
+        const startedAt = performance.now();
+        const range = await indexPending(tx, BATCH_SIZE, last);
+        taken = performance.now() - startedAt;
+        return range;
+      });
+      if (queued === 0) return;
+      last = organizationId;
+      // Leaves half of the time to other writers. The wait for their transactions does not count: a running import would
+      // slow the index down until it never caught up.
+      await delay(taken);
     }
   } finally {
     await db.close();

@@ -631,6 +631,8 @@ describe('Groups', () => {
         admin: true,
         email: 'only@lonely.example',
       });
+      // Who was invited may never sign in.
+      await world.invited({ organization: 'lonely', admin: true });
       const someone = person({ email: admin.email, groups: [] }, provider);
       const before = await countEvents();
       expect((await signIn(someone, { provider })).status).toBe(303);

@@ -263,9 +263,19 @@ describe('Operation 6: ban or delete a user', () => {
     });
   });
 
-  it('counts an invited admin as a remaining admin', async () => {
-    await world.invited({ organization: organization.uid, admin: true });
-    expect((await ban(admin.id, staff.token)).status).toBe(200);
+  it('does not count an invited admin, who may never sign in, as a remaining one', async () => {
+    const invited = await world.invited({ organization: organization.uid, admin: true });
+    expectBodiless(await ban(admin.id, staff.token), 403);
+    expect(await isBanned(admin.id)).toBe(false);
+    expect((await ban(invited.id, staff.token)).status).toBe(200);
+  });
+
+  it('bans an admin who never signed in as long as any other remains', async () => {
+    const { uid } = await world.organization();
+    const one = await world.invited({ organization: uid, admin: true });
+    const other = await world.invited({ organization: uid, admin: true });
+    expect((await ban(one.id, staff.token)).status).toBe(200);
+    expectBodiless(await ban(other.id, staff.token), 403);
   });
 
   describe('404 without a body', () => {

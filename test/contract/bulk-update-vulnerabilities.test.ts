@@ -1,7 +1,8 @@
+import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
-import { type TestServer, useSharedServer } from '../harness/server.ts';
+import { engine, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
 const START = Date.UTC(2026, 10, 21, 10, 30);
@@ -917,4 +918,39 @@ it('Operation 30: applies concurrent updates of the same vulnerabilities one aft
   expect(new Set(rows).size).toBe(1);
   expect(rows[0]).toMatch(/^([2-5]) t\1$/);
   expect(await rowOf(ids[0] as number)).toMatchObject({ version: 5 });
+});
+
+/** SQLite has one writer at a time: nothing changes between the filter and the lock. */
+describe.runIf(engine() === 'postgres')('Operation 30: a filter whose matches change while it waits', () => {
+  const waiting = CompiledQuery.raw(
+    "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  /** Sends an update that waits for a transaction, which changes the vulnerability and commits. */
+  async function updateDuring(changed: number, body: object) {
+    const { db } = server.context;
+    let sent: ReturnType<typeof bulk> | undefined;
+    await db.write(async (tx) => {
+      await tx.updateTable('vulnerabilities').set({ status_id: 3 }).where('id', '=', changed).execute();
+      sent = bulk(body);
+      await expect.poll(async () => (await db.read.executeQuery(waiting)).rows.length > 0).toBe(true);
+    });
+    return sent!;
+  }
+
+  it('updates only what still matches', async () => {
+    const ids = (await make(3)) as [number, number, number];
+    const body = { filter: { status_id: [1] }, set: { status_id: 2 }, comment: 'Seen.' };
+    const response = await updateDuring(ids[1], body);
+    expect(bodyOf(response)).toMatchObject({ matched_count: 2, updated_count: 2, ids: [ids[0], ids[2]] });
+    expect(await rowOf(ids[1])).toMatchObject({ status_id: 3, version: 1 });
+    expect(await timelineOf(ids[1])).toEqual([]);
+  });
+
+  it('compares the expected number with what still matches', async () => {
+    const ids = (await make(3)) as [number, number, number];
+    const body = { filter: { status_id: [1] }, set: { status_id: 2 }, expected_count: 3 };
+    const response = await updateDuring(ids[0], body);
+    expect([response.status, response.body.failedValidation?.[0].property]).toEqual([409, 'expected_count']);
+    expect(await rowOf(ids[1])).toMatchObject({ status_id: 1, version: 1 });
+  });
 });

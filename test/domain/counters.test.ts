@@ -1,14 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../src/db/engine.ts';
+import { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import type { Database, Transaction } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { createAssets } from '../../src/domain/assets/create-assets.ts';
+import { updateLastSeen } from '../../src/domain/assets/scans/queries.ts';
+import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import {
   addDeltas,
   compactCounters,
   deleteCounters,
+  insertDeltas,
+  DeltaAccumulator,
   readCounters,
   type CounterDelta,
 } from '../../src/domain/shared/counters.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { engine } from '../harness/server.ts';
 
 let testDatabase: TestDatabase;
 let db: Database;
@@ -74,4 +82,75 @@ it('Counters: count concurrent writes while they are folded', async () => {
   expect(await sums(100, 101)).toEqual(expected);
   await Promise.all([foldAll(50), foldAll(50)]);
   expect(await sums(100, 101)).toEqual(expected);
+});
+
+describe.runIf(engine() === 'postgres')('Concurrent transactions that write the same assets', () => {
+  it.each<[string, (tx: Transaction, assets: readonly number[]) => Promise<void>]>([
+    [
+      'their open vulnerabilities',
+      (tx, assets) =>
+        insertDeltas(
+          tx,
+          assets.map((id) => ['asset', id, 'open', 1]),
+        ),
+    ],
+    [
+      'when they were seen',
+      (tx, assets) =>
+        updateLastSeen(
+          tx,
+          assets.map((id) => [id, 1]),
+        ),
+    ],
+  ])('do not deadlock: %s', async (what, write) => {
+    const uids = await db.write(async (tx) => {
+      const by = cliAttribution(1);
+      const { uid: organization } = await createOrganization(tx, by, {
+        uid: `org${what.length}`,
+        name: what,
+      });
+      const input = ['first', 'second', 'third'].map((name) => ({
+        organization,
+        type: 'webapp' as const,
+        name,
+        location: `https://${name}.example/`,
+      }));
+      return (await createAssets(tx, by, input, () => '')).map(({ uid }) => uid);
+    });
+    const found = await db.read.selectFrom('assets').select('id').where('uid', 'in', uids).execute();
+    const ids = found.map(({ id }) => id).sort((one, other) => one - other);
+    const waiting = CompiledQuery.raw(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    let attempts = 0;
+    const writeAll = (assets: readonly number[]) =>
+      db.write((tx) => {
+        attempts += 1;
+        return write(tx, assets);
+      });
+    let written: Promise<unknown> | undefined;
+    await db.write(async (tx) => {
+      // Both wait for the asset in the middle, and the other's is what they write after it.
+      await tx
+        .updateTable('assets')
+        .set({ name: 'held' })
+        .where('id', '=', ids[1] as number)
+        .execute();
+      written = Promise.all([writeAll(ids), writeAll(ids.toReversed())]);
+      await expect.poll(async () => (await db.read.executeQuery(waiting)).rows.length).toBe(2);
+    });
+    await written;
+    expect(attempts).toBe(2);
+  });
+});
+
+it('Counters: are written in the order of their subjects as numbers', async () => {
+  const accumulator = new DeltaAccumulator();
+  accumulator.add([of(10, 'a', 1), of(9, 'b', 1), of(9, 'a', 1), { ...of(8, 'a', 1), kind: 'organization' }]);
+  expect(accumulator.rows()).toEqual([
+    ['assessment', 9, 'a', 1],
+    ['assessment', 9, 'b', 1],
+    ['assessment', 10, 'a', 1],
+    ['organization', 8, 'a', 1],
+  ]);
 });

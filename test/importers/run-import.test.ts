@@ -1176,7 +1176,7 @@ describe('a search', () => {
     const word = `needle${organization.uid}`;
     await imported([finding('xss', { description: `has a ${word} in it` }), finding('other')]);
     const { db } = server.context;
-    for (let filled = 1; filled > 0;) filled = await db.write((tx) => indexPending(tx, 100));
+    for (let filled = 1; filled > 0;) filled = (await db.write((tx) => indexPending(tx, 100))).queued;
     const found = async () =>
       (await server.request('GET', `/v1/vulnerabilities?filter[search]=${word}`, { token: staff.token }))
         .body;

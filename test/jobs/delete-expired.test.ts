@@ -105,7 +105,14 @@ describe('Expired rows', () => {
       for (let index = 0; index < 1_203; index += 1)
         await tx
           .insertInto('throttled_attempts')
-          .values({ subject: `s${index}`, address: '', times: '[]', locked_until: 0, ends_at: now })
+          // One account was tried from many addresses: neither column is unique.
+          .values({
+            subject: `s${index % 2}`,
+            address: `a${index}`,
+            times: '[]',
+            locked_until: 0,
+            ends_at: now,
+          })
           .execute();
     });
     // Counts only transactions of the job: the server writes occasionally too.
@@ -159,7 +166,6 @@ describe('The audit log', () => {
   const kept = async () => (await createFixtures(server).auditEvents()).map(({ action, at }) => [action, at]);
   const removeAfter = (auditDays: number | null) =>
     deleteExpired(server.context.db, { ...LIMITS, auditDays }, now);
-  const changes = (rows: unknown[][]) => rows.filter(([action]) => action !== 'client.refuse').length;
 
   it('retains changes forever by default, and denied attempts for 90 days', async () => {
     refuse(now);
@@ -202,27 +208,33 @@ describe('The audit log', () => {
     ]);
   });
 
-  it('is deleted in small transactions, including old events that were recorded late', async () => {
+  it('is deleted in small transactions, including old events that were recorded after young ones', async () => {
     const { db } = server.context;
+    const record = (at: number, count: number) =>
+      db.write(async (tx) => {
+        for (let index = 0; index < count; index += 1)
+          await recordEvent(tx, cliAttribution(at), {
+            action: 'organization.create',
+            object: ['organization', `o${index}`],
+            organizationId: null,
+            before: null,
+            after: null,
+          });
+      });
     const long = now;
     now += 400 * DAY;
-    await db.write(async (tx) => {
-      for (let index = 0; index < 1_203; index += 1)
-        await recordEvent(tx, cliAttribution(long), {
-          action: 'organization.create',
-          object: ['organization', `o${index}`],
-          organizationId: null,
-          before: null,
-          after: null,
-        });
-    });
-    await createFixtures(server).organization();
+    await record(now, 1_001);
+    await record(long, 1_203);
     const before = db.statistics().transactions;
     const stopped = await deleteExpired(db, { ...LIMITS, auditDays: 365 }, now, () => true);
     expect(stopped).toEqual({});
     const removed = await removeAfter(365);
     expect(removed.audit_events).toBeGreaterThanOrEqual(1_203);
     expect(db.statistics().transactions - before).toBeGreaterThanOrEqual(3);
-    expect(changes(await kept())).toBe(2);
+    const left = await kept();
+    expect(left.filter(([action]) => action === 'organization.create')).toEqual(
+      Array.from({ length: 1_001 }, () => ['organization.create', now]),
+    );
+    expect(left.map(([action]) => action)).toContain('demo.load');
   });
 });

@@ -1,7 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cliAttribution } from '../../src/auth/callers.ts';
+import { type Database } from '../../src/db/engine.ts';
+import { openDatabase } from '../../src/db/open-database.ts';
+import { enqueueForSearchIndex, indexPending } from '../../src/db/vulnerability-search.ts';
+import { createAssessment } from '../../src/domain/assessments/create-assessment.ts';
+import { createOrganization } from '../../src/domain/users/staff-organizations.ts';
 import { indexSearchJob } from '../../src/jobs/index-search.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { createTestDatabase } from '../harness/database.ts';
+import { engine, startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
 let server: TestServer;
@@ -39,4 +46,129 @@ it('indexes all findings of an import in one run of the job', async () => {
   }
   // The queue is empty: no worker thread starts.
   await run(AbortSignal.abort(new Error('unused')));
+});
+
+/** Inserts vulnerabilities of a new organization as an import does. @returns their ids */
+async function importInto(db: Database, uid: string, count: number): Promise<number[]> {
+  return db.write(async (tx) => {
+    const by = cliAttribution(1);
+    const { id: organizationId } = await createOrganization(tx, by, { uid, name: uid });
+    const { id: assessmentId } = await createAssessment(tx, by, { uid, name: uid, organization: uid });
+    const row = {
+      organization_id: organizationId,
+      assessment_id: assessmentId,
+      severity: 'Low',
+      status_id: 1,
+      status_set_at: 1,
+      created_at: 1,
+      updated_at: 1,
+      first_seen_at: 1,
+      import_id: 1,
+      title: uid,
+      description: uid,
+      search_title: uid,
+    };
+    const rows = await tx
+      .insertInto('vulnerabilities')
+      .values(Array.from({ length: count }, () => row))
+      .returning('id')
+      .execute();
+    const ids = rows.map(({ id }) => id);
+    await enqueueForSearchIndex(tx, ids);
+    return ids;
+  });
+}
+
+const indexed = async (db: Database) => {
+  const queued = await db.read.selectFrom('search_index_queue').selectAll().execute();
+  return queued.length === 0;
+};
+
+/** PostgreSQL indexes on insert. */
+describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
+  const runningImport = (db: Database, leaseEnds: number) =>
+    db.write((tx) =>
+      tx
+        .insertInto('jobs')
+        .values({
+          kind: 'import',
+          key: 'import:0',
+          payload: 'null',
+          attempts: 1,
+          run_at: leaseEnds,
+          locked_by: 'another instance',
+          created_at: 1,
+        })
+        .execute(),
+    );
+  const prepare = async (leaseEnds: number) => {
+    let now = Date.UTC(2027, 0, 1);
+    const own = await startTestServer({}, () => now);
+    const { db } = own.context;
+    await runningImport(db, leaseEnds);
+    await importInto(db, 'acme', 3);
+    const job = indexSearchJob(own.context);
+    return {
+      db,
+      run: () => job.run({ signal: new AbortController().signal } as never),
+      wait: (milliseconds: number) => void (now += milliseconds),
+      close: () => own.close(),
+    };
+  };
+
+  it('what was imported before waits for a minute, and for no longer', async () => {
+    const { db, run, wait, close } = await prepare(Number.MAX_SAFE_INTEGER);
+    await run();
+    wait(59_999);
+    await run();
+    expect(await indexed(db)).toBe(false);
+    wait(1);
+    await run();
+    expect(await indexed(db)).toBe(true);
+    await close();
+  });
+
+  it('whose instance has died, nothing waits', async () => {
+    const { db, run, close } = await prepare(1);
+    await run();
+    expect(await indexed(db)).toBe(true);
+    await close();
+  });
+
+  it('organizations take turns, and the oldest of each comes first', async () => {
+    const database = await createTestDatabase();
+    const db = await openDatabase({ ...database, timeout: 30_000 });
+    const large = await importInto(db, 'large', 250);
+    const small = await importInto(db, 'small', 120);
+    // What is deleted meanwhile takes its turn too.
+    const deleted = await importInto(db, 'deleted', 20);
+    await db.write((tx) =>
+      tx
+        .deleteFrom('vulnerabilities')
+        .where('id', '=', deleted[0] as number)
+        .execute(),
+    );
+    const turns = [];
+    let last = 0;
+    for (;;) {
+      const before = await db.read.selectFrom('search_index_queue').select('first_id').execute();
+      const { queued, organizationId } = await db.write((tx) => indexPending(tx, 100, last));
+      if (queued === 0) break;
+      last = organizationId;
+      const after = await db.read.selectFrom('search_index_queue').select('first_id').execute();
+      const taken = before.find(({ first_id }) => !after.some((row) => row.first_id === first_id));
+      turns.push([taken?.first_id, queued]);
+    }
+    const [first = 0, second = 0, third = 0] = [large[0], small[0], deleted[0]];
+    expect(turns).toEqual([
+      [first, 100],
+      [second, 100],
+      [third, 20],
+      [first + 100, 100],
+      [second + 100, 20],
+      [first + 200, 50],
+    ]);
+    await db.close();
+    await database.drop();
+  });
 });

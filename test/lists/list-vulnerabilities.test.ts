@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operatorCaller, type Caller } from '../../src/auth/callers.ts';
+import { planIdFilters } from '../../src/domain/vulnerabilities/id-filters.ts';
 import { verifyListContract } from '../harness/list-contract.ts';
 import { insertImport, insertGoneFindings } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -293,6 +295,35 @@ describe('Search', () => {
 
 it.each([',', '"', '","', 'CVE-2021-4422', '%', ''])('finds nothing for the CVE %j', async (cve) => {
   expect(await titles(`filter[cve][]=${encodeURIComponent(cve)}`)).toEqual([]);
+});
+
+it("reads no rows of others' organizations to plan a list, whatever is asked for", async () => {
+  const [own, others] = [await world.organization(), await world.organization()];
+  const input = { tag: [' noisy'], tagId: [] as number[], assetUid: [] as string[] };
+  const report = async ({ uid }: { uid: string }) => {
+    const { uid: assessment } = await world.assessment(uid);
+    const { id: tagId } = await world.vulnerabilityTag(uid, 'Noisy');
+    const { uid: assetUid } = await world.asset({ organization: uid });
+    input.tagId.push(tagId);
+    input.assetUid.push(assetUid);
+    return (await world.vulnerability(assessment, { tagIds: [tagId], assetUids: [assetUid] })).id;
+  };
+  const planOf = (account: Partial<Caller>) =>
+    planIdFilters(
+      { db: server.context.db.read, caller: { ...operatorCaller('a list'), kind: 'user', ...account }, now },
+      input,
+    );
+  const mine = await report(own);
+  const theirs = await report(others);
+  const planFor = (...ids: number[]) => ({
+    strategy: 'ids',
+    ids: new Map(['tagId', 'tag', 'assetUid'].map((name) => [name, ids])),
+    mode: 'page',
+  });
+  expect(await planOf({ staff: false, organizationId: own.id })).toEqual(planFor(mine));
+  expect(await planOf({ assignedOrganizations: [own.id] })).toEqual(planFor(mine));
+  expect(await planOf({ assignedOrganizations: [] })).toEqual(planFor());
+  expect(await planOf({})).toEqual(planFor(mine, theirs));
 });
 
 it('lists to a member the vulnerabilities of their assessments, with matching totals', async () => {

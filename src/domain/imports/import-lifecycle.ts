@@ -29,12 +29,16 @@ export function deserializeCaller(text: string): Caller {
   return { ...stored, scopes: new Set(stored.scopes) };
 }
 
-/** @returns whether any instance runs an import */
-export async function isImportRunning(read: ReadConnection): Promise<boolean> {
+/**
+ * @param now milliseconds since 1970
+ * @returns whether any instance runs an import; one whose lease has ended runs none
+ */
+export async function isImportRunning(read: ReadConnection, now: number): Promise<boolean> {
   const runningJobs = read
     .selectFrom('jobs')
     .select('id')
     .where('kind', '=', IMPORT_JOB)
+    .where('run_at', '>', now)
     .where('locked_by', 'is not', null);
   return (await runningJobs.limit(1).execute()).length > 0;
 }

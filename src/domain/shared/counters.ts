@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { prepareInsert } from '../../db/bulk-insert.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import { pairsTable, inList } from '../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, pairsTable } from '../../db/dialect-sql.ts';
 import { preparePipelined } from '../../db/prepared-queries.ts';
 
 /**
@@ -34,7 +34,7 @@ const upsertCounters = prepareInsert(
   'on conflict (kind, subject, bucket) do update set amount = counters.amount + excluded.amount',
 );
 
-/** Records counter deltas in the transaction of the change. Inserts only, so writers never block each other. */
+/** Records counter deltas in the transaction of the change, as `insertDeltas` does. */
 export async function addDeltas(tx: Transaction, differences: readonly CounterDelta[]): Promise<void> {
   await insertDeltas(tx, toRows(differences));
 }
@@ -56,10 +56,17 @@ export class DeltaAccumulator {
   /** @returns one row for each counter that changes, in a fixed order */
   rows(): DeltaRow[] {
     return [...this.#sums]
-      .filter(([, { amount }]) => amount !== 0)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([, { kind, subject, bucket, amount }]) => [kind, subject, bucket, amount]);
+      .map(([, delta]) => delta)
+      .filter(({ amount }) => amount !== 0)
+      .sort(inFixedOrder)
+      .map(({ kind, subject, bucket, amount }) => [kind, subject, bucket, amount]);
   }
+}
+
+/** Subjects ascend as numbers, so that also the parts of a long list lock their assets in one order. */
+function inFixedOrder(one: Delta, other: Delta): number {
+  if (one.kind !== other.kind) return one.kind < other.kind ? -1 : 1;
+  return one.subject - other.subject || (one.bucket < other.bucket ? -1 : 1);
 }
 
 interface Delta {
@@ -71,14 +78,30 @@ interface Delta {
 
 export type DeltaRow = readonly [kind: string, subject: number, bucket: string, amount: number];
 
-/** Inserts deltas that are already summed. */
+/**
+ * Inserts deltas that are already summed. Inserts never block each other; those of open vulnerabilities of assets also change
+ * the assets' rows, so writers of the same asset wait for each other until the transaction ends. Call it late.
+ */
 export async function insertDeltas(tx: Transaction, rows: readonly DeltaRow[]): Promise<void> {
   await insertDeltaRows(tx, rows);
   const open = rows.flatMap(([kind, subject, bucket, amount]) =>
-    kind === 'asset' && bucket === 'open' ? [[subject, amount]] : [],
+    kind === 'asset' && bucket === 'open' ? [[subject, amount] as const] : [],
   );
-  if (open.length > 0) await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
+  if (open.length === 0) return;
+  // SQLite has one writer at a time.
+  if (tx.engine === 'postgres') await lockAssets(tx, { ids: open.map(([id]) => id) });
+  await addOpenVulnerabilities(tx, { amounts: JSON.stringify(open) });
 }
+
+/** An update locks in any order, in which concurrent transactions could deadlock. */
+const lockAssets = preparePipelined<{ ids: readonly number[] }>((tx, p) =>
+  tx
+    .selectFrom('assets')
+    .select('id')
+    .where((eb) => inList(tx, eb.ref('id'), p.ids))
+    .orderBy('id')
+    .modifyEnd(forNoKeyUpdate(tx)),
+);
 
 /** Maintains the column that sorts lists of assets by open vulnerabilities (ADR 45). */
 const addOpenVulnerabilities = preparePipelined<{ amounts: string }>((tx, p) =>

@@ -145,7 +145,8 @@ export const ERROR_MESSAGES = {
   'attachment-uploader-or-admin-only': 'Only the uploader and admins can delete an attachment.',
   'audit-log-admins-only': 'Only admins can read the audit log.',
   'authenticator-exists': 'This account already has an authenticator app. Remove it first.',
-  'ban-last-admin': 'This is the last admin of the organization and cannot be banned.',
+  'ban-last-admin':
+    'This is the last admin of the organization and cannot be banned. Invited admins count once they have signed in.',
   'ban-self': 'You cannot ban yourself.',
   'ban-staff': 'Platform staff cannot be banned here.',
   'comment-author-only': 'Only its author can change a comment.',
@@ -175,7 +176,8 @@ export const ERROR_MESSAGES = {
   'invitation-accepted': 'This user has already accepted the invitation.',
   'invitation-not-open': 'This invitation is no longer open.',
   'key-in-use': 'This key signs new tokens. Rotate the keys first, then remove it.',
-  'last-admin': 'This is the last admin of the organization and has to remain one.',
+  'last-admin':
+    'This is the last admin of the organization and has to remain one. Invited admins count once they have signed in.',
   'last-second-factor':
     'Your organization requires a second factor, and this is your last one. Add another one first.',
   'location-taken': ({ what, location }: { what: string; location: string }) =>

@@ -2,7 +2,7 @@ import type { Attribution } from '../../auth/callers.ts';
 import type { Transaction } from '../../db/engine.ts';
 import { grantAssessmentAccess, revokeAssessmentAccess } from '../assessments/assessment-access.ts';
 import { recordEvent } from '../audit/record-event.ts';
-import { isLastAdmin } from '../users/ban-user.ts';
+import { isLastAdmin } from '../users/last-admin.ts';
 import { setAdmin } from '../users/update-user.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 

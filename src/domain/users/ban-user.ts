@@ -1,14 +1,14 @@
-import { sql } from 'kysely';
 import { type Account, type Attribution, type Actor, isMemberOf } from '../../auth/callers.ts';
 import { normalizeEmail } from '../../auth/email-addresses.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
 import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
-import { prepareQuery, preparePipelined, prepareWrite } from '../../db/prepared-queries.ts';
+import { prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
 import { recordEvent } from '../audit/record-event.ts';
 import { DomainError, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { removeFromAllGroups } from '../assessments/groups.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
+import { isLastAdmin } from './last-admin.ts';
 import { findAssignedOrganizations } from './staff-organizations.ts';
 
 /** A user who was banned. */
@@ -76,35 +76,6 @@ const assessmentsWithAccess = prepareQuery<{ user: number }, { uid: string }>((d
     .orderBy('assessments.uid'),
 );
 
-/** Locks the organization's row. Otherwise two admins could ban each other concurrently and leave none. */
-const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
-  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
-);
-
-const otherAdmin = prepareQuery<{ organization: number; user: number }, { id: number }>((db, p) =>
-  db
-    .selectFrom('users')
-    .select('id')
-    .where('organization_id', '=', p.organization)
-    // A literal, because the partial index covers only this value.
-    .where('admin', '=', sql.lit(1))
-    .where('banned_at', 'is', null)
-    .where('id', '<>', p.user)
-    .limit(1),
-);
-
-const otherAcceptedAdmin = prepareQuery<{ organization: number; user: number }, { id: number }>((db, p) =>
-  db
-    .selectFrom('users')
-    .select('id')
-    .where('organization_id', '=', p.organization)
-    .where('admin', '=', sql.lit(1))
-    .where('banned_at', 'is', null)
-    .where('accepted_at', 'is not', null)
-    .where('id', '<>', p.user)
-    .limit(1),
-);
-
 /** Locks the user, so that the expected version is the one that is banned. */
 const lockUser = prepareWrite<{ id: number }, { version: number }>((tx, p) =>
   tx.selectFrom('users').select('version').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
@@ -129,7 +100,7 @@ const anyToken = prepareQuery<{ user: number }, { id: string }>((db, p) =>
  * any client user, the command line any user. A user who never signed in and has no token is deleted instead, and the
  * address is banned. Does nothing if they are banned.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` for callers who are not
- *   admins, for themselves, for staff and for the last admin of an organization; `version-mismatch`
+ *   admins, for themselves, for staff and for the last admin (`isLastAdmin`); `version-mismatch`
  */
 export async function banUser(
   tx: Transaction,
@@ -151,11 +122,8 @@ export async function banUser(
     requireVersion(expected, user.version);
     return banned;
   }
-  if (user.admin === 1 && user.organization_id !== null) {
-    if (await isLastAdmin(tx, user.organization_id, id)) {
-      throw new DomainError('forbidden', { code: 'ban-last-admin' });
-    }
-  }
+  if (user.organization_id !== null && (await isLastAdmin(tx, user.organization_id, id)))
+    throw new DomainError('forbidden', { code: 'ban-last-admin' });
   if (expected !== undefined) {
     const [locked] = await lockUser(tx, { id });
     if (locked === undefined) throw notFound('user');
@@ -231,22 +199,6 @@ export async function isBannedAddress(
     .where('normalized_email', '=', normalizeEmail(email))
     .executeTakeFirst();
   return found !== undefined;
-}
-
-/**
- * Locks the organization's admins until the transaction ends; call it before an admin loses the role.
- * @param options `accepted`: count only admins who have signed in
- * @returns whether the organization has no other admin
- */
-export async function isLastAdmin(
-  tx: Transaction,
-  organizationId: number,
-  userId: number,
-  { accepted = false }: { accepted?: boolean } = {},
-): Promise<boolean> {
-  await lockOrganizationRow(tx, { id: organizationId });
-  const others = accepted ? otherAcceptedAdmin : otherAdmin;
-  return (await others(tx, { organization: organizationId, user: userId })).length === 0;
 }
 
 async function toBannedUser(db: ReadConnection, user: UserRow): Promise<BannedUser> {

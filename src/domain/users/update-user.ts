@@ -6,7 +6,7 @@ import { DomainError, invalidInput, notFound } from '../shared/errors.ts';
 import { type ExpectedVersion, requireVersion } from '../shared/versions.ts';
 import { replaceGrantedAssessments } from '../assessments/assessment-access.ts';
 import { bumpCredentialVersion } from '../tokens/credentials.ts';
-import { isLastAdmin } from './ban-user.ts';
+import { isLastAdmin } from './last-admin.ts';
 import { renewInvitation } from './invitations.ts';
 import { validateUserFields, renameUser } from './users.ts';
 
@@ -26,8 +26,7 @@ export interface UserUpdate {
  * Updates a user: admins can update users of their organization and themselves, staff the client users that they
  * can access.
  * @throws DomainError `not-found` for users that the caller cannot access; `forbidden` unless the caller is an
- *   admin, for the last admin who has signed in and for the last one at all; `version-mismatch`; `invalid` for the
- *   name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
+ *   admin, and for the last admin (`isLastAdmin`); `version-mismatch`; `invalid` for the name or an assessment; `conflict` for an invitation that was accepted, or of a banned user
  */
 export async function updateUser(
   tx: Transaction,
@@ -48,18 +47,12 @@ export async function updateUser(
   if (!caller.admin) throw new DomainError('forbidden', { code: 'user-update-admins-only' });
   const { organization_id: organizationId } = found;
   // Before the user's row is locked, in the same order as a ban.
-  const isLast = { ofAll: false, ofAccepted: false };
-  if (change.admin === false && organizationId !== null) {
-    isLast.ofAll = await isLastAdmin(tx, organizationId, id);
-    isLast.ofAccepted = await isLastAdmin(tx, organizationId, id, { accepted: true });
-  }
+  const isLast =
+    change.admin === false && organizationId !== null && (await isLastAdmin(tx, organizationId, id));
   await lockAccount(tx, id);
   const user = await lockUserRow(tx, id);
   if (user === undefined) throw notFound('user');
-  // An admin who never signed in can lose the role unless no admin would remain.
-  const leavesNone = user.accepted_at === null ? isLast.ofAll : isLast.ofAccepted;
-  if (leavesNone && user.admin === 1 && user.banned_at === null)
-    throw new DomainError('forbidden', { code: 'last-admin' });
+  if (isLast) throw new DomainError('forbidden', { code: 'last-admin' });
   requireVersion(expected, user.version);
   if (organizationId === null && change.admin === false)
     throw invalidInput({ property: 'admin', code: 'always-true-for-staff', value: false });

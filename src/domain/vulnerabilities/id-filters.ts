@@ -66,33 +66,60 @@ function idsIn(
   };
 }
 
+/** Without the condition, other organizations' rows would count in the choice of a plan, whose time tells of them. */
+const isOfCaller = ({ db, caller }: ListContext, organization: Expression<number>) =>
+  organizationCondition(db, organization, visibleOrganizationIds(caller));
+
+/** What the filters are given. */
+interface IdFilterValues {
+  tagId: readonly number[];
+  tag: readonly string[];
+  assetUid: readonly string[];
+  gone: boolean;
+  goneImportId: readonly number[];
+  search: string;
+}
+
+type IdFilterInput = { readonly [Name in keyof IdFilterValues]?: IdFilterValues[Name] | undefined };
+
 /** By name of the filter. */
-const ID_SOURCES = {
-  tagId: ({ db }: ListContext, values: readonly number[]) =>
-    idsIn('vulnerability_taggings', inList(db, sql.ref<number>('link.tag_id'), values)),
-  tag: ({ db }: ListContext, values: readonly string[]) =>
+const ID_SOURCES: {
+  readonly [Name in keyof IdFilterValues]: (reading: ListContext, value: IdFilterValues[Name]) => IdSource;
+} = {
+  tagId: (reading, values) =>
     idsIn(
       'vulnerability_taggings',
       sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
-        where ${inList(db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))})`,
+        where ${inList(reading.db, sql.ref<number>('vulnerability_tags.id'), values)}
+          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('vulnerability_tags.organization_id')))})`,
     ),
-  assetUid: ({ db }: ListContext, values: readonly string[]) =>
+  tag: (reading, values) =>
+    idsIn(
+      'vulnerability_taggings',
+      // The index of names begins with the organization.
+      sql<SqlBool>`link.tag_id in (select vulnerability_tags.id from vulnerability_tags
+        where ${inList(reading.db, sql.ref<string>('vulnerability_tags.normalized_name'), values.map(normalizeName))}
+          and ${isOfCaller(reading, sql.ref<number>('vulnerability_tags.organization_id'))})`,
+    ),
+  assetUid: (reading, values) =>
     idsIn(
       'vulnerability_assets',
-      sql<SqlBool>`link.asset_id in (select assets.id from assets where ${inList(db, sql.ref<string>('assets.uid'), values)})`,
+      sql<SqlBool>`link.asset_id in (select assets.id from assets
+        where ${inList(reading.db, sql.ref<string>('assets.uid'), values)}
+          and ${isOfCaller(reading, withoutIndex(sql.ref<number>('assets.organization_id')))})`,
     ),
-  gone: ({ db, caller }: ListContext) =>
+  gone: (reading) =>
     idsIn(
       'scanner_findings',
-      sql<SqlBool>`link.gone_import_id is not null and ${organizationCondition(db, 'link.organization_id', visibleOrganizationIds(caller))}`,
+      sql<SqlBool>`link.gone_import_id is not null and ${isOfCaller(reading, sql.ref<number>('link.organization_id'))}`,
     ),
-  goneImportId: ({ db, caller }: ListContext, values: readonly number[]) =>
+  goneImportId: (reading, values) =>
     idsIn(
       'scanner_findings',
       // The index begins with the organization.
-      sql<SqlBool>`${inList(db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
-        select imports.organization_id from imports where ${inList(db, sql.ref<number>('imports.id'), values)}
-          and ${organizationCondition(db, 'imports.organization_id', visibleOrganizationIds(caller))})`,
+      sql<SqlBool>`${inList(reading.db, sql.ref<number>('link.gone_import_id'), values)} and link.organization_id in (
+        select imports.organization_id from imports where ${inList(reading.db, sql.ref<number>('imports.id'), values)}
+          and ${isOfCaller(reading, sql.ref<number>('imports.organization_id'))})`,
     ),
   search: searchSource,
 };
@@ -100,15 +127,15 @@ const ID_SOURCES = {
 /** @param organizations `null` for all */
 const organizationCondition = (
   db: ListContext['db'],
-  column: string,
+  column: Expression<number>,
   organizations: readonly number[] | null,
-) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, sql.ref<number>(column), organizations));
+) => (organizations === null ? sql<SqlBool>`1 = 1` : inList(db, column, organizations));
 
 /** Searches title, description, tag names, and the uid and the name of the assessment. */
 function searchSource({ db, caller }: ListContext, text: string): IdSource {
   const key = normalizeForSearch(text);
   const organizations = visibleOrganizationIds(caller);
-  const whose = (column: string) => organizationCondition(db, column, organizations);
+  const whose = (column: string) => organizationCondition(db, sql.ref<number>(column), organizations);
   const contains = (column: string) => containsSubstring(sql.ref<string>(column), key);
   const tagged = idsIn(
     'vulnerability_taggings',
@@ -144,7 +171,7 @@ export const ID_FILTERS = {
     kind: 'flag',
     where: (reading, value) =>
       value
-        ? idCondition(reading, 'gone', ID_SOURCES.gone(reading))
+        ? idCondition(reading, 'gone', ID_SOURCES.gone(reading, true))
         : sql<SqlBool>`not exists (select 1 from scanner_findings as link
           where link.vulnerability_id = vulnerabilities.id and link.gone_import_id is not null)`,
   } as Filter<'flag'>,
@@ -159,19 +186,26 @@ export const ID_FILTERS = {
   } as Filter<'search'>,
 };
 
-type IdFilterInput = { readonly [Name in keyof typeof ID_SOURCES]?: unknown };
+/** @returns the source of a filter that is set */
+function sourceOf<Name extends keyof IdFilterValues>(
+  context: ListContext,
+  name: Name,
+  input: Pick<IdFilterInput, Name>,
+): IdSource | undefined {
+  const value = input[name];
+  // `gone: false` selects nearly all rows and is tested on each row.
+  return value === undefined || value === false ? undefined : ID_SOURCES[name](context, value);
+}
 
 /** Reads the ids that each filter by another table selects, up to `MAX_MATERIALIZED_IDS` of them. */
 export async function planIdFilters(context: ListContext, input: IdFilterInput): Promise<ListPlan> {
-  const names = (Object.keys(ID_SOURCES) as (keyof typeof ID_SOURCES)[]).filter(
-    // `gone: false` selects nearly all rows and is tested on each row.
-    (name) => input[name] !== undefined && input[name] !== false,
-  );
+  const sources = (Object.keys(ID_SOURCES) as (keyof IdFilterValues)[]).flatMap((name) => {
+    const source = sourceOf(context, name, input);
+    return source === undefined ? [] : [{ name, ids: source.ids }];
+  });
   const idsByFilter = new Map<string, readonly number[]>();
   await Promise.all(
-    names.map(async (name) => {
-      // `FilterInput` pairs each filter with a value of its kind.
-      const { ids } = ID_SOURCES[name](context, input[name] as never);
+    sources.map(async ({ name, ids }) => {
       const found = await selectIds(
         context.db,
         sql`select * from (${ids}) as found_ids limit ${sql.lit(MAX_MATERIALIZED_IDS + 1)}`,
@@ -179,6 +213,6 @@ export async function planIdFilters(context: ListContext, input: IdFilterInput):
       if (found.length <= MAX_MATERIALIZED_IDS) idsByFilter.set(name, found);
     }),
   );
-  const strategy = names.length === 0 ? 'index' : idsByFilter.size > 0 ? 'ids' : 'scan';
+  const strategy = sources.length === 0 ? 'index' : idsByFilter.size > 0 ? 'ids' : 'scan';
   return { strategy, ids: idsByFilter, mode: 'page' };
 }

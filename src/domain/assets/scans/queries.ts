@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from 'kysely';
 import { prepareInsert, type InsertRow } from '../../../db/bulk-insert.ts';
 import type { Transaction } from '../../../db/engine.ts';
-import { pairsTable, inList } from '../../../db/dialect-sql.ts';
+import { forNoKeyUpdate, inList, pairsTable } from '../../../db/dialect-sql.ts';
 import { prepareQuery, preparePipelined } from '../../../db/prepared-queries.ts';
 import type { PortTable } from '../../../db/schema/assets.ts';
 import { lockAssets, type Port } from '../ports.ts';
@@ -26,8 +26,25 @@ export const selectListedAssets = prepareQuery<
 
 /** @param seen ids with milliseconds since 1970, each asset once */
 export async function updateLastSeen(tx: Transaction, seen: readonly (readonly number[])[]): Promise<void> {
-  if (seen.length > 0) await widenSeenRange(tx, { seen: JSON.stringify(seen) });
+  if (seen.length === 0) return;
+  const parameters = { seen: JSON.stringify(seen) };
+  // SQLite has one writer at a time.
+  if (tx.engine === 'postgres') await lockWidened(tx, parameters);
+  await widenSeenRange(tx, parameters);
 }
+
+const isWidened = sql<SqlBool>`(first_seen is null or other < first_seen or other > last_seen)`;
+
+/** An update locks in any order, in which concurrent transactions could deadlock. */
+const lockWidened = preparePipelined<{ seen: string }>((tx, p) =>
+  tx
+    .selectFrom('assets')
+    .innerJoin(pairsTable(tx, p.seen).as('item'), (join) => join.onRef('assets.id', '=', sql.ref('one')))
+    .select('assets.id')
+    .where(isWidened)
+    .orderBy('assets.id')
+    .modifyEnd(forNoKeyUpdate(tx, 'assets')),
+);
 
 const widenSeenRange = preparePipelined<{ seen: string }>((tx, p) =>
   tx
@@ -38,7 +55,7 @@ const widenSeenRange = preparePipelined<{ seen: string }>((tx, p) =>
       last_seen: sql`case when last_seen > other then last_seen else other end`,
     })
     .whereRef('assets.id', '=', sql.ref('one'))
-    .where(sql<SqlBool>`(first_seen is null or other < first_seen or other > last_seen)`),
+    .where(isWidened),
 );
 
 const PORT_COLUMNS = {

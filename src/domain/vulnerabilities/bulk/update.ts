@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Attribution, Caller } from '../../../auth/callers.ts';
+import { inList } from '../../../db/dialect-sql.ts';
 import type { Transaction } from '../../../db/engine.ts';
 import { DomainError, type FieldError, invalidInput } from '../../shared/errors.ts';
 import type { FilterInput } from '../../lists/filters.ts';
@@ -171,7 +173,30 @@ async function lockMatches(
         ],
   );
   if (errors.length > 0) throw invalidInput(errors);
-  return [...locked.values()];
+  const all = [...locked.values()];
+  if (filter === undefined || tx.engine === 'sqlite') return all;
+  const matching = await stillMatching(tx, { actor, now }, filter, [...locked.keys()]);
+  return all.filter(({ id }) => matching.has(id));
+}
+
+/**
+ * PostgreSQL may have waited for others before it locked what the filter had found, and they may have changed it.
+ * @param ids of locked vulnerabilities
+ * @returns those that the filter selects now
+ */
+async function stillMatching(
+  tx: Transaction,
+  { actor, now }: Attribution<Caller>,
+  filters: FilterInput<typeof vulnerabilityList.filters>,
+  ids: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const query = await vulnerabilityList.query({ db: tx, caller: actor, now }, filters);
+  const rows = await query
+    .clearSelect()
+    .select('vulnerabilities.id')
+    .where(inList(tx, sql.ref<number>('vulnerabilities.id'), ids))
+    .execute();
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** @throws DomainError `too-many` for more than `MAX_BULK_UPDATE` */

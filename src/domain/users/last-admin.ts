@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { Transaction } from '../../db/engine.ts';
+import { forNoKeyUpdate } from '../../db/dialect-sql.ts';
+import { preparePipelined, prepareQuery, prepareWrite } from '../../db/prepared-queries.ts';
+
+/** Otherwise two admins could ban each other concurrently and leave none. */
+const lockOrganizationRow = preparePipelined<{ id: number }>((tx, p) =>
+  tx.selectFrom('organizations').select('id').where('id', '=', p.id).modifyEnd(forNoKeyUpdate(tx)),
+);
+
+/** Otherwise the user could sign in for the first time meanwhile. */
+const lockUser = prepareWrite<
+  { id: number },
+  { admin: number; accepted_at: number | null; banned_at: number | null }
+>((tx, p) =>
+  tx
+    .selectFrom('users')
+    .select(['admin', 'accepted_at', 'banned_at'])
+    .where('id', '=', p.id)
+    .modifyEnd(forNoKeyUpdate(tx)),
+);
+
+const otherAdmins = prepareQuery<
+  { organization: number; user: number },
+  { admins: number; accepted: number }
+>((db, p) =>
+  db
+    .selectFrom('users')
+    .select(({ fn }) => [fn.countAll<number>().as('admins'), fn.count<number>('accepted_at').as('accepted')])
+    .where('organization_id', '=', p.organization)
+    // A literal, because the partial index covers only this value.
+    .where('admin', '=', sql.lit(1))
+    .where('banned_at', 'is', null)
+    .where('id', '<>', p.user),
+);
+
+/**
+ * The rule by which an organization keeps an admin: the last one who has signed in can neither be banned nor lose the role;
+ * one who never signed in can, unless no admin would remain. Banned admins do not count.
+ *
+ * Locks the organization's row and then the user's until the transaction ends. Call it before anything that ends an admin,
+ * and before locking the user.
+ * @returns whether the user has to remain an admin; `false` for users who are none
+ */
+export async function isLastAdmin(tx: Transaction, organizationId: number, userId: number): Promise<boolean> {
+  await lockOrganizationRow(tx, { id: organizationId });
+  const [user] = await lockUser(tx, { id: userId });
+  if (user === undefined || user.admin === 0 || user.banned_at !== null) return false;
+  const [others] = await otherAdmins(tx, { organization: organizationId, user: userId });
+  return (user.accepted_at === null ? others?.admins : others?.accepted) === 0;
+}
