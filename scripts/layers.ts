@@ -6,25 +6,25 @@ import { fileURLToPath } from 'node:url';
 /** Folders of the domain that all others may import. */
 const BASE = ['shared', 'lists', 'audit'];
 
-/** Layers, with the other layers that they may import. */
+/** Layers, with the other layers that they import. Every layer may import `runtime` but for its `context.ts`. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   auth: [],
   db: [],
   domain: ['auth', 'db'],
   config: ['auth'],
-  files: ['auth', 'config', 'db', 'domain'],
+  files: ['config', 'db', 'domain'],
   runtime: ['auth', 'config', 'db', 'domain', 'files'],
-  importers: ['auth', 'config', 'db', 'domain', 'files'],
-  demo: ['auth', 'db', 'domain', 'files'],
+  importers: ['config', 'db', 'domain', 'files'],
+  demo: ['auth', 'db', 'domain'],
   jobs: ['auth', 'config', 'db', 'domain', 'files', 'importers', 'runtime/context'],
-  http: ['auth', 'config', 'db', 'domain', 'files', 'runtime/context'],
+  http: ['auth', 'config', 'db', 'domain', 'runtime/context'],
   api: ['auth', 'config', 'domain', 'files', 'http', 'importers', 'runtime/context'],
-  pages: ['auth', 'config', 'domain', 'files', 'http', 'runtime/context'],
-  sso: ['auth', 'config', 'domain', 'files', 'http', 'runtime/context'],
-  oauth: ['auth', 'config', 'domain', 'files', 'http', 'pages', 'sso', 'runtime/context'],
-  account: ['auth', 'config', 'domain', 'files', 'http', 'oauth', 'pages', 'sso', 'runtime/context'],
+  pages: ['domain', 'http', 'runtime/context'],
+  sso: ['auth', 'config', 'domain', 'http', 'runtime/context'],
+  oauth: ['auth', 'domain', 'http', 'pages', 'runtime/context'],
+  account: ['auth', 'domain', 'http', 'oauth', 'pages', 'sso', 'runtime/context'],
   // prettier-ignore
-  cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'jobs', 'sso', 'runtime/context'],
+  cli: ['app', 'auth', 'config', 'db', 'demo', 'domain', 'files', 'http', 'importers', 'sso', 'runtime/context'],
 };
 
 /** Folders of the domain, with the others that they may import besides `BASE`. */
@@ -67,8 +67,8 @@ function forbidImports(layer: string): Pattern {
     regex: `/(${folders.join('|')})/|^[./]+/(runtime/)?(${names.join('|')})[.]ts$`,
     message:
       imports.length === 0
-        ? `src/${layer} imports no other layer.`
-        : `src/${layer} imports ${list(imports)} only (scripts/layers.ts).`,
+        ? `Of the other layers, src/${layer} imports only the tools in src/runtime (scripts/layers.ts).`
+        : `src/${layer} imports ${list(imports)} and the tools in src/runtime only (scripts/layers.ts).`,
   };
 }
 
@@ -155,8 +155,9 @@ export function layerRules(): string {
   return `{\n  "overrides": [\n${overrides.map((one) => `    ${JSON.stringify(one)}`).join(',\n')}\n  ]\n}\n`;
 }
 
-/** @returns the folders of src and of src/domain that the tables name */
+/** @returns the folders of src and of src/domain that the tables name, and what each layer may import */
 export const layerFolders = () => ({
+  imports: LAYERS,
   layers: Object.keys(LAYERS),
   domainFolders: [...BASE, ...Object.keys(DOMAIN_FOLDERS)],
 });

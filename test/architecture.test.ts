@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layerFolders, layerRules } from '../scripts/layers.ts';
 import { EVERY_FILE, isIn, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
@@ -46,6 +46,26 @@ describe('The layers', () => {
     const { layers, domainFolders } = layerFolders();
     expect(foldersIn(SOURCES).toSorted()).toEqual(layers.toSorted());
     expect(foldersIn(join(SOURCES, 'domain')).toSorted()).toEqual(domainFolders.toSorted());
+  });
+});
+
+describe('A layer', () => {
+  it('imports each layer that the table allows it', () => {
+    const layerOf = (file: string) =>
+      /^runtime[/]context[.]ts$/.test(file) ? 'runtime/context' : (/^\w+/.exec(file)?.[0] ?? '');
+    const used = new Set<string>();
+    for (const file of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.tsx?$/.test(file)) continue;
+      const text = readFileSync(join(SOURCES, file), 'utf8');
+      for (const [, path = ''] of text.matchAll(/(?:\bfrom|import\() ?'(\.[^']+)'/g)) {
+        const [importer, imported] = [file, join(dirname(file), path)].map(layerOf);
+        used.add(`${importer === 'runtime/context' ? 'runtime' : importer} ${imported}`);
+      }
+    }
+    const unused = Object.entries(layerFolders().imports).flatMap(([layer, imports]) =>
+      imports.filter((other) => !used.has(`${layer} ${other}`)).map((other) => `${layer} ${other}`),
+    );
+    expect(unused).toEqual([]);
   });
 });
 
