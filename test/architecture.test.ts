@@ -69,6 +69,34 @@ describe('A layer', () => {
   });
 });
 
+describe('A comment', () => {
+  const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/[^\n]*/g;
+
+  it('names only what exists, in backticks and as what is thrown', () => {
+    const words = new Set<string>();
+    const comments: { file: string; text: string }[] = [];
+    for (const folder of ['src', 'console/src', 'client/src', 'test', 'bench', 'scripts'])
+      for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+        if (!/\.(tsx?|js)$/.test(name) || name.includes('fixtures/')) continue;
+        const text = readFileSync(join(ROOT, folder, name), 'utf8');
+        for (const [comment] of text.matchAll(COMMENT))
+          comments.push({ file: `${folder}/${name}`, text: comment });
+        for (const [word] of text.replaceAll(COMMENT, ' ').matchAll(/\w+/g)) words.add(word);
+      }
+    expect(comments.length).toBeGreaterThan(4_000);
+    const named = comments.flatMap(({ file, text }) =>
+      [...text.matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)(?:\(\))?`|@throws ([A-Z]\w+)/g)].map(
+        ([, quoted, thrown]) => ({
+          file,
+          name: quoted ?? thrown ?? '',
+        }),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(300);
+    expect(named.filter(({ name }) => !words.has(name))).toEqual([]);
+  });
+});
+
 describe('A command', () => {
   const commands = readdirSync(join(SOURCES, 'cli'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

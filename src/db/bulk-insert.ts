@@ -128,7 +128,8 @@ const POSTGRES_TYPES = { int: 'bigint', real: 'double precision', text: 'text' }
 /**
  * Reserves ids, so that rows that refer to others can be inserted without waiting for these.
  * @param table with a column `id` that the engine assigns
- * @returns ascending ids, which no other transaction gets; unused ones are lost
+ * @returns ascending ids. On PostgreSQL no other transaction gets them, and unused ones are lost. On SQLite they are the next
+ *   ones, which this transaction has to itself as it is the only writer: insert them before reserving more
  */
 export async function reserveIds(tx: Transaction, table: string, count: number): Promise<number[]> {
   if (count === 0) return [];

@@ -152,7 +152,7 @@ export function normalizeName(name: string): string {
   return name.trim().normalize('NFC').toLowerCase();
 }
 
-/** The condition that a column contains a text, with wildcards escaped. Both must be in the form of `searchKey`. */
+/** The condition that a column contains a text, with wildcards escaped. Both must be in the form of `normalizeForSearch`. */
 export function containsSubstring(column: Expression<string>, part: string): RawBuilder<SqlBool> {
   const escaped = part.replace(/[\\%_]/g, '\\$&');
   return sql<SqlBool>`${column} like ${`%${escaped}%`} escape ${sql.lit('\\')}`;

@@ -35,7 +35,7 @@ export interface ImportRun {
  * Runs an import: applies hosts while it reads the report, findings afterwards, in small transactions. A run that is
  * repeated after a crash has the same result.
  * @returns how the run ended, also for a truncated report and a cancelled run
- * @throws DatabaseUnavailable; what was applied stays, and the run may be repeated
+ * @throws StorageError; what was applied stays, and the run may be repeated
  */
 export async function runImport({
   db,

@@ -59,7 +59,7 @@ let sharedClock: () => number;
  * plan each of its statements anew, takes longer than most files do. It is for tests that look at what they made and
  * at nothing else, not at the lists that staff have of everything, nor at how many transactions there were, as its jobs
  * make some; and in which no sign-in is refused.
- * Where another configuration is needed, `startBeside` it.
+ * Where another configuration is needed, `startSibling` it.
  */
 export async function useSharedServer(clock: () => number = Date.now): Promise<TestServer> {
   sharedClock = clock;

@@ -19,7 +19,7 @@ export interface NewFinding {
   sighting: Sighting;
   /** Id of its asset. */
   asset: number | undefined;
-  /** 1 (New), unless a decision is carried over or a newer report no longer contains it. */
+  /** Pending Review, unless a decision is carried over or a newer report no longer contains it. */
   statusId: number;
   /** When it was closed, if not now; milliseconds since 1970. */
   closedAt?: number | undefined;

@@ -147,7 +147,15 @@ async function createFindings(
     now,
     findings.flatMap(({ statusId }, index) =>
       isClosed(statusId)
-        ? [{ id: ids[index] as number, before: 1, after: statusId, statusSetAt: now, closedAt: null }]
+        ? [
+            {
+              id: ids[index] as number,
+              before: STATUS.pendingReview,
+              after: statusId,
+              statusSetAt: now,
+              closedAt: null,
+            },
+          ]
         : [],
     ),
   );

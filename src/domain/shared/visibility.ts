@@ -136,7 +136,7 @@ export function organizationIsVisible(
 }
 
 /**
- * The condition that the account belongs to an organization in any role, as `belongsTo` does in memory.
+ * The condition that the account belongs to an organization in any role, as `isMemberOf` does in memory.
  * @param column the organization's id
  */
 export function inOwnOrganization(

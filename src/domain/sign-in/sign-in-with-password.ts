@@ -26,7 +26,7 @@ export type SignInResult =
  * address for ten minutes (docs/decided.md, section 11), whether or not the account exists. The attempt is recorded
  * before the check, so that concurrent attempts cannot exceed the limit; a success clears earlier failures. Beyond
  * a hundred accounts tried from one address in that time, further ones share a lock there.
- * @throws TooManyPasswords when too many passwords are being verified; the attempt is not counted then
+ * @throws PasswordQueueFull when too many passwords are being verified; the attempt is not counted then
  */
 export async function signInWithPassword(
   { db, deniedAttempts }: DatabaseWithDenials,

@@ -37,7 +37,7 @@ export async function updateUser(
 ): Promise<void> {
   const { actor: caller } = by;
   validateUserFields({ name: change.name });
-  const found = await lockUserRow(tx, id);
+  const found = await findUserRow(tx, id);
   const isOwn = id === caller.userId;
   if (
     found === undefined ||
@@ -50,7 +50,7 @@ export async function updateUser(
   const isLast =
     change.admin === false && organizationId !== null && (await isLastAdmin(tx, organizationId, id));
   await lockAccount(tx, id);
-  const user = await lockUserRow(tx, id);
+  const user = await findUserRow(tx, id);
   if (user === undefined) throw notFound('user');
   if (isLast) throw new DomainError('forbidden', { code: 'last-admin' });
   requireVersion(expected, user.version);
@@ -89,9 +89,9 @@ export async function setAdmin(tx: Transaction, userId: number, admin: boolean):
   await bumpCredentialVersion(tx);
 }
 
-type UserRow = NonNullable<Awaited<ReturnType<typeof lockUserRow>>>;
+type UserRow = NonNullable<Awaited<ReturnType<typeof findUserRow>>>;
 
-function lockUserRow(tx: Transaction, id: number) {
+function findUserRow(tx: Transaction, id: number) {
   return tx
     .selectFrom('users')
     .select([

@@ -22,7 +22,7 @@ import type {
 } from '../../report.ts';
 
 /**
- * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), type `ResultEvent`. Before 2.6 the names were
+ * Nuclei results as an array or as JSON Lines (`-json-export`, `-jsonl`), its type ResultEvent. Before 2.6 the names were
  * `templateID`, `matched` and `matcher_name`.
  */
 export const nuclei: ReportFormat = {

@@ -20,7 +20,7 @@ export interface TrivyResult {
 }
 
 /**
- * Converts a vulnerability, misconfiguration, secret or licence (types `DetectedVulnerability` and so on in Trivy's
+ * Converts a vulnerability, misconfiguration, secret or licence (types DetectedVulnerability and so on in Trivy's
  * source).
  * @param list the member of the result that contains it
  * @returns the reason if it is skipped
