@@ -1,4 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
 
 /** Of 0 to 4. Requires at least 10^8 guesses, against guessing online and offline. */
@@ -32,8 +33,6 @@ const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   8: 'b',
 };
 
-let estimator: Promise<ZxcvbnFactory> | undefined;
-
 /**
  * Estimates how hard a new password is to guess from 49,000 leaked passwords, keyboard rows, dates and repetitions.
  * Ignores the given words: the rest must be strong enough. There are no composition rules (NIST SP 800-63B, section
@@ -48,11 +47,10 @@ export async function validatePassword(
   const length = [...password].length;
   if (length < MIN_PASSWORD_LENGTH) return `Use at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
-  estimator ??= loadEstimator();
   const own = [...OWN_WORDS, ...words.flatMap((text) => [text, ...text.split(SEPARATORS)])].filter(
     (word) => [...word].length >= MIN_WORD_LENGTH,
   );
-  const { score } = (await estimator).check(
+  const { score } = (await loadEstimator()).check(
     removeWords(password, own).slice(0, MAX_CHECKED_LENGTH),
     own.map((word) => word.slice(0, MAX_CHECKED_LENGTH)),
   );
@@ -85,10 +83,10 @@ function foldCharacters(text: string): string[] {
 }
 
 /** Loaded on first use: its word lists would take longer than the rest of the start. */
-async function loadEstimator(): Promise<ZxcvbnFactory> {
+const loadEstimator = memoizeAsync(async (): Promise<ZxcvbnFactory> => {
   const [{ ZxcvbnFactory: Factory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),
   ]);
   return new Factory({ dictionary, graphs: adjacencyGraphs, l33tMaxSubstitutions: MAX_SUBSTITUTIONS });
-}
+});

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 
 /** argon2id is the library's default algorithm. */
@@ -36,7 +37,7 @@ export function requireHashCapacity(): void {
 }
 
 /** The hash that passwords of unknown accounts are compared with: it takes as long, and never matches. */
-let decoy: Promise<string> | undefined;
+const decoyHash = memoizeAsync(() => hash('a password without an account', ARGON2_PARAMETERS));
 
 /**
  * Hashes a password with argon2id on the thread pool, as a PHC string. Normalizes the password first, as keyboards differ in
@@ -53,10 +54,9 @@ export function hashPassword(password: string): Promise<string> {
  * @throws PasswordQueueFull
  */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  decoy ??= hash('a password without an account', ARGON2_PARAMETERS);
   // Awaited in either case, as the first call takes longer.
-  const decoyHash = await decoy;
-  const comparedHash = passwordHash ?? decoyHash;
+  const decoy = await decoyHash();
+  const comparedHash = passwordHash ?? decoy;
   const matches = await hashing.run(() => verify(comparedHash, password.normalize('NFC')));
   return matches && passwordHash !== null;
 }

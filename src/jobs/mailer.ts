@@ -1,6 +1,7 @@
 import type { Transporter } from 'nodemailer';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 
 /** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;
@@ -26,10 +27,10 @@ export interface Mailer {
 /** @returns `null` if no mail server is configured */
 export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>): Mailer | null {
   if (smtpUrl === undefined) return null;
-  let transport: Promise<Transporter> | undefined;
-  const open = async (): Promise<Transporter> => {
+  let opened: Transporter | undefined;
+  const open = memoizeAsync(async (): Promise<Transporter> => {
     const { createTransport } = await import('nodemailer');
-    return createTransport({
+    opened = createTransport({
       url: smtpUrl,
       dnsTimeout: TIMEOUT,
       connectionTimeout: TIMEOUT,
@@ -38,15 +39,15 @@ export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mail
       disableFileAccess: true,
       disableUrlAccess: true,
     });
-  };
+    return opened;
+  });
   return {
     async send({ to, subject, text }) {
-      transport ??= open();
-      const opened = await transport;
+      const transport = await open();
       // An address object, as nodemailer would split a string at its commas.
-      await opened.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
+      await transport.sendMail({ from: mailFrom, to: { name: '', address: to }, subject, text });
     },
-    close: () => void transport?.then((opened) => opened.close()),
+    close: () => opened?.close(),
   };
 }
 
