@@ -27,7 +27,7 @@ export const PURE = [
   'test/importers/parsing/**/*.test.ts',
   'test/patterns.test.ts',
   'test/retired-words.test.ts',
-  'test/runtime/keep-once-made.test.ts',
+  'test/runtime/memoize-async.test.ts',
   'test/runtime/source-maps.test.ts',
 ];
 

@@ -1,5 +1,5 @@
 import type { ZxcvbnFactory } from '@zxcvbn-ts/core';
-import { keepOnceMade } from '../runtime/keep-once-made.ts';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './passwords.ts';
 
 /** Of 0 to 4. Requires at least 10^8 guesses, against guessing online and offline. */
@@ -83,7 +83,7 @@ function foldCharacters(text: string): string[] {
 }
 
 /** Loaded on first use: its word lists would take longer than the rest of the start. */
-const loadEstimator = keepOnceMade(async (): Promise<ZxcvbnFactory> => {
+const loadEstimator = memoizeAsync(async (): Promise<ZxcvbnFactory> => {
   const [{ ZxcvbnFactory: Factory }, { adjacencyGraphs, dictionary }] = await Promise.all([
     import('@zxcvbn-ts/core'),
     import('@zxcvbn-ts/language-common'),

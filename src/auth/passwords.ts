@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
-import { keepOnceMade } from '../runtime/keep-once-made.ts';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 
 /** argon2id is the library's default algorithm. */
@@ -37,7 +37,7 @@ export function requireHashCapacity(): void {
 }
 
 /** The hash that passwords of unknown accounts are compared with: it takes as long, and never matches. */
-const decoyHash = keepOnceMade(() => hash('a password without an account', ARGON2_PARAMETERS));
+const decoyHash = memoizeAsync(() => hash('a password without an account', ARGON2_PARAMETERS));
 
 /**
  * Hashes a password with argon2id on the thread pool, as a PHC string. Normalizes the password first, as keyboards differ in

@@ -7,6 +7,9 @@ import { lowerThreadPriority } from '../runtime/thread-priority.ts';
 
 /** Vulnerabilities per transaction. Indexing takes about 0.2 ms each, and an occasional merge of the index 40 ms. */
 const BATCH_SIZE = 100;
+/** The same while so many wait that others' writes have to wait longer: one of these takes twice as long as the other. */
+const LARGE_BATCH_SIZE = 500;
+const LARGE_QUEUE = 50_000;
 
 /** Indexes queued vulnerabilities until the queue is empty or the parent sends a message. */
 async function indexUntilDone(port: NonNullable<typeof parentPort>, database: DatabaseConfig): Promise<void> {
@@ -16,16 +19,18 @@ async function indexUntilDone(port: NonNullable<typeof parentPort>, database: Da
   const db = await openDatabase({ ...database, relaxedDurability: true });
   try {
     let last = 0;
+    let size = BATCH_SIZE;
     while (!isStopping) {
       let taken = 0;
-      const { queued, organizationId } = await db.write(async (tx) => {
+      const { queued, organizationId, left } = await db.write(async (tx) => {
         const startedAt = performance.now();
-        const range = await indexPending(tx, BATCH_SIZE, last);
+        const range = await indexPending(tx, size, last);
         taken = performance.now() - startedAt;
         return range;
       });
       if (queued === 0) return;
       last = organizationId;
+      size = left > LARGE_QUEUE ? LARGE_BATCH_SIZE : BATCH_SIZE;
       // Leaves half of the time to other writers. The wait for their transactions does not count: a running import would
       // slow the index down until it never caught up.
       await delay(taken);

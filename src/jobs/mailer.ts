@@ -2,7 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { Config } from '../config/config.ts';
 import { type Job, resetMail } from '../domain/shared/jobs.ts';
 import type { Context } from '../runtime/context.ts';
-import { keepOnceMade } from '../runtime/keep-once-made.ts';
+import { memoizeAsync } from '../runtime/memoize-async.ts';
 
 /** Milliseconds until a mail server that does not respond is abandoned. */
 const TIMEOUT = 10_000;
@@ -29,7 +29,7 @@ export interface Mailer {
 export function openMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>): Mailer | null {
   if (smtpUrl === undefined) return null;
   let opened: Transporter | undefined;
-  const open = keepOnceMade(async (): Promise<Transporter> => {
+  const open = memoizeAsync(async (): Promise<Transporter> => {
     const { createTransport } = await import('nodemailer');
     opened = createTransport({
       url: smtpUrl,

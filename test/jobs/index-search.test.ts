@@ -138,6 +138,7 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
   it('organizations take turns, and the oldest of each comes first', async () => {
     const database = await createTestDatabase();
     const db = await openDatabase({ ...database, timeout: 30_000 });
+    await db.migrate();
     const large = await importInto(db, 'large', 250);
     const small = await importInto(db, 'small', 120);
     // What is deleted meanwhile takes its turn too.
@@ -152,21 +153,21 @@ describe.runIf(engine() === 'sqlite')('Beside a running import', () => {
     let last = 0;
     for (;;) {
       const before = await db.read.selectFrom('search_index_queue').select('first_id').execute();
-      const { queued, organizationId } = await db.write((tx) => indexPending(tx, 100, last));
+      const { queued, organizationId, left } = await db.write((tx) => indexPending(tx, 100, last));
       if (queued === 0) break;
       last = organizationId;
       const after = await db.read.selectFrom('search_index_queue').select('first_id').execute();
       const taken = before.find(({ first_id }) => !after.some((row) => row.first_id === first_id));
-      turns.push([taken?.first_id, queued]);
+      turns.push([taken?.first_id, queued, left]);
     }
     const [first = 0, second = 0, third = 0] = [large[0], small[0], deleted[0]];
     expect(turns).toEqual([
-      [first, 100],
-      [second, 100],
-      [third, 20],
-      [first + 100, 100],
-      [second + 100, 20],
-      [first + 200, 50],
+      [first, 100, 290],
+      [second, 100, 190],
+      [third, 20, 170],
+      [first + 100, 100, 70],
+      [second + 100, 20, 50],
+      [first + 200, 50, 0],
     ]);
     await db.close();
     await database.drop();

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { keepOnceMade } from '../../src/runtime/keep-once-made.ts';
+import { memoizeAsync } from '../../src/runtime/memoize-async.ts';
 
 /** Makes what the test gives, in turn; counts how often it is asked to. */
 function makerOf(...given: Promise<number>[]) {
   let count = 0;
-  const get = keepOnceMade(() => given[count++] as Promise<number>);
+  const get = memoizeAsync(() => given[count++] as Promise<number>);
   return { get, count: () => count };
 }
 
@@ -15,7 +15,7 @@ it('makes a value once, for all who ask meanwhile and later', async () => {
   expect(count()).toBe(1);
 });
 
-it('keeps no failure: those who asked meanwhile see it, and the next one tries again', async () => {
+it('caches no failure: those who asked meanwhile see it, and the next one tries again', async () => {
   const { get, count } = makerOf(Promise.reject(new Error('no memory')), Promise.resolve(2));
   const outcomes = await Promise.allSettled([get(), get()]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -1,0 +1,14 @@
+/**
+ * Makes a value on the first call and returns it to all. A failure is not cached: the next call tries again.
+ * @returns a function that resolves with the value, or rejects as `make` did
+ */
+export function memoizeAsync<T>(make: () => Promise<T>): () => Promise<T> {
+  let cached: Promise<T> | undefined;
+  return () => {
+    cached ??= make().catch((error: unknown) => {
+      cached = undefined;
+      throw error;
+    });
+    return cached;
+  };
+}
