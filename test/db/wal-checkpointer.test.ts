@@ -64,6 +64,15 @@ describe('WAL of SQLite', () => {
     expect(sizeOf('assay.db-wal')).toBeLessThan(2 * length);
   });
 
+  it('is in the database file once the database is closed', async () => {
+    const opened = await open(built);
+    await writePages(opened, 10);
+    await sql`select count(*) from filled`.execute(opened.read);
+    await opened.close();
+    expect(sizeOf('assay.db-wal')).toBe(0);
+    expect(sizeOf('assay.db')).toBeGreaterThan(10);
+  });
+
   it('is checkpointed by the writer if the thread cannot start', async () => {
     const opened = await open(pathToFileURL('/nowhere/'));
     await writePages(opened, 2 * CHECKPOINT_FRAMES);

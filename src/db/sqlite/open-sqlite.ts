@@ -159,10 +159,24 @@ export async function openSqlite(config: DatabaseConfig): Promise<Database> {
       if (!writer.isOpen) return;
       await pool?.close();
       await checkpointer?.close();
-      statements.close();
       readStatements.close();
+      checkpointAtClose(writer);
+      statements.close();
     },
   };
+}
+
+/**
+ * Brings the WAL into the database file, so that the file is complete by itself. SQLite does that when the last connection is
+ * closed, but the driver closes one only once its statements are garbage.
+ */
+function checkpointAtClose(writer: SqliteConnection): void {
+  try {
+    writer.exec('pragma busy_timeout = 0');
+    writer.exec('pragma wal_checkpoint(truncate)');
+  } catch {
+    // Another process is using the database, or the disk is full. The WAL stays, which has all that was committed.
+  }
 }
 
 function createAbortableReader(read: ReadConnection, signal: AbortState | undefined): ReadConnection {
