@@ -152,7 +152,7 @@ async function beginUpload(
   return socket;
 }
 
-/** One file store per engine; imports.test.ts uses the bucket. */
+/** One file store per engine; imports.test.ts uses one like S3. */
 const STORES = engine() === 'sqlite' ? ['folder'] : ['database'];
 
 describe.each(STORES)('A server that is killed while it stores evidence in its %s', (name) => {
