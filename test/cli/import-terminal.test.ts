@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = temporaryFolder();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'web');
-  db = await openDatabase({ ...assay.database, timeout: 10_000 });
+  db = await openDatabase({ ...assay.database, timeout: 30_000 });
 });
 afterAll(async () => {
   await db?.close();
