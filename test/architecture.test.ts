@@ -153,6 +153,25 @@ describe('A file of tests', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('waits for what happens, and compares nothing with a clock', () => {
+    const clocks =
+      /vi\.waitFor|performance\.now|waitForTimeout|setTimeout as delay|pg_sleep\(\d\.|Date\.now\(\) - \w+At/;
+    const found = files.filter((file) => /\.tsx?$/.test(file) && clocks.test(textOf(file)));
+    expect(found.sort()).toEqual([
+      // This test.
+      'test/architecture.test.ts',
+      // Its limit is the minute for which a server would keep the connection.
+      'test/cli/serve.test.ts',
+      // Its clock is a fake one.
+      'test/contract/follow-import.test.ts',
+      // A wait that is longer than a timeout, which a slow machine cannot make too short.
+      'test/db/migrations.test.ts',
+      // It asks again and again.
+      'test/harness/demo-template.ts',
+      'test/harness/eventually.ts',
+    ]);
+  });
+
   it('would be told that it skips', () => {
     const [skip, only, when] = ['skip', 'only', 'runIf'];
     expect(

@@ -607,9 +607,7 @@ describe('The audit log', () => {
       for (const [who, one] of unrecorded) expect([who, await eventsOf(one)]).toEqual([who, []]);
 
       // Events of the job of a request have its id too.
-      await expect
-        .poll(async () => (await eventsOf(response)).map(({ action }) => action), { timeout: 25_000 })
-        .toEqual(actions);
+      await expect.poll(async () => (await eventsOf(response)).map(({ action }) => action)).toEqual(actions);
       const events = await eventsOf(response);
       for (const { action, before, after } of events) {
         const [was, is] = [parsed(before), parsed(after)];

@@ -16,7 +16,7 @@ export function parseAddress(text: string): string | undefined {
   const [, bracketed] = /^\[([^\]:]*:[^\]]*)\](?::\d{1,5})?$/.exec(text) ?? [];
   const [, dotted] = /^([\d.]{7,15}):\d{1,5}$/.exec(text) ?? [];
   // The zone after a percent sign is local to the machine that wrote it (RFC 4007, section 11).
-  const address = unmapIpv4((bracketed ?? dotted ?? text).replace(/%.*$/s, ''));
+  const address = unmapIpv4((bracketed ?? dotted ?? text).replace(/%[^]*/, ''));
   switch (isIP(address)) {
     case 0:
       return undefined;
@@ -100,7 +100,7 @@ function ipv6ToNumber(address: string): bigint {
  * customer has at least that many addresses.
  */
 export function networkPrefix(address: string): string {
-  const plain = unmapIpv4(address).replace(/%.*$/s, '');
+  const plain = unmapIpv4(address).replace(/%[^]*/, '');
   if (familyOf(plain) === 'ipv4') return plain;
   const [head = [], tail] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')));
   const start = [...head];

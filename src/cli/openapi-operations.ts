@@ -98,7 +98,7 @@ function parseOperation(method: string, path: string, raw: RawOperation): Descri
 }
 
 function operationKey(method: string, path: string): string {
-  return `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, '{}')}`;
+  return `${method.toUpperCase()} ${path.replace(/\{[^{}]*\}/g, '{}')}`;
 }
 
 /** @param key method and path, without parameter names: `GET /v1/users/{}` */

@@ -114,7 +114,7 @@ function observePort(
 /** Returns the service with an older version, if its version is known. */
 function olderVersion(service: Service): Service {
   const [number, protocol, name, banner, product, version, cpe] = service;
-  const older = version?.replace(/(\d+)(?=(?:\D+[01])*\D*$)/, (digits) =>
+  const older = version?.replace(/(?<!\d)(\d+)(?=(?:\D+[01])*\D*$)/, (digits) =>
     String(Math.max(0, Number(digits) - 1)),
   );
   if (typeof version !== 'string' || older === undefined) return service;

@@ -10,13 +10,16 @@ const maps = new Map<string, SourceMap | undefined>();
  * @param built the folder of the built modules
  */
 export function mapStackTrace(stack: string, built = DIST): string {
-  return stack.replace(/(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g, (location, module: string, line, column) => {
-    if (!module.startsWith(built.href)) return location;
-    const found = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
-    if (found === undefined || !('originalSource' in found)) return location;
-    const { originalSource, originalLine, originalColumn } = found;
-    return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
-  });
+  return stack.replace(
+    /(file:\/\/(?:\/[A-Z]:)?[^\s():]+\.js):(\d+):(\d+)/g,
+    (location, module: string, line, column) => {
+      if (!module.startsWith(built.href)) return location;
+      const found = sourceMapOf(module)?.findEntry(Number(line) - 1, Number(column) - 1);
+      if (found === undefined || !('originalSource' in found)) return location;
+      const { originalSource, originalLine, originalColumn } = found;
+      return `${originalSource.replace(/^(?:[.][.][/])+/, '')}:${originalLine + 1}:${originalColumn + 1}`;
+    },
+  );
 }
 
 function sourceMapOf(module: string): SourceMap | undefined {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { banUser } from '../../src/domain/users/ban-user.ts';
@@ -7,6 +7,7 @@ import { startNetworkProxy } from '../harness/network-proxy.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFormClient } from '../harness/form-client.ts';
 import { createFixtures } from '../harness/fixtures.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const HOUR = 3_600_000;
 const SENDER = 'assay@example.com';
@@ -109,7 +110,7 @@ describe('Password reset by mail', () => {
     for (let count = 0; count < 20; count += 1) {
       await requestReset(`nobody${count}@example.com`);
       // With more than twenty in the queue, it would not be processed.
-      await vi.waitFor(async () => expect(await mailsThatWait()).toEqual([]));
+      await eventually(async () => expect(await mailsThatWait()).toEqual([]));
     }
     await requestReset(account.email);
     now += HOUR;
@@ -157,7 +158,7 @@ describe('Mail server', () => {
     const first = await listen(away.url);
     const visitor = createFormClient({ ...firstServer, origin: first.origin });
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
-    await vi.waitFor(async () => expect(await mails()).toMatchObject([{ attempts: 1, locked_by: null }]));
+    await eventually(async () => expect(await mails()).toMatchObject([{ attempts: 1, locked_by: null }]));
     await first.app.close();
 
     const back = await startMailbox();
@@ -238,7 +239,7 @@ describe('Mail server', () => {
     rude.refused.add(account.email);
     const visitor = createFormClient(failing);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
-    await vi.waitFor(() => expect(failing.logs().some(({ level }) => level === 50)).toBe(true));
+    await eventually(() => expect(failing.logs().some(({ level }) => level === 50)).toBe(true));
     await failing.close();
     const lines = failing.logs();
     expect(lines.find(({ msg }) => msg === 'the mail server rejected a mail permanently')).toMatchObject({

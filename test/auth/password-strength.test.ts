@@ -4,6 +4,8 @@ import { hashPassword } from '../../src/auth/passwords.ts';
 
 const words = ['ada.lovelace@example.com', 'Ada Lovelace'];
 
+const [MIN_ROUNDS, MAX_ROUNDS] = [5, 50];
+
 describe('validatePassword', () => {
   it.each([
     'correct horse battery',
@@ -48,19 +50,20 @@ describe('validatePassword', () => {
     await validatePassword('loads the lists of words', words);
     const worst = part.repeat(100).slice(0, 256);
     const names = ['abc '.repeat(60), 'a b c 4831 '.repeat(20)];
-    const judged = await processorTime(() => validatePassword(worst, names));
-    expect(judged).toBeLessThan(4 * (await processorTime(() => hashPassword(worst))));
+    let [judged, hashed] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    // A busy machine slows some rounds down, but not all.
+    for (let round = 0; round < MAX_ROUNDS && (round < MIN_ROUNDS || judged >= 4 * hashed); round += 1) {
+      judged = Math.min(judged, await processorTime(() => validatePassword(worst, names)));
+      hashed = Math.min(hashed, await processorTime(() => hashPassword(worst)));
+    }
+    expect(judged).toBeLessThan(4 * hashed);
   });
 });
 
-/** @returns the time of the fastest of five rounds in microseconds */
+/** @returns the processor time of this process in microseconds */
 async function processorTime(work: () => Promise<unknown>): Promise<number> {
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < 5; round += 1) {
-    const before = process.cpuUsage();
-    await work();
-    const { user, system } = process.cpuUsage(before);
-    fastest = Math.min(fastest, user + system);
-  }
-  return fastest;
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
+import { holdQueue } from '../harness/import-gate.ts';
 import { expectAccessible, expectAccessibleInAllViews } from '../harness/accessibility.ts';
 import { describeInBrowser } from '../harness/browser.ts';
 import { useConsole } from '../harness/console.ts';
@@ -252,21 +253,7 @@ describeInBrowser('Console: imports', () => {
     await selectAssessment(page, 'Driver apps 2026');
     const zap = card(page, 'report-plus-2.16.json');
     await zap.getByText('Preview. Nothing has been imported yet.').waitFor();
-    // Other instances run as many imports as may run at once.
-    const { db, clock } = assay.server().context;
-    const other = {
-      kind: 'import',
-      quota_key: null,
-      payload: '{}',
-      attempts: 1,
-      locked_by: 'another instance',
-    };
-    const at = { run_at: clock() + 3_600_000, created_at: clock() };
-    const rows = Array.from({ length: 20 }, (_, index) => ({ ...other, ...at, key: `import:${-index - 1}` }));
-    await db.write((tx) => tx.insertInto('jobs').values(rows).execute());
-    onTestFinished(async () => {
-      await db.write((tx) => tx.deleteFrom('jobs').where('locked_by', '=', other.locked_by).execute());
-    });
+    onTestFinished(await holdQueue(assay.server()));
     await zap.getByRole('button', { name: 'Import', exact: true }).click();
     await zap.getByText('Waiting').waitFor();
     await zap.getByRole('button', { name: 'Cancel' }).click();

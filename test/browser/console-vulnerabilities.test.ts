@@ -118,7 +118,7 @@ describeInBrowser('Console: vulnerability list', () => {
     // A low window shows the last option as well.
     await page.setViewportSize({ width: 1280, height: 500 });
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
-    await page.getByRole('menuitem').last().hover({ timeout: 3_000 });
+    await page.getByRole('menuitem').last().hover();
     await page.getByRole('menuitem', { name: 'Due before', exact: true }).click();
     await page.getByLabel('Due before', { exact: true }).fill('2000-01-01');
     await page.getByText('No results').waitFor();
@@ -161,7 +161,7 @@ describeInBrowser('Console: vulnerability list', () => {
     await page.keyboard.press('Enter');
     // The options stay open for another tag, and must not cover the button.
     await page.getByRole('option').first().waitFor();
-    await dialog.getByRole('button', { name: 'Add' }).click({ timeout: 3_000 });
+    await dialog.getByRole('button', { name: 'Add' }).click();
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Change to 1 vulnerability undone').waitFor();

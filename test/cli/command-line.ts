@@ -2,8 +2,10 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { inject, vi } from 'vitest';
+import { inject } from 'vitest';
+import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
 import { runCli as runCommand } from '../../src/cli/program.ts';
+import { eventually } from '../harness/eventually.ts';
 import { createTestDatabase, type InitialState, type TestDatabase } from '../harness/database.ts';
 import { serve as serveOver, type TestServer } from '../harness/server.ts';
 
@@ -76,8 +78,14 @@ class CollectedOutput extends Writable {
   }
 }
 
-/** Creates a database on the engine of the run, and the command line over it. */
-export async function startCommandLine(state: InitialState = 'migrated'): Promise<CommandLine> {
+/**
+ * Creates a database on the engine of the run, and the command line over it.
+ * @param settings environment variables of every command; of them, servers in this process have the store of files
+ */
+export async function startCommandLine(
+  state: InitialState = 'migrated',
+  settings: Readonly<Record<string, string>> = {},
+): Promise<CommandLine> {
   const database = await createTestDatabase(state);
   // On PostgreSQL, only a server creates a master key in its folder.
   const masterKey =
@@ -92,6 +100,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
     ASSAY_REQUEST_TIMEOUT: '120000',
     ...(database.databaseUrl === undefined ? {} : { ASSAY_DATABASE_URL: database.databaseUrl }),
     ...(masterKey === undefined ? {} : { ASSAY_MASTER_KEY: masterKey }),
+    ...settings,
     ...env,
   });
   const spawnAssay = (args: readonly string[], { env, data }: RunOptions = {}) =>
@@ -127,7 +136,7 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
         stdin,
         output: () => output.text,
         interrupt: () =>
-          vi.waitFor(() => {
+          eventually(() => {
             const listeners = process.rawListeners('SIGINT').filter((listener) => !known.has(listener));
             if (listeners.length === 0) throw new Error(`No command listens for SIGINT: ${output.text}`);
             for (const listener of listeners) listener.call(process, 'SIGINT');
@@ -160,8 +169,11 @@ export async function startCommandLine(state: InitialState = 'migrated'): Promis
     serveHere: () =>
       (here ??= serveOver(
         { ...database, drop: async () => undefined },
-        // Commands encrypt the keys with it.
-        masterKey === undefined ? {} : { masterKey: createSecretKey(masterKey, 'base64') },
+        {
+          attachments: parseAttachmentStore((name) => settings[name]),
+          // Commands encrypt the keys with it.
+          ...(masterKey === undefined ? {} : { masterKey: createSecretKey(masterKey, 'base64') }),
+        },
       )),
     shell: (script) =>
       new Promise((resolve) => {

@@ -319,7 +319,7 @@ describe.runIf(engine() === 'sqlite')('assay demo beside other data', () => {
   });
 });
 
-const open = () => openDatabase({ ...assay.database, timeout: 10_000 });
+const open = () => openDatabase({ ...assay.database, timeout: 30_000 });
 type Database = Awaited<ReturnType<typeof open>>;
 
 function query<Row>(db: Database, text: string) {

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
+import { eventually } from '../harness/eventually.ts';
+import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
@@ -14,24 +16,32 @@ const main = join(inject('product'), 'dist/main.js');
 const HAS_TERMINAL = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 const CTRL_C = '\u0003';
 
+let gate: ImportGate;
 let assay: CommandLine;
 let folder: string;
 let db: Database;
 const processes = new Set<ChildProcess>();
 beforeAll(async () => {
-  assay = await startCommandLine();
+  gate = await startImportGate();
+  assay = await startCommandLine('migrated', gate.environment);
   folder = temporaryFolder();
   await assay.json('organization', 'create', 'acme', '--name', 'Acme');
   await assay.json('assessment', 'create', 'web', '--organization', 'acme', '--name', 'web');
-  db = await openDatabase({ ...assay.database, timeout: 10_000 });
+  db = await openDatabase({ ...assay.database, timeout: 30_000 });
 });
 afterAll(async () => {
   await db?.close();
   for (const child of processes) child.kill('SIGKILL');
   await assay.close();
+  await gate.stop();
 });
+afterEach(() => gate.release());
 
-const env = () => ({ PATH: process.env['PATH'], ASSAY_DATA: assay.database.dataDirectory });
+const env = () => ({
+  PATH: process.env['PATH'],
+  ASSAY_DATA: assay.database.dataDirectory,
+  ...gate.environment,
+});
 
 function startProcess(command: string, args: readonly string[]) {
   const child = spawn(command, args, { cwd: folder, env: env() });
@@ -50,7 +60,7 @@ function startOnTerminal(...args: string[]) {
 }
 
 const outputMatches = (running: { output(): string }, text: string | RegExp) =>
-  vi.waitFor(() => expect(running.output()).toMatch(text), { timeout: 60_000, interval: 10 });
+  eventually(() => expect(running.output()).toMatch(text));
 
 const CSV = 'Wo;Was;Wie schlimm\nhttps://shop.example/;SQL injection;High\nhttps://shop.example/;XSS;Low\n';
 const put = (name: string, content: string) => {
@@ -119,48 +129,40 @@ describe('assay import of a CSV report with unrecognised columns', () => {
   });
 });
 
-/** Enough findings that the import is still running when it is interrupted. */
-const LARGE = 5_000;
-
-/** Returns a report with one finding per rule. */
-const nucleiReport = (rules: number) =>
-  Array.from({ length: rules }, (_, index) =>
-    JSON.stringify({
-      'template-id': `rule-${index}`,
-      info: { name: `Rule ${index}`, severity: 'low', description: 'x'.repeat(500) },
-      type: 'http',
-      host: 'https://shop.example',
-      'matched-at': 'https://shop.example/',
-      timestamp: '2026-11-01T10:00:00Z',
-    }),
-  ).join('\n');
+const nucleiReport = (rule: string) =>
+  JSON.stringify({
+    'template-id': rule,
+    info: { name: `Rule ${rule}`, severity: 'low', description: 'x'.repeat(500) },
+    type: 'http',
+    host: 'https://shop.example',
+    'matched-at': 'https://shop.example/',
+    timestamp: '2026-11-01T10:00:00Z',
+  });
 
 const importNamed = (filename: string) =>
   db.read.selectFrom('imports').select(['id', 'state']).where('filename', '=', filename).executeTakeFirst();
 const importRuns = (filename: string) =>
-  vi.waitFor(
-    async () => {
-      const found = await importNamed(filename);
-      expect(found?.state).toBe('running');
-      return found as NonNullable<typeof found>;
-    },
-    { timeout: 60_000, interval: 20 },
-  );
+  eventually(async () => {
+    const found = (await importNamed(filename)) as NonNullable<Awaited<ReturnType<typeof importNamed>>>;
+    expect(found?.state).toBe('running');
+    return found;
+  });
 
 describe('assay import as a process', () => {
   it('cancels the import on Ctrl-C and reports what was imported', async () => {
-    const name = 'cancelled.jsonl';
-    const report = put(name, nucleiReport(LARGE));
+    const name = 'cancelled.xml';
+    const report = put(name, HELD_REPORT);
+    gate.hold();
     const running = startProcess(process.execPath, [main, 'import', report, '--assessment', 'web']);
     const { id } = await importRuns(name);
+    const applied = db.read.selectFrom('port_events').select('id').where('import_id', '=', id).limit(1);
+    await eventually(async () => expect(await applied.execute()).toHaveLength(1));
     running.child.kill('SIGINT');
     expect(await running.ended).toBe(1);
-    expect(running.output()).toMatch(
-      new RegExp(
-        `${name}: the import was cancelled\\. (Nothing was imported\\.|Part of the report was imported\\. To undo it, run "assay import undo ${id}"\\.)`,
-      ),
+    expect(running.output()).toContain(
+      `${name}: the import was cancelled. Part of the report was imported. To undo it, run "assay import undo ${id}".`,
     );
-    expect(running.output()).toMatch(/ nuclei +cancelled /);
+    expect(running.output()).toMatch(/ nmap +cancelled /);
     expect(await importNamed(name)).toMatchObject({ state: 'cancelled' });
   });
 });
@@ -182,8 +184,9 @@ describe.each(['data folder', 'server'] as const)('assay import with the %s', (t
   });
 
   it('stops waiting on the second Ctrl-C; "import follow" shows the end', async () => {
-    const name = `left-${uid}.jsonl`;
-    const report = put(name, nucleiReport(LARGE));
+    const name = `left-${uid}.xml`;
+    const report = put(name, HELD_REPORT);
+    gate.hold();
     const running = assay.start(['import', report, '--assessment', uid, ...targetArgs]);
     const { id } = await importRuns(name);
     await Promise.all([running.interrupt(), running.interrupt()]);
@@ -213,7 +216,6 @@ it('assay import --watch imports complete files, and continues after an invalid 
   await assay.json('user', 'create', '--email', email, '--organization', 'acme', '--admin');
   const { token } = await assay.json('token', 'create', '--user', email);
   const watched = mkdtempSync(join(folder, 'watched-'));
-  const report = (rule: string) => nucleiReport(1).replaceAll('rule-0', rule);
   writeFileSync(join(watched, 'a-bad.txt'), 'hello');
   symlinkSync('/nowhere/at/all', join(watched, 'b-dangling.json'));
   const running = assay.start(['import', watched, '--watch', '--assessment', 'web', '--json'], {
@@ -222,7 +224,7 @@ it('assay import --watch imports complete files, and continues after an invalid 
   await outputMatches(running, /a-bad\.txt: it has an unrecognised format/);
 
   const growing = join(watched, 'growing.jsonl');
-  const [first, second] = [report('one'), report('two')] as const;
+  const [first, second] = [nucleiReport('one'), nucleiReport('two')] as const;
   writeFileSync(growing, first.slice(0, 100));
   const writing = setInterval(() => utimesSync(growing, new Date(), new Date()), 10);
   writeFileSync(join(watched, 'moved.tmp'), second);

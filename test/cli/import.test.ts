@@ -171,7 +171,7 @@ describe('assay import with the data folder', () => {
 });
 
 describe('assay import with a server', () => {
-  it('uploads reports and waits for their end', { timeout: 60_000 }, async () => {
+  it('uploads reports and waits for their end', async () => {
     const uid = await assessment();
     const server = await assay.serveHere();
     await assay.json('user', 'create', '--email', 'jo@acme.example', '--organization', 'acme', '--admin');

@@ -16,7 +16,7 @@ afterEach(async () => {
   await assay.close();
 });
 
-it('The tutorial imports scanner reports as written', { timeout: 240_000 }, async () => {
+it('The tutorial imports scanner reports as written', async () => {
   const root = join(import.meta.dirname, '../..');
   const [, section = ''] =
     /\n## Import scanner reports\n(.*?)\n## /s.exec(readFileSync(join(root, 'docs/tutorial.md'), 'utf8')) ??
@@ -34,7 +34,7 @@ it('The tutorial imports scanner reports as written', { timeout: 240_000 }, asyn
   expect(stdout.trim().split('\n').at(-1)).toMatch(/ Fixed +WAF Detection/);
 });
 
-it('The tutorial with your own data runs as written', { timeout: 240_000 }, async () => {
+it('The tutorial with your own data runs as written', async () => {
   const server = await assay.serve('--no-demo');
   const tutorial = readFileSync(join(import.meta.dirname, '../../docs/tutorial.md'), 'utf8');
   const [, story = ''] = /\n## Your own data\n(.*?)\n## /s.exec(tutorial) ?? [];

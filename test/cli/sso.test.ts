@@ -113,7 +113,7 @@ describe('assay sso set', () => {
 
   it('records the change in the audit log, without the secret', async () => {
     await assay.json(...SET(), '--client-secret-file', secretFile);
-    const db = await openDatabase({ ...assay.database, timeout: 5_000 });
+    const db = await openDatabase({ ...assay.database, timeout: 30_000 });
     try {
       const event = await db.read
         .selectFrom('audit_events')

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deleteUnused } from '../../src/files/file-storage.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { nextConnection } from '../harness/next-connection.ts';
+import { startSibling, startTestServer, type TestServer } from '../harness/server.ts';
 import { INVALID_IDS } from '../harness/invalid-values.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 
@@ -24,7 +25,7 @@ let outsider: TestUser;
 let vulnerability: { id: number };
 
 beforeAll(async () => {
-  const limits = { maxAttachmentSize: MAX_SIZE, maxAttachments: MAX_ATTACHMENTS, requestTimeout: 2_000 };
+  const limits = { maxAttachmentSize: MAX_SIZE, maxAttachments: MAX_ATTACHMENTS };
   server = await startTestServer(limits, () => now);
   world = createFixtures(server);
 });
@@ -308,36 +309,50 @@ describe('Operation 21: attach files to a vulnerability', () => {
     socket.write(
       `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 50000\r\n\r\n${head}${'y'.repeat(20_000)}`,
     );
-    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await waiting()).length).toBe(1);
     socket.destroy();
-    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
+    await expect.poll(async () => (await waiting()).length).toBe(0);
     expect(await attached()).toEqual([]);
   });
 
   it('extends the request timeout while bytes arrive, and returns 503 when none do', async () => {
-    const { port } = new URL(server.origin);
-    const send = async (chunks: number) => {
-      const socket = connect(Number(port), '127.0.0.1');
-      await once(socket, 'connect');
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    const hasty = await startSibling(server, { requestTimeout: 2_000 });
+    onTestFinished(async () => {
+      await hasty.close();
+      vi.useRealTimers();
+    });
+    const [content, later] = ['y'.repeat(20_000), 'z'.repeat(8)];
+    const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\n';
+    const tail = '\r\n--x--\r\n';
+    const length = head.length + content.length + later.length + tail.length;
+    /** Sends all but the end of an upload. */
+    const begin = async () => {
+      const connection = nextConnection();
+      const socket = connect(Number(new URL(hasty.origin).port), '127.0.0.1');
       let response = '';
       socket.on('data', (chunk: Buffer) => (response += chunk.toString()));
-      const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="slow"\r\n\r\n';
-      const tail = '\r\n--x--\r\n';
       socket.write(
-        `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${head.length + 8 + tail.length}\r\n\r\n${head}`,
+        `POST ${pathOf()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${member.token}\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${length}\r\n\r\n${head}${content}`,
       );
-      for (let chunk = 0; chunk < chunks; chunk += 1) {
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        socket.write(chunk < 8 ? 'z' : '');
-      }
-      if (chunks === 8) socket.write(tail);
-      await expect.poll(() => response, { timeout: 10_000 }).toMatch(/^HTTP/);
-      socket.destroy();
-      return Number(response.slice(9, 12));
+      return { socket, received: await connection, status: () => Number(response.slice(9, 12)) };
     };
-    expect(await Promise.all([send(8), send(1)])).toEqual([201, 503]);
-    await expect.poll(async () => (await waiting()).length, { timeout: 5_000 }).toBe(0);
-  }, 20_000);
+    const [slow, stalled] = [await begin(), await begin()];
+    await expect.poll(async () => (await waiting()).length).toBe(2);
+    for (const byte of later) {
+      const before = slow.received.bytesRead;
+      slow.socket.write(byte);
+      await expect.poll(() => slow.received.bytesRead).toBeGreaterThan(before);
+      // The server handles what it has read within the same turn.
+      await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(1_500);
+    }
+    await expect.poll(stalled.status).toBe(503);
+    slow.socket.write(tail);
+    await expect.poll(slow.status).toBe(201);
+    for (const { socket } of [slow, stalled]) socket.destroy();
+    await expect.poll(async () => (await waiting()).length).toBe(0);
+  });
 
   it.each(INVALID_IDS)('returns 404 for the id %s', async (id) => {
     const responses = await Promise.all([

@@ -510,7 +510,7 @@ describe('Operation 30: filter', () => {
     expect(bodyOf(done).ids).toHaveLength(1_000);
     const undone = await bulk({ undo: idOf(done) });
     expect(bodyOf(undone)).toMatchObject({ updated_count: 10_000, kept_count: 0, truncated: true });
-  }, 60_000);
+  });
 });
 
 describe('Operation 30: tags', () => {

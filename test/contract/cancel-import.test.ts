@@ -1,27 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.ts';
+import { HELD_HOSTS, HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
-import { host, port, report } from '../importers/reports.ts';
 
-/** Too many hosts to import within a second. */
-const MANY = 12_000;
-const LARGE = report(
-  Array.from({ length: MANY }, (_, index) =>
-    host(`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`, port(80)),
-  ).join(''),
-);
-
+let gate: ImportGate;
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
 let organization: { id: number; uid: string };
 let admin: TestUser;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  gate = await startImportGate();
+  server = await startTestServer({ attachments: gate.attachments });
   world = createFixtures(server);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await gate.stop();
+});
 beforeEach(async () => {
   organization = await world.organization();
   admin = await world.user({ organization: organization.uid, admin: true });
@@ -29,6 +27,14 @@ beforeEach(async () => {
 
 const cancel = (id: number, { token } = admin) =>
   server.request('POST', `/v1/imports/${id}/cancel`, { token });
+async function countAssets(): Promise<number> {
+  const { count } = await server.context.db.read
+    .selectFrom('assets')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organization.id)
+    .executeTakeFirstOrThrow();
+  return count;
+}
 const actionsOf = async (id: number) =>
   (await world.auditEvents())
     .filter(({ object_type: type, object_id: of }) => type === 'import' && of === String(id))
@@ -36,10 +42,11 @@ const actionsOf = async (id: number) =>
 
 describe('Operation 69: cancel an import', () => {
   it('cancels a queued import immediately, and a running one with the results applied so far', async () => {
-    const large = (await uploadReport(server, admin.token, LARGE)).body.id;
+    gate.hold();
+    const large = (await uploadReport(server, admin.token, HELD_REPORT)).body.id;
     // An organization runs one import at a time.
-    const waiting = (await uploadReport(server, admin.token, LARGE)).body.id;
-    await waitForImport(server, admin.token, large, (job) => job.progress.hosts > 0);
+    const waiting = (await uploadReport(server, admin.token, HELD_REPORT)).body.id;
+    await eventually(async () => expect(await countAssets()).toBeGreaterThan(0));
     const before = await cancel(waiting);
     expect([before.status, before.body.state, before.body.started_at]).toEqual([202, 'cancelled', null]);
     expect(before.body.finished_at).not.toBeNull();
@@ -49,21 +56,18 @@ describe('Operation 69: cancel an import', () => {
     expect([response.status, response.body.state]).toEqual([202, 'running']);
     const ended = await waitForImport(server, admin.token, large);
     expect(ended.state).toBe('cancelled');
-    const { count } = await server.context.db.read
-      .selectFrom('assets')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('organization_id', '=', organization.id)
-      .executeTakeFirstOrThrow();
+    const count = await countAssets();
     expect(ended.result.assets_created).toBe(count);
-    expect(count).toBeLessThan(MANY);
+    expect(count).toBeLessThan(HELD_HOSTS);
     expect(await actionsOf(large)).toEqual(['import.start', 'import.cancel', 'import.end']);
     const again = await cancel(large);
     expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining('cancelled')]);
     // The files of cancelled imports are deleted.
     const { db } = server.context;
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await db.read.selectFrom('blobs').select('key').execute()).toEqual([]),
     );
+    expect(gate.size()).toBe(0);
   });
 
   it('allows the user who started it and admins', async () => {

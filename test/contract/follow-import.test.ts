@@ -5,6 +5,7 @@ import { streamImportEvents } from '../../src/api/imports/import-events.ts';
 import { type ImportView, readImport } from '../../src/domain/imports/import-list.ts';
 import { operatorCaller } from '../../src/auth/callers.ts';
 import { notFound } from '../../src/domain/shared/errors.ts';
+import { holdQueue } from '../harness/import-gate.ts';
 import { insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -67,9 +68,11 @@ const eventsIn = (text: string) =>
 
 describe('Operation 68: follow an import', () => {
   it('sends the import with each event until it ends', async () => {
+    const letImportsBegin = await holdQueue(server);
     const started = await uploadReport(server, admin.token, report(host('192.0.2.1', port(80))));
     const { id } = started.body;
     const response = await follow(id);
+    await letImportsBegin();
     expect([response.status, response.headers['content-type'], response.headers['cache-control']]).toEqual([
       200,
       'text/event-stream',

@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { REPORT_FORMATS } from '../../src/importers/formats/index.ts';
 import { waitForImport, type FormPart, formOf, insertImport, uploadReport } from '../harness/imports.ts';
 import { startTestServer, type TestResponse, type TestServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
 import { host, port, report } from '../importers/reports.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const MAX_SIZE = 200_000;
 const LISTENING = port(443);
@@ -116,7 +117,7 @@ describe('Operation 65: import a report', () => {
     expect(await addresses()).toEqual(['192.0.2.1', '192.0.2.2']);
     const [row] = await imports();
     expect(row).toMatchObject({ blob_key: null, state: 'succeeded' });
-    await vi.waitFor(async () => expect(await waitingContents()).toEqual([]));
+    await eventually(async () => expect(await waitingContents()).toEqual([]));
     const events = (await world.auditEvents()).filter(
       (event) => event.object_type === 'import' && event.object_id === String(body.id),
     );
@@ -377,6 +378,6 @@ describe('Operation 65: Idempotency-Key', () => {
     expectRefused(other, 422, 'validation-failed');
     expect(await imports()).toHaveLength(1);
     await waitForImport(server, admin.token, first.body.id);
-    await vi.waitFor(async () => expect(await waitingContents()).toEqual([]));
+    await eventually(async () => expect(await waitingContents()).toEqual([]));
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { waitForImport, uploadReport } from '../harness/imports.ts';
+import { insertImport, uploadReport, waitForImport } from '../harness/imports.ts';
 import { expectProblem } from '../harness/expect-problem.ts';
 import { type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
@@ -198,23 +198,18 @@ describe('Operation 82: undo an import', () => {
   });
 
   it('returns 409 for a running import, during an undo, and after one', async () => {
-    const many = report(
-      Array.from({ length: 200 }, (_, index) => host(`10.0.0.${index}`, port(80))).join(''),
-    );
-    const running = (await uploadReport(server, admin.token, many)).body.id;
     const problem = { area: 'v1', status: 409, kind: 'conflict' } as const;
-    expectProblem(server, await undo(running), problem);
-    await waitForImport(server, admin.token, running);
-    const both = await Promise.all([undo(running), undo(running)]);
+    for (const state of ['queued', 'running'] as const) {
+      const id = await insertImport(server, { organizationId: organization.id, state });
+      expectProblem(server, await undo(id), problem);
+    }
+    const { id } = (await uploadReport(server, admin.token, report(host('10.0.0.1', port(80))))).body;
+    await waitForImport(server, admin.token, id);
+    const both = await Promise.all([undo(id), undo(id)]);
     expect(both.map(({ status }) => status).sort()).toEqual([202, 409]);
-    const { undone: counts } = await waitForImport(
-      server,
-      admin.token,
-      running,
-      (job) => job.undone !== null,
-    );
-    expect(counts).toMatchObject({ assets: 200, kept: 0 });
-    expectProblem(server, await undo(running), problem);
+    const { undone: counts } = await waitForImport(server, admin.token, id, (job) => job.undone !== null);
+    expect(counts).toMatchObject({ assets: 1, kept: 0 });
+    expectProblem(server, await undo(id), problem);
   });
 
   it('allows the user who started it and admins, and returns 403 to others with access, 404 to others', async () => {

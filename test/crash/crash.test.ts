@@ -32,7 +32,7 @@ const createTag = (origin: string, name: string) =>
 
 describe('A server that is killed while it writes', () => {
   it.runIf(engine() === 'postgres')('uses a PostgreSQL with fsync', async () => {
-    const db = await openDatabase({ ...database, timeout: 5_000 });
+    const db = await openDatabase({ ...database, timeout: 30_000 });
     const setting = async (name: string) =>
       (await db.write((tx) => sql<object>`show ${sql.raw(name)}`.execute(tx))).rows;
     expect(await setting('fsync')).toEqual([{ fsync: 'on' }]);
@@ -69,5 +69,5 @@ describe('A server that is killed while it writes', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(ACKNOWLEDGED);
     expect(lost).toEqual([]);
     expect(new Set(names).size).toBe(names.length);
-  }, 120_000);
+  });
 });

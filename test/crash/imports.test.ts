@@ -1,14 +1,14 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import S3rver from 's3rver';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/engine.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { eventually } from '../harness/eventually.ts';
+import { type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { formOf } from '../harness/imports.ts';
-import { engine, send } from '../harness/server.ts';
+import { send } from '../harness/server.ts';
 import { host, port, report } from '../importers/reports.ts';
 import { type Release, releaseOver } from './killed-server.ts';
 
+/** Half of them are more than a transaction. */
 const HOSTS = 2_000;
 const REPORT = report(
   Array.from({ length: HOSTS }, (_, index) =>
@@ -20,45 +20,21 @@ let database: TestDatabase;
 let release: Release;
 let db: Database;
 let token = '';
-let s3: S3rver | undefined;
+let gate: ImportGate;
 
-/** Starts an S3 server and returns the environment of instances that store files in it. */
-async function startS3(): Promise<Record<string, string>> {
-  s3 = new S3rver({
-    port: 0,
-    address: '127.0.0.1',
-    silent: true,
-    directory: join(database.dataDirectory, 's3'),
-    configureBuckets: [{ name: 'reports', configs: [] }],
-  });
-  const { port: s3Port } = await s3.run();
-  return {
-    ASSAY_ATTACHMENTS: 's3://reports/kept',
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${s3Port}`,
-    AWS_ACCESS_KEY_ID: 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: 'S3RVER',
-  };
-}
-
-async function open(store: string): Promise<void> {
+beforeEach(async () => {
+  gate = await startImportGate();
   // SIGKILL loses no written data, so this database need not be on disk.
   database = await createTestDatabase();
-  release = releaseOver(database, store === 'a bucket' ? await startS3() : {});
+  release = releaseOver(database, gate.environment);
   ({ db, token } = await release.openWorld());
-}
+});
 afterEach(async () => {
   await release.end();
   await db.close();
-  await s3?.close();
-  s3 = undefined;
+  await gate.stop();
   await database.drop();
 });
-
-/** Returns the number of objects in the bucket. */
-function objects(): number {
-  const folder = join(database.dataDirectory, 's3/reports/kept');
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('_object')).length : 0;
-}
 
 const count = async (table: 'assets' | 'ports' | 'blobs') => {
   const row = await db.read
@@ -71,12 +47,9 @@ const count = async (table: 'assets' | 'ports' | 'blobs') => {
 const endLeases = () =>
   db.write((tx) => tx.updateTable('jobs').set({ run_at: 0 }).where('kind', '=', 'import').execute());
 
-/** One file store per engine; evidence.test.ts uses the folder. */
-const STORES = engine() === 'sqlite' ? ['a bucket'] : ['the database'];
-
-describe.each(STORES)('An import whose process is killed, of a file in %s', (store) => {
+describe('An import whose process is killed', () => {
   it('is taken over by one of two other instances with the same result', async () => {
-    await open(store);
+    gate.hold();
     const first = await release.serve();
     const started = await send(first.origin, 'POST', '/v1/imports', {
       token,
@@ -86,22 +59,17 @@ describe.each(STORES)('An import whose process is killed, of a file in %s', (sto
     const { id } = started.body as { id: number };
     const job = async (origin: string) =>
       (await send(origin, 'GET', `/v1/imports/${id}`, { token })).body as Record<string, any>;
-    await vi.waitFor(async () => expect(await count('assets')).toBeGreaterThan(0), {
-      timeout: 30_000,
-      interval: 20,
-    });
+    await eventually(async () => expect(await count('assets')).toBeGreaterThan(0));
     await first.kill();
     const left = await count('assets');
     expect(left).toBeLessThan(HOSTS);
-    expect(objects()).toBe(store === 'a bucket' ? 1 : 0);
+    expect(gate.size()).toBe(1);
 
     const [second, third] = await Promise.all([release.serve(), release.serve()]);
     expect((await job(second.origin))['state']).toBe('running');
+    gate.release();
     await endLeases();
-    await vi.waitFor(async () => expect((await job(third.origin))['finished_at']).not.toBeNull(), {
-      timeout: 90_000,
-      interval: 200,
-    });
+    await eventually(async () => expect((await job(third.origin))['finished_at']).not.toBeNull());
     const ended = await job(second.origin);
     expect(ended).toMatchObject({
       state: 'succeeded',
@@ -116,7 +84,7 @@ describe.each(STORES)('An import whose process is killed, of a file in %s', (sto
       .orderBy('id')
       .execute();
     expect(events.map(({ action }) => action)).toEqual(['import.start', 'import.end']);
-    await vi.waitFor(async () => expect(await count('blobs')).toBe(0), { timeout: 10_000 });
-    expect(objects()).toBe(0);
-  }, 360_000);
+    await eventually(async () => expect(await count('blobs')).toBe(0));
+    expect(gate.size()).toBe(0);
+  });
 });

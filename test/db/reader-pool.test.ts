@@ -16,11 +16,12 @@ import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const threads = pathToFileURL(`${inject('product')}/dist/`);
 const url = new URL('reader-worker.js', threads);
-/** Takes at least a tenth of a second of processor time on any machine. */
 const countTo = (many: number) =>
   sql<{ many: number }>`with recursive n (v) as (select 1 union all select v + 1 from n where v < ${many})
     select count(*) as many from n`;
 const LONG = 1_500_000;
+/** Of `LONG` and its doubles. */
+const ATTEMPTS = 8;
 
 let testDatabase: TestDatabase;
 let db: Database;
@@ -29,7 +30,7 @@ const count = async (reader: ReadConnection, many: number) =>
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 5_000, workerDirectory: threads });
+  db = await openDatabase({ ...testDatabase, timeout: 30_000, workerDirectory: threads });
   await db.migrate();
 });
 afterAll(async () => {
@@ -39,17 +40,23 @@ afterAll(async () => {
 
 describe('Slow query', () => {
   it('does not delay later queries, here and on another thread', async () => {
-    const order: string[] = [];
-    const recordOrder = (name: string) => () => void order.push(name);
     await count(db.readLong, 1);
-    const long = count(db.readLong, LONG).then(recordOrder('long'));
-    await Promise.all([
-      count(db.read, 10).then(recordOrder('here')),
-      count(db.readLong, 10).then(recordOrder('there')),
-      new Promise((resolve) => setTimeout(resolve, 0)).then(recordOrder('timer')),
-    ]);
-    expect(order).toHaveLength(3);
-    await long;
+    /** @returns what has ended, in this order */
+    const orderWith = async (many: number): Promise<string[]> => {
+      const order: string[] = [];
+      const recordOrder = (name: string) => () => void order.push(name);
+      await Promise.all([
+        count(db.readLong, many).then(recordOrder('long')),
+        count(db.read, 10).then(recordOrder('here')),
+        count(db.readLong, 10).then(recordOrder('there')),
+        new Promise((resolve) => setTimeout(resolve, 0)).then(recordOrder('timer')),
+      ]);
+      return order;
+    };
+    let order: string[] = [];
+    // If others waited for it, it would end first however long it took. A busy machine may need a longer one.
+    for (let attempt = 0; attempt < ATTEMPTS && order.at(-1) !== 'long'; attempt += 1)
+      order = await orderWith(LONG * 2 ** attempt);
     expect(order.at(-1)).toBe('long');
   });
 

@@ -10,7 +10,7 @@ let testDatabase: TestDatabase;
 let db: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  db = await openDatabase({ ...testDatabase, timeout: 5_000 });
+  db = await openDatabase({ ...testDatabase, timeout: 30_000 });
   await db.write((tx) => sql`create table written (number int)`.execute(tx));
 });
 afterAll(async () => {

@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 const open = async (workerDirectory: URL | undefined) =>
-  (db = await openDatabase({ ...testDatabase, timeout: 5_000, workerDirectory }));
+  (db = await openDatabase({ ...testDatabase, timeout: 30_000, workerDirectory }));
 const sizeOf = (name: string) => statSync(join(testDatabase.dataDirectory, name)).size / PAGE;
 /** Two salts in the header of the WAL, which change when it restarts. */
 const beginning = () =>

@@ -187,7 +187,7 @@ describe('Denied attempts', () => {
   it('are written periodically and on shutdown', async () => {
     const [one, two] = instances();
     one.record(from('192.0.2.1'), deniedAttempt());
-    await expect.poll(async () => (await rows()).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await rows()).length).toBe(1);
     two.record(from('192.0.2.2'), deniedAttempt());
     await two.close();
     expect(await rows()).toHaveLength(2);

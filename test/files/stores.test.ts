@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAttachmentStore } from '../../src/config/attachment-store.ts';
@@ -200,7 +199,6 @@ it('The S3 store retries while S3 is busy, and then fails as unavailable', async
     code: 'unavailable',
   });
   proxy.close();
-  await delay(0);
 });
 
 describe('ASSAY_ATTACHMENTS', () => {

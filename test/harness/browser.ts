@@ -5,8 +5,9 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect } from 'vitest';
 import { findBrowser } from './browser-path.ts';
+import { PATIENCE } from './patience.ts';
 
 /** A group of tests that need a browser. Skipped without one, which `browser-notice.ts` reports. */
 export const describeInBrowser = findBrowser() === undefined ? describe.skip : describe;
@@ -50,6 +51,7 @@ const sharedProfiles = new Map<string, Profile[]>();
 /** Launches the browser of the worker, which ends with it. */
 function launchBrowser(): Promise<Browser> {
   launched ??= chromium.launch({
+    timeout: PATIENCE,
     executablePath: findBrowser() ?? '',
     args: [
       // Avoids a GPU process, which would render in software.
@@ -73,8 +75,6 @@ function launchBrowser(): Promise<Browser> {
  * @param isShared keeps the profiles for later files of the worker, which use the same server
  */
 export function useBrowser(isShared = false): OpenPage {
-  // A browser is slow while other tests run. No test waits for a time to pass.
-  vi.setConfig({ testTimeout: 120_000 });
   const profiles = isShared ? sharedProfiles : new Map<string, Profile[]>();
   const all = () => [...profiles.values()].flat();
 
@@ -119,7 +119,7 @@ async function createProfile(
   const context = await browser.newContext({ baseURL: origin, viewport: VIEWPORT, ...MEDIA, ...options });
   const profile: Profile = { context, keepsCookies, used: [], idle: [], allowed: {}, complaints: [] };
   const { complaints } = profile;
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(PATIENCE);
   context.on('request', (request) => {
     const { protocol, origin: target } = new URL(request.url());
     if (protocol !== 'data:' && ![origin, ...(profile.allowed.otherOrigins ?? [])].includes(target))

@@ -43,7 +43,7 @@ function createConsole(start: () => Promise<TestServer>, isShared: boolean): Con
   beforeAll(async () => {
     server = await start();
     demo = demoManifest(server.context.config.dataDirectory);
-  }, 120_000);
+  });
   afterAll(() => server?.close());
   return {
     server: () => server,

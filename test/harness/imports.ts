@@ -1,5 +1,6 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { inList } from '../../src/db/dialect-sql.ts';
+import { eventually } from './eventually.ts';
 import type { RequestOptions, TestResponse, TestServer } from './server.ts';
 
 /** A part of a form: a field, or a file with a name. */
@@ -41,22 +42,19 @@ export async function waitForImport(
   // Polling the database is cheaper than requests.
   const { read } = server.context.db;
   let seen: string | undefined;
-  return vi.waitFor(
-    async () => {
-      const row = await read
-        .selectFrom('imports')
-        .select(['state', 'progress', 'undone', 'finished_at'])
-        .where('id', '=', id)
-        .executeTakeFirst();
-      const now = JSON.stringify(row);
-      if (now === seen) throw new Error(`Import ${id} is still ${now}.`);
-      const { body } = await server.request('GET', `/v1/imports/${id}`, { token });
-      seen = now;
-      expect({ body, hasEnded: hasEnded(body) }).toMatchObject({ hasEnded: true });
-      return body;
-    },
-    { timeout: 25_000, interval: 20 },
-  );
+  return eventually(async () => {
+    const row = await read
+      .selectFrom('imports')
+      .select(['state', 'progress', 'undone', 'finished_at'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    const now = JSON.stringify(row);
+    if (now === seen) throw new Error(`Import ${id} is still ${now}.`);
+    const { body } = await server.request('GET', `/v1/imports/${id}`, { token });
+    seen = now;
+    expect({ body, hasEnded: hasEnded(body) }).toMatchObject({ hasEnded: true });
+    return body;
+  });
 }
 
 /**

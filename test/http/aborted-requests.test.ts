@@ -1,22 +1,28 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperationAborted } from '../../src/db/engine.ts';
 import { createFixtures, type TestUser } from '../harness/fixtures.ts';
+import { eventually } from '../harness/eventually.ts';
+import { nextConnection } from '../harness/next-connection.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 
 /** More transactions than PostgreSQL's write pool has connections; SQLite needs one. */
 const TRANSACTIONS = 12;
 
 /** Keeps every writing connection busy. @returns a function that releases them */
-function blockWrites({ context }: TestServer): () => Promise<unknown> {
+async function blockWrites({ context }: TestServer): Promise<() => Promise<unknown>> {
+  let entered: () => void = () => undefined;
+  const inside = new Promise<void>((resolve) => (entered = resolve));
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
   const blocked = Array.from({ length: TRANSACTIONS }, () =>
     context.db.write(async (tx) => {
       await tx.selectFrom('organizations').select('id').execute();
+      entered();
       await gate;
     }),
   );
+  await inside;
   return () => {
     release();
     return Promise.all(blocked);
@@ -62,13 +68,18 @@ describe('Aborted requests', () => {
   ])('write nothing after the client disconnects, %s', async (_how, headers) => {
     // Caches the credential, so that its last use is not written.
     await create(server.origin, 'first', {});
-    const release = blockWrites(server);
+    const release = await blockWrites(server);
+    const { db } = server.context;
+    const waiting = db.statistics().waiting;
     const abort = new AbortController();
+    const connection = nextConnection();
     const response = create(server.origin, 'aborted', headers, abort.signal).catch(() => 'aborted');
-    await delay(200);
+    const socket = await connection;
+    const closed = once(socket, 'close');
+    await eventually(() => expect(db.statistics().waiting).toBeGreaterThan(waiting));
     abort.abort();
     expect(await response).toBe('aborted');
-    await delay(200);
+    await closed;
     await release();
     await create(server.origin, 'last', {});
     expect(await names()).toEqual(['first', 'last']);
@@ -80,12 +91,13 @@ describe('Aborted requests', () => {
     afterEach(() => hasty.close());
 
     it('return 503 and write nothing', async () => {
-      await create(hasty.origin, 'first', {});
-      const release = blockWrites(hasty);
+      await create(server.origin, 'first', {});
+      const release = await blockWrites(hasty);
       expect((await create(hasty.origin, 'late', {})).status).toBe(503);
       await release().catch(() => undefined);
-      await delay(200);
-      expect(await names()).toEqual(['first']);
+      // What waited in the queue is written before it.
+      await create(server.origin, 'last', {});
+      expect(await names()).toEqual(['first', 'last']);
     });
   });
 });

@@ -1,26 +1,35 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import fastify from 'fastify';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { enforceRequestTimeout } from '../../src/http/request-timeout.ts';
 import { toProblem } from '../../src/http/problems.ts';
 
+afterEach(() => void vi.useRealTimers());
+
 it('Request timeout: returns 503 once for slow requests and leaves others alone', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   const app = fastify();
   enforceRequestTimeout(app, 40);
   app.setErrorHandler(async (error, _request, reply) => reply.code(toProblem(error).status).send());
+  let begin: () => void = () => undefined;
   let finish: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
   const endless = new Promise<void>((resolve) => (finish = resolve));
   const access = { config: { operation: 'test', access: 'unlimited' } } as const;
   app.get('/slow', access, async () => {
+    begin();
     await endless;
     return 'too late';
   });
   app.get('/fast', access, async () => 'in time');
   const origin = await app.listen({ host: '127.0.0.1', port: 0 });
-  const [slow, fast] = await Promise.all([fetch(`${origin}/slow`), fetch(`${origin}/fast`)]);
-  expect([slow.status, fast.status, await fast.text()]).toEqual([503, 200, 'in time']);
+  const slow = fetch(`${origin}/slow`);
+  await begun;
+  vi.advanceTimersByTime(30);
+  const fast = await fetch(`${origin}/fast`);
+  expect([fast.status, await fast.text()]).toEqual([200, 'in time']);
+  vi.advanceTimersByTime(20);
+  expect((await slow).status).toBe(503);
   finish();
-  await delay(0);
   expect((await fetch(`${origin}/fast`)).status).toBe(200);
   await app.close();
 });
@@ -30,12 +39,8 @@ it('Request timeout: leaves no timer for requests without a connection', async (
   enforceRequestTimeout(app, 40);
   app.post('/here', { config: { operation: 'test', access: 'unlimited' } }, async () => 'done');
   vi.useFakeTimers({ toFake: ['setTimeout'] });
-  try {
-    const { statusCode } = await app.inject({ method: 'POST', url: '/here', payload: { a: 1 } });
-    expect(statusCode).toBe(200);
-    expect(() => vi.advanceTimersByTime(100)).not.toThrow();
-  } finally {
-    vi.useRealTimers();
-  }
+  const { statusCode } = await app.inject({ method: 'POST', url: '/here', payload: { a: 1 } });
+  expect(statusCode).toBe(200);
+  expect(() => vi.advanceTimersByTime(100)).not.toThrow();
   await app.close();
 });

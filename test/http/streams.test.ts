@@ -8,6 +8,7 @@ import { streamResponse } from '../../src/http/streams.ts';
 import { yieldToEventLoop } from '../../src/runtime/yield-to-event-loop.ts';
 import { startSibling, type TestServer, useSharedServer } from '../harness/server.ts';
 import { type TestUser, createFixtures } from '../harness/fixtures.ts';
+import { eventually } from '../harness/eventually.ts';
 
 /** Streamed lists (docs/companions.md, section 1). */
 
@@ -120,7 +121,7 @@ describe('Downloads', () => {
       response.on('error', () => undefined);
       request.destroy();
     }
-    await vi.waitFor(async () => expect((await statusOf(admin))[0]).toBe(200), { timeout: 10_000 });
+    await eventually(async () => expect((await statusOf(admin))[0]).toBe(200));
   });
 
   it('are complete and record one event each', async () => {

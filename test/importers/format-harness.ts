@@ -14,7 +14,6 @@ import { inChunks } from './reports.ts';
 const FIXTURES = new URL('../fixtures/', import.meta.url);
 /** Mutated reports per format. */
 const VARIANTS = 1_000;
-const LONGEST_MILLISECONDS = 5_000;
 
 interface HarnessOptions {
   /** Files in the fixture folder that are not reports. */
@@ -95,18 +94,16 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
       }
     });
 
-    it('ends in bounded time with random changes', { timeout: 300_000 }, async () => {
+    it('ends with random changes, with no more records than bytes', async () => {
       const random = randomFrom(bytes.length);
-      let longest = 0;
       for (let variant = 0; variant < Math.ceil(VARIANTS / files.length); variant += 1) {
         const report = mutated(bytes, random);
-        const started = performance.now();
-        await read(report).catch((error: unknown) => {
+        const { records } = await read(report).catch((error: unknown) => {
           throw new Error(`Variant ${variant} threw what is no ReportError.`, { cause: error });
         });
-        longest = Math.max(longest, performance.now() - started);
+        // What yields without reading would go on for ever.
+        expect(records.length).toBeLessThanOrEqual(report.length);
       }
-      expect(longest).toBeLessThan(LONGEST_MILLISECONDS);
     });
   });
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { cliAttribution } from '../../src/auth/callers.ts';
 import { deleteExpired } from '../../src/jobs/delete-expired.ts';
@@ -7,6 +7,7 @@ import { startSession } from '../../src/domain/sign-in/sessions.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 import { applicationsOf, type TestClient } from '../oauth/applications.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -30,7 +31,7 @@ afterAll(() => server.close());
 async function restJobs(): Promise<void> {
   const { db } = server.context;
   const jobs = () => db.read.selectFrom('jobs').select(['kind', 'locked_by', 'run_at']).execute();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const all = await jobs();
     expect(all).toContainEqual({ kind: 'delete-expired', locked_by: null, run_at: now + HOUR });
     expect(all.filter(({ locked_by, run_at }) => locked_by !== null || run_at <= now)).toEqual([]);
@@ -141,8 +142,8 @@ describe('Expired rows', () => {
       const sessions = async () => (await db.read.selectFrom('sessions').select('id').execute()).length;
       expect(await sessions()).toBe(1);
       await app.listen({ host: '127.0.0.1', port: 0 });
-      await vi.waitFor(async () => expect(await sessions()).toBe(0));
-      await vi.waitFor(() =>
+      await eventually(async () => expect(await sessions()).toBe(0));
+      await eventually(() =>
         expect(server.logs()).toContainEqual(
           expect.objectContaining({ removed: expect.objectContaining({ sessions: 1 }) }),
         ),

@@ -1,16 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../harness/eventually.ts';
+import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
 import { waitForImport, uploadReport } from '../harness/imports.ts';
-import { startTestServer, type TestServer, useSharedServer } from '../harness/server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createFixtures } from '../harness/fixtures.ts';
 
+let gate: ImportGate;
 let server: TestServer;
 let world: ReturnType<typeof createFixtures>;
 beforeAll(async () => {
-  server = await useSharedServer();
+  gate = await startImportGate();
+  server = await startTestServer({ attachments: gate.attachments });
   world = createFixtures(server);
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await gate.stop();
+});
 
 const finding = (number: number, description: string) =>
   JSON.stringify({
@@ -20,8 +27,9 @@ const finding = (number: number, description: string) =>
     'matched-at': 'https://shop.example/',
     info: { name: `Rule ${number}`, severity: 'low', description },
   });
-/** Enough for many transactions: the import runs longer than the requests below. */
+/** More than the largest transactions have, which are of a thousand (`src/importers/apply/findings.ts`). */
 const FINDINGS = 5_000;
+const TRANSACTIONS = 5;
 const REPORT = Array.from({ length: FINDINGS }, (_, index) =>
   finding(index, `Rule ${index} has found something.`),
 ).join('\n');
@@ -41,15 +49,27 @@ const niceThreads = () =>
     }
   }).length;
 
+/** @returns how many assets an assessment lists */
+async function countAssets(uid: string): Promise<number> {
+  const { count } = await server.context.db.read
+    .selectFrom('listing_assets')
+    .innerJoin('assessments', 'assessments.id', 'listing_assets.assessment_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('assessments.uid', '=', uid)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 describe('While an import runs', () => {
   it('requests are answered, also those that read and change its assessment', async () => {
     const { uid: organization } = await world.organization();
     const { uid } = await world.assessment(organization);
     const { token } = await world.user({ organization, admin: true });
     const { id } = await world.vulnerability(uid);
-    const { body } = await uploadReport(server, token, REPORT, { assessment_id: uid });
-    const one = await waitForImport(server, token, body.id, (job) => job.progress.findings > 0);
-    expect(one.state).toBe('running');
+    gate.hold();
+    const { body } = await uploadReport(server, token, HELD_REPORT, { assessment_id: uid });
+    // It has applied something. If its transaction lasted as long as its report, no change would get through.
+    await eventually(async () => expect(await countAssets(uid)).toBeGreaterThan(0));
     if (process.platform === 'linux') expect(niceThreads()).toBeGreaterThan(0);
     for (let round = 0; round < ROUNDS; round += 1) {
       const changed = await server.request('PATCH', `/v1/vulnerabilities/${id}`, {
@@ -64,11 +84,26 @@ describe('While an import runs', () => {
       );
       expect([listed.status, listed.body.some((row: { id: number }) => row.id === id)]).toEqual([200, true]);
     }
-    // If the import had blocked the database or the process, it would have ended before these responses.
     const { body: still } = await server.request('GET', `/v1/imports/${body.id}`, { token });
     expect(still.state).toBe('running');
+    gate.release();
+    expect(await waitForImport(server, token, body.id)).toMatchObject({ state: 'succeeded' });
+  });
+
+  it('its findings are applied in many transactions, between which others write', async () => {
+    const { uid: organization } = await world.organization();
+    const { id, uid } = await world.assessment(organization);
+    const { token } = await world.user({ organization, admin: true });
+    const { body } = await uploadReport(server, token, REPORT, { assessment_id: uid });
     const ended = await waitForImport(server, token, body.id);
     expect(ended).toMatchObject({ state: 'succeeded', result: { findings_created: FINDINGS } });
+    // Each transaction reads the clock once, and waits for some milliseconds after the last.
+    const times = server.context.db.read
+      .selectFrom('vulnerabilities')
+      .select('created_at')
+      .distinct()
+      .where('assessment_id', '=', id);
+    expect((await times.execute()).length).toBeGreaterThanOrEqual(TRANSACTIONS);
   });
 });
 

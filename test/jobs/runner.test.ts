@@ -3,6 +3,7 @@ import { openContext } from '../../src/runtime/context.ts';
 import { addJob, cancelJob, type JobLimit, takeJob } from '../../src/domain/shared/jobs.ts';
 import { type JobHandler, JobRunner, type JobRun } from '../../src/jobs/runner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { eventually } from '../harness/eventually.ts';
 
 const MINUTE = 60_000;
 
@@ -55,11 +56,11 @@ describe('A job', () => {
     const done: string[] = [];
     for (const name of ['one', 'two', 'three']) await add(name);
     start(async ({ job }) => void done.push(job.payload));
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    await eventually(async () => expect(await waiting()).toEqual([]));
     expect(done).toEqual(['"one"', '"two"', '"three"']);
     await add('four');
     wake();
-    await vi.waitFor(() => expect(done).toContain('"four"'));
+    await eventually(() => expect(done).toContain('"four"'));
   });
 
   it('runs on one of several instances', async () => {
@@ -77,7 +78,7 @@ describe('A job', () => {
       const both = [server.context, other].map((context) => new JobRunner(context, [kind]));
       runners.push(...both);
       for (const runner of both) runner.start();
-      await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 });
+      await eventually(async () => expect(await waiting()).toEqual([]));
       expect(done.map(Number).sort((one, two) => one - two)).toEqual(names);
       for (const runner of both) await runner.close();
     } finally {
@@ -104,7 +105,7 @@ describe('A job', () => {
     expect(await waiting()).toMatchObject([{ locked_by: 'dead' }]);
     now += 1;
     wake();
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    await eventually(async () => expect(await waiting()).toEqual([]));
     expect(done).toEqual([2]);
   });
 
@@ -119,13 +120,13 @@ describe('A job', () => {
       [1, 10_000],
       [2, 20_000],
     ] as const) {
-      await vi.waitFor(async () =>
+      await eventually(async () =>
         expect(await waiting()).toMatchObject([{ attempts: attempt, run_at: now + wait, locked_by: null }]),
       );
       now += wait;
       wake();
     }
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    await eventually(async () => expect(await waiting()).toEqual([]));
     expect(tries).toBe(3);
     const logged = logs().filter(({ kind }) => kind === 'test');
     expect(logged.map(({ msg }) => msg)).toEqual([
@@ -147,7 +148,7 @@ describe('A job', () => {
     expect(await waiting()).toMatchObject([{ attempts: 0, run_at: now, locked_by: null }]);
     const done: number[] = [];
     start(async ({ job }) => void done.push(job.attempts));
-    await vi.waitFor(async () => expect(await waiting()).toEqual([]));
+    await eventually(async () => expect(await waiting()).toEqual([]));
     expect(done).toEqual([1]);
   });
 
@@ -165,12 +166,12 @@ describe('A job', () => {
     await begun.opened;
     now += MINUTE / 2;
     vi.advanceTimersByTime(20_000);
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + MINUTE }]));
+    await eventually(async () => expect(await waiting()).toMatchObject([{ run_at: now + MINUTE }]));
     const [job] = await waiting();
     expect(await server.context.db.write((tx) => cancelJob(tx, { id: job?.id ?? 0 }))).toBe(true);
     vi.advanceTimersByTime(20_000);
     await ended.opened;
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(logs()).toContainEqual(
         expect.objectContaining({ msg: 'the job was cancelled or taken by another instance' }),
       ),
@@ -182,11 +183,11 @@ describe('A job', () => {
     const times: number[] = [];
     const run = async () => void times.push(now);
     start(run, { interval: 60 * MINUTE });
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
+    await eventually(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
     start(run, { interval: 60 * MINUTE });
     now += 60 * MINUTE;
     wake();
-    await vi.waitFor(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
+    await eventually(async () => expect(await waiting()).toMatchObject([{ run_at: now + 60 * MINUTE }]));
     expect(times).toEqual([now - 60 * MINUTE, now]);
   });
 });

@@ -198,7 +198,7 @@ describe('assay keys', () => {
 
   it('removes keys that no token needs, prints them and records them', async () => {
     const [second, first] = await assay.json('keys', 'list');
-    const db = await openDatabase({ ...assay.database, timeout: 5_000 });
+    const db = await openDatabase({ ...assay.database, timeout: 30_000 });
     // Moves their creation into the past.
     await db.write((tx: Transaction) =>
       tx

@@ -65,6 +65,8 @@ async function runWorker(port: NonNullable<typeof parentPort>, data: ImportWorke
       let read = 0;
       if (job.size === 0) return;
       for await (const chunk of files.read(job.contentKey, 0, job.size - 1)) {
+        // A chunk may lack a record, at which the run would stop.
+        stopping.signal.throwIfAborted();
         read += chunk.length;
         // Some formats read a report twice.
         progress.bytesRead = Math.max(progress.bytesRead, read);

@@ -39,7 +39,7 @@ export function recordOfNiktoItem(
       severity: SEVERITY,
       description: textToMarkdown([text, ...osvdbId].join('\n\n')),
       cveIds: extractCveIds([message, references].join(' ')),
-      referenceUrls: [...extractUrls(references), ...extractUrls(/\sSee: (.*)$/.exec(message)?.[1])],
+      referenceUrls: [...extractUrls(references), ...extractUrls(/\sSee: (.*)/.exec(message)?.[1])],
       target: { url: origin },
       ...(url === undefined ? {} : { locations: [{ type: 'url', value: url.href }] }),
       evidence: [`${method ?? 'GET'} ${url?.href ?? uri}\n\n${message}`],
@@ -50,7 +50,7 @@ export function recordOfNiktoItem(
 
 /** Since 2.5 the path may precede the message, and a reference may follow it. */
 function messageOf(message: string, uri: string): string {
-  const bare = message.replace(/\sSee: https?:\/\/.*$/, '');
+  const bare = message.replace(/\sSee: https?:\/\/.*/, '');
   const prefix = [`${uri}:`, '/:', ':'].find((known) => bare.startsWith(known));
   return (prefix === undefined ? '' : bare.slice(prefix.length).trim()) || bare;
 }

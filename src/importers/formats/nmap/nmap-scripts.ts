@@ -83,7 +83,7 @@ function listedByVulners(text: string): ScriptFindings['findings'] {
 function listedByVulscan(text: string): ScriptFindings['findings'] {
   const found = new Map<string, string>();
   for (const line of text.split('\n')) {
-    const [, id = '', title = ''] = /^\s*\[(CVE-\d{4}-\d{4,19})\]\s*(.*)$/i.exec(line) ?? [];
+    const [, id = '', title = ''] = /^\s*\[(CVE-\d{4}-\d{4,19})\]\s*(\S.*)?$/i.exec(line) ?? [];
     if (id !== '' && !found.has(id.toUpperCase())) found.set(id.toUpperCase(), title.trim());
   }
   return Array.from(found, ([cve, title]) => ({

@@ -162,7 +162,7 @@ function webAddressOf(text: string): string | undefined {
 
 /** Splits `host`, `host:port`, `[v6]:port` and `scheme://host:port/…`. */
 function parseHostPort(text: string): { host: string; port?: number | undefined } | undefined {
-  const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#].*$/s, '');
+  const authority = text.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[/?#][^]*/, '');
   if (/^[^:]*:[^:]*:.*$/.test(authority) && !authority.startsWith('[')) return { host: authority };
   const parts = /^(?:\[([^\]]+)\]|([^:\s]+))(?::(\d{1,5}))?$/.exec(authority);
   if (parts === null) return undefined;

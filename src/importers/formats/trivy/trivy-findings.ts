@@ -112,7 +112,7 @@ function misconfigurationOf(found: JsonObject, result: TrivyResult): ReportedFin
 
 /** `AVD-DS-0002`, `DS-0002` and `DS002` are the same check in different versions. */
 function checkOf(id: string): string {
-  const parts = /^(?:AVD-)?([A-Z]+)-?0*(\d+)$/.exec(id);
+  const parts = /^(?:AVD-)?([A-Z]+)-?0*(0|[1-9]\d*)$/.exec(id);
   return parts === null ? id : `${parts[1]}-${(parts[2] as string).padStart(4, '0')}`;
 }
 

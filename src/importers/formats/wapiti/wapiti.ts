@@ -77,8 +77,8 @@ function urlOf(found: JsonObject, base: string | undefined): string | undefined 
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
   const origin = [sent, base].find((url) => url !== undefined && URL.canParse(url));
   if (origin === undefined) return path !== undefined && URL.canParse(path) ? path : undefined;
-  if (path === undefined) return origin.replace(/[?#].*$/s, '');
-  return URL.canParse(path, origin) ? new URL(path, origin).href.replace(/[?#].*$/s, '') : undefined;
+  if (path === undefined) return origin.replace(/[?#][^]*/, '');
+  return URL.canParse(path, origin) ? new URL(path, origin).href.replace(/[?#][^]*/, '') : undefined;
 }
 
 function findingOf(

@@ -1,0 +1,54 @@
+/** Into so many pieces a text is cut: linear work takes as long for all of them as for the whole, quadratic work a 16th. */
+const PIECES = 16;
+/** Between 1 and `PIECES`, at an equal distance from both. */
+const LIMIT = 4;
+/** Rounds before work counts as linear, and before it does not. Other processes slow some of them down, but never all. */
+const [MIN_ROUNDS, MAX_ROUNDS] = [3, 30];
+/** Microseconds. Nothing that is quadratic or worse handles a text as long as those of the tests in this time. */
+const TRIFLE = 3_000;
+
+/** @returns the processor time of this process in microseconds: others that run meanwhile do not count */
+function processorTime(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+/**
+ * Whether the time of work grows no faster than the length of its text. Compares times with each other and not with a
+ * limit, so that neither the speed nor the load of the machine matters.
+ * @param textOf makes a text of about as many characters
+ * @param length how many the longer text has; a quadratic pattern reads the default in tens of milliseconds
+ */
+export function isLinear(
+  work: (text: string) => unknown,
+  textOf: (length: number) => string,
+  length = 16_000,
+): boolean {
+  const whole = flat(textOf(length));
+  let piece: string | undefined;
+  let wholeTime = Number.POSITIVE_INFINITY;
+  let pieceTime = Number.POSITIVE_INFINITY;
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    wholeTime = Math.min(
+      wholeTime,
+      processorTime(() => work(whole)),
+    );
+    if (wholeTime < TRIFLE) return true;
+    const part = (piece ??= flat(textOf(length / PIECES)));
+    pieceTime = Math.min(
+      pieceTime,
+      processorTime(() => {
+        for (let count = 0; count < PIECES; count += 1) work(part);
+      }),
+    );
+    if (round >= MIN_ROUNDS && wholeTime < LIMIT * pieceTime) return true;
+  }
+  return false;
+}
+
+/** V8 stores a repeated text as a tree, which the first reader flattens. */
+function flat(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}

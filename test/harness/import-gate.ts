@@ -1,0 +1,121 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { buffer } from 'node:stream/consumers';
+import { type AttachmentStoreConfig, parseAttachmentStore } from '../../src/config/attachment-store.ts';
+import { IMPORT_JOB, importJobKey } from '../../src/domain/imports/import-lifecycle.ts';
+import { host, port, report } from '../importers/reports.ts';
+import type { TestServer } from './server.ts';
+
+export const HELD_HOSTS = 60;
+/** A report of whose first half an import applies something: it has more ports than a transaction. */
+export const HELD_REPORT = report(
+  Array.from({ length: HELD_HOSTS }, (_host, index) =>
+    host(`10.0.0.${index}`, Array.from({ length: 100 }, (_port, number) => port(number + 1)).join('')),
+  ).join(''),
+);
+
+/** Milliseconds between the bytes that a held reader gets, which would otherwise give the store up. */
+const DRIP_INTERVAL = 250;
+
+export interface ImportGate {
+  /** Environment variables of processes that keep their files behind the gate. */
+  environment: Record<string, string>;
+  /** The same for the configuration of a server in this process. */
+  attachments: AttachmentStoreConfig;
+  /** From now on, an import gets the first half of its report and then waits for the rest. */
+  hold(): void;
+  /** Gives the rest to all that wait, and whole reports to others. */
+  release(): void;
+  /** The number of stored files. */
+  size(): number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a store like S3 that gives reports out as far as the test lets it. An import that it holds is running, however
+ * fast the machine is. The gate is open at first.
+ */
+export async function startImportGate(): Promise<ImportGate> {
+  const files = new Map<string, Buffer>();
+  const held = new Set<() => void>();
+  let isHolding = false;
+
+  function giveHalf(response: ServerResponse, bytes: Buffer): void {
+    let given = Math.floor(bytes.length / 2);
+    response.write(bytes.subarray(0, given));
+    const drip = setInterval(() => {
+      if (given + 1 < bytes.length) response.write(bytes.subarray(given, (given += 1)));
+    }, DRIP_INTERVAL);
+    const giveRest = (): void => void response.end(bytes.subarray(given));
+    held.add(giveRest);
+    response.on('close', () => {
+      clearInterval(drip);
+      held.delete(giveRest);
+    });
+  }
+
+  const server = createServer((request, response) => {
+    const { method, url: path = '', headers } = request;
+    const answer = async (): Promise<void> => {
+      const sent = await buffer(request);
+      if (method === 'PUT') files.set(path, sent);
+      else if (method === 'DELETE') files.delete(path);
+      else {
+        const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+        const bytes = files.get(path)?.subarray(Number(start), Number(end) + 1);
+        response.statusCode = bytes === undefined ? 404 : 206;
+        if (bytes !== undefined && isHolding) return giveHalf(response, bytes);
+        response.write(bytes ?? '');
+      }
+      response.end();
+    };
+    answer().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const environment: Record<string, string> = {
+    ASSAY_ATTACHMENTS: 's3://reports',
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ACCESS_KEY_ID: 'none',
+    AWS_SECRET_ACCESS_KEY: 'none',
+  };
+  return {
+    environment,
+    attachments: parseAttachmentStore((name) => environment[name]) as AttachmentStoreConfig,
+    hold: () => void (isHolding = true),
+    release() {
+      isHolding = false;
+      for (const giveRest of held) giveRest();
+    },
+    size: () => files.size,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const OTHER_INSTANCE = 'another instance';
+
+/**
+ * Has every import of a server wait in the queue, as if another instance ran as many as may run at once.
+ * @returns a function that lets them begin
+ */
+export async function holdQueue({
+  context: { db },
+}: Pick<TestServer, 'context'>): Promise<() => Promise<void>> {
+  const rows = Array.from({ length: availableParallelism() }, (_, index) => ({
+    kind: IMPORT_JOB,
+    key: importJobKey(-index - 1),
+    quota_key: null,
+    payload: '{}',
+    attempts: 1,
+    locked_by: OTHER_INSTANCE,
+    run_at: Number.MAX_SAFE_INTEGER,
+    created_at: 1,
+  }));
+  await db.write((tx) => tx.insertInto('jobs').values(rows).execute());
+  return async () => {
+    await db.write((tx) => tx.deleteFrom('jobs').where('locked_by', '=', OTHER_INSTANCE).execute());
+  };
+}
