@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { PATIENCE } from './test/harness/patience.ts';
+import { WAIT_TIMEOUT } from './test/harness/timeouts.ts';
 import { LongestFirst } from './test/harness/longest-first.ts';
 import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.ts';
 import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/engine-matrix.ts';
 
 const shared = {
   // These end what hangs. On a slow machine, a test that passes may take long.
-  testTimeout: 3 * PATIENCE,
+  testTimeout: 3 * WAIT_TIMEOUT,
   // What the hook of one file makes for all of them, those of others wait for.
-  hookTimeout: 5 * PATIENCE,
-  expect: { poll: { timeout: PATIENCE } },
+  hookTimeout: 5 * WAIT_TIMEOUT,
+  expect: { poll: { timeout: WAIT_TIMEOUT } },
   // Nothing is mocked, so that files may share the modules of a worker: the application is loaded once in each.
   isolate: false,
   // Where something fails, vitest tells the source of it: `--enable-source-maps` would have each thread read all maps.

@@ -1,5 +1,5 @@
 /** The strings of the pages that belong to no account. */
-export const MESSAGES = {
+export const PROBLEM_MESSAGES = {
   problemTypes: {
     title: 'Problem types',
     introduction: 'The API names one of these types in each error. Each URL explains its own.',

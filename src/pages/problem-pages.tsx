@@ -7,7 +7,7 @@ import { Problem } from '../http/problems.ts';
 import type { Context } from '../runtime/context.ts';
 import { ErrorPage } from './error-page.tsx';
 import { Page } from './layout.tsx';
-import { MESSAGES } from './messages.ts';
+import { PROBLEM_MESSAGES } from './messages.ts';
 import { sendPublicPage } from './pages-plugin.tsx';
 
 /** A problem type of one area. */
@@ -47,11 +47,11 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
       const areas = describeAreas();
       const sections = areas.map(({ title, types }) => `${title}\n\n${types.map(listLines).join('')}`);
       return sendNegotiated(request, reply, {
-        text: `${MESSAGES.problemTypes.introduction}\n\n${sections.join('\n')}`,
+        text: `${PROBLEM_MESSAGES.problemTypes.introduction}\n\n${sections.join('\n')}`,
         json: areas.flatMap(({ types }) => types.map(toJson)),
         page: (
-          <Page title={MESSAGES.problemTypes.title} wide>
-            <p>{MESSAGES.problemTypes.introduction}</p>
+          <Page title={PROBLEM_MESSAGES.problemTypes.title} wide>
+            <p>{PROBLEM_MESSAGES.problemTypes.introduction}</p>
             {areas.map(({ name, title, types }) => (
               <section key={name}>
                 <h2>{title}</h2>
@@ -81,7 +81,7 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
       const area = describeAreas().find((one) => one.name === name);
       const found = area?.types.find(({ path }) => path === problemPath(name, kind));
       if (area === undefined || found === undefined) {
-        const problem = new Problem('not-found', MESSAGES.problemTypes.unknown(`${name}/${kind}`));
+        const problem = new Problem('not-found', PROBLEM_MESSAGES.problemTypes.unknown(`${name}/${kind}`));
         if (formatFor(request) !== 'page') throw problem;
         const { title } = PROBLEM_TYPES[problem.type];
         const page = <ErrorPage title={title} message={problem.message} requestId={request.id} />;
@@ -93,10 +93,10 @@ export function registerProblemPages(app: FastifyInstance, { addresses }: Contex
         json: toJson(found),
         page: (
           <Page title={title}>
-            <p>{MESSAGES.problemTypes.statusIn(status, area.title)}</p>
+            <p>{PROBLEM_MESSAGES.problemTypes.statusIn(status, area.title)}</p>
             <p>{meaning}</p>
             <p>
-              <a href="/problems">{MESSAGES.problemTypes.all}</a>
+              <a href="/problems">{PROBLEM_MESSAGES.problemTypes.all}</a>
             </p>
           </Page>
         ),

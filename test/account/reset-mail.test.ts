@@ -199,7 +199,7 @@ describe('Mail server', () => {
     const mails = () => db.read.selectFrom('jobs').select('id').where('kind', '=', 'reset-mail').execute();
     expect(await mails()).toHaveLength(1);
     jobs.notify();
-    await vi.waitFor(async () => expect(await mails()).toEqual([]), { timeout: 60_000 });
+    await eventually(async () => expect(await mails()).toEqual([]));
     expect(slow.received).toHaveLength(1);
     await sending.close();
     await slow.close();
@@ -213,16 +213,14 @@ describe('Mail server', () => {
     const visitor = createFormClient(sending);
     await visitor.submit(await visitor.open('/reset-password/request'), { email: account.email });
     await inbox.next();
-    await vi.waitFor(
-      async () =>
-        expect(
-          await sending.context.db.read
-            .selectFrom('jobs')
-            .select('id')
-            .where('kind', '=', 'reset-mail')
-            .execute(),
-        ).toEqual([]),
-      { timeout: 60_000 },
+    await eventually(async () =>
+      expect(
+        await sending.context.db.read
+          .selectFrom('jobs')
+          .select('id')
+          .where('kind', '=', 'reset-mail')
+          .execute(),
+      ).toEqual([]),
     );
     expect(sending.logs().map(({ msg }) => msg)).toContain(
       'the connection was lost while a mail was sent, which is not sent again',

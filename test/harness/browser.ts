@@ -7,7 +7,7 @@ import {
 } from 'playwright-core';
 import { afterAll, afterEach, describe, expect } from 'vitest';
 import { findBrowser } from './browser-path.ts';
-import { PATIENCE } from './patience.ts';
+import { WAIT_TIMEOUT } from './timeouts.ts';
 
 /** A group of tests that need a browser. Skipped without one, which `browser-notice.ts` reports. */
 export const describeInBrowser = findBrowser() === undefined ? describe.skip : describe;
@@ -51,7 +51,7 @@ const sharedProfiles = new Map<string, Profile[]>();
 /** Launches the browser of the worker, which ends with it. */
 function launchBrowser(): Promise<Browser> {
   launched ??= chromium.launch({
-    timeout: PATIENCE,
+    timeout: WAIT_TIMEOUT,
     executablePath: findBrowser() ?? '',
     args: [
       // Avoids a GPU process, which would render in software.
@@ -119,7 +119,7 @@ async function createProfile(
   const context = await browser.newContext({ baseURL: origin, viewport: VIEWPORT, ...MEDIA, ...options });
   const profile: Profile = { context, keepsCookies, used: [], idle: [], allowed: {}, complaints: [] };
   const { complaints } = profile;
-  context.setDefaultTimeout(PATIENCE);
+  context.setDefaultTimeout(WAIT_TIMEOUT);
   context.on('request', (request) => {
     const { protocol, origin: target } = new URL(request.url());
     if (protocol !== 'data:' && ![origin, ...(profile.allowed.otherOrigins ?? [])].includes(target))
