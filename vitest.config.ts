@@ -43,7 +43,7 @@ export default defineConfig({
       onNone,
     ],
     sequence: { sequencer: LongestFirst },
-    globalSetup: 'test/harness/browser-notice.ts',
+    globalSetup: 'test/harness/skipped-notice.ts',
     // Many a test waits for a process or a browser that it started: as many workers as processors leave these idle.
     maxWorkers: availableParallelism() + 1,
   },

@@ -1,8 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { has } from '../harness/machine.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 let assay: CommandLine;
@@ -12,7 +13,6 @@ beforeAll(async () => {
 afterAll(() => assay.close());
 
 const script = async (shell: string) => (await assay.run(['completion', shell])).stdout;
-const has = (shell: string) => spawnSync(shell, ['--version']).status === 0;
 
 /** Runs a shell with a script on its standard input. */
 function feed(shell: string, args: readonly string[], input: string): Promise<string> {

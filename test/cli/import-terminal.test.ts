@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
@@ -8,12 +8,11 @@ import type { Database } from '../../src/db/engine.ts';
 import { openDatabase } from '../../src/db/open-database.ts';
 import { eventually } from '../harness/eventually.ts';
 import { HELD_REPORT, type ImportGate, startImportGate } from '../harness/import-gate.ts';
+import { HAS_TERMINAL } from '../harness/machine.ts';
 import { temporaryFolder } from '../harness/temporary.ts';
 import { type CommandLine, startCommandLine } from './command-line.ts';
 
 const main = join(inject('product'), 'dist/main.js');
-/** `script` of util-linux runs a command on a terminal; those of other systems have other options. */
-const HAS_TERMINAL = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux');
 const CTRL_C = '\u0003';
 
 let gate: ImportGate;

@@ -9,7 +9,7 @@ import { afterAll, afterEach, describe, expect } from 'vitest';
 import { findBrowser } from './browser-path.ts';
 import { WAIT_TIMEOUT } from './timeouts.ts';
 
-/** A group of tests that need a browser. Skipped without one, which `browser-notice.ts` reports. */
+/** A group of tests that need a browser. Skipped without one, which `skipped-notice.ts` reports. */
 export const describeInBrowser = findBrowser() === undefined ? describe.skip : describe;
 
 /** The state of a page before each test. */

