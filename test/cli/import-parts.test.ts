@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { splitFormatAndFiles } from '../../src/cli/import/command.ts';
 import { findReports, watchFolders } from '../../src/cli/import/report-files.ts';
 import { awaitImportEnd, type RemoteImport } from '../../src/cli/import/api.ts';
@@ -108,6 +108,27 @@ describe('Reports to import', () => {
       if (seen.length === 4) ended.abort();
     }
     expect(seen).toEqual(['old.xml', 'new.xml', 'new.xml', 'last.xml']);
+  });
+
+  it('in a watched folder are not yielded while they grow', async () => {
+    const folder = temporaryFolder();
+    const [growing, complete] = [join(folder, 'a-growing.xml'), join(folder, 'b-complete.xml')];
+    for (const file of [growing, complete]) writeFileSync(file, 'x');
+    const interval = 20;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ended = new AbortController();
+    const seen: string[] = [];
+    // It is asked in each round: whatever the machine does, the file has grown since the last.
+    Object.defineProperty(ended.signal, 'aborted', {
+      get() {
+        if (seen.length === 0) appendFileSync(growing, 'x');
+        vi.setSystemTime(Date.now() + interval);
+        return seen.length === 2;
+      },
+    });
+    for await (const { name } of watchFolders([folder], ended.signal, interval)) seen.push(name);
+    expect(seen).toEqual(['b-complete.xml', 'a-growing.xml']);
   });
 });
 
