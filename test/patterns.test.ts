@@ -92,16 +92,23 @@ const ENDINGS = ['', '\u0001', '\n\u0001'];
 /** Text that makes a pattern read much before it fails, of any length. */
 type Hostile = (length: number) => string;
 
+/** Makes each text once, and flat: V8 stores a repeated text as a tree, which it would flatten for every pattern. */
+function memoized(textOf: Hostile): Hostile {
+  const texts = new Map<number, string>();
+  return (length) => {
+    let text = texts.get(length);
+    if (text === undefined)
+      texts.set(length, (text = Buffer.from(textOf(length), 'latin1').toString('latin1')));
+    return text;
+  };
+}
+
 /** By prefix. */
 const HOSTILE = new Map(
   BEGINNINGS.map((beginning) => [
     beginning,
     REPEATED.flatMap((part) =>
-      ENDINGS.map(
-        (ending): Hostile =>
-          (length) =>
-            beginning + part.repeat(length / part.length) + ending,
-      ),
+      ENDINGS.map((ending) => memoized((length) => beginning + part.repeat(length / part.length) + ending)),
     ),
   ]),
 );
