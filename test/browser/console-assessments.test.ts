@@ -175,6 +175,33 @@ describeInBrowser('Console: assessments', () => {
     await expect.poll(() => row.count()).toBe(0);
   });
 
+  it('shows a timer that was started before the list of hours had arrived', async () => {
+    const page = await enterNew('early', 'Early');
+    const isRunningList = (url: URL) => url.searchParams.has('filter[running]');
+    let refreshed = (): void => undefined;
+    const refresh = new Promise<void>((resolve) => (refreshed = resolve));
+    let loads = 0;
+    page.on('request', (request) => {
+      // Once with the page, once after the timer has started.
+      if (isRunningList(new URL(request.url())) && (loads += 1) === 2) refreshed();
+    });
+    let requests = 0;
+    await page.route(
+      (url) => url.pathname.endsWith('/assessments/early/testing_sessions') && !isRunningList(url),
+      async (route) => {
+        const isFirst = route.request().method() === 'GET' && (requests += 1) === 1;
+        const response = await route.fetch();
+        if (isFirst) await refresh;
+        // The page may have given the request up.
+        await route.fulfill({ response }).catch(() => undefined);
+      },
+    );
+    await page.getByRole('tab', { name: 'Hours' }).click();
+    await page.getByRole('button', { name: 'Start timer' }).click();
+    await page.getByRole('grid').getByRole('timer').waitFor();
+    expect(requests).toBe(2);
+  });
+
   it('adds an asset to the scope, edits its rules and removes it', async () => {
     const page = await enterNew('scoped', 'Scoped');
     await page.getByRole('tab', { name: /^Scope/ }).click();

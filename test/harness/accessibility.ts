@@ -14,7 +14,6 @@ const AXE = `${readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 /** What depends on colours and widths. The other rules look at the markup, which `expectAccessibleInAllViews` checks once. */
 const RULES_OF_APPEARANCE = [
   'color-contrast',
-  'target-size',
   'scrollable-region-focusable',
   'link-in-text-block',
   'button-name',
