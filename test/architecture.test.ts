@@ -69,6 +69,35 @@ describe('A layer', () => {
   });
 });
 
+describe('A dependency of the product', () => {
+  const readJson = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
+  const OLDEST = /(\d+)\.(\d+)/.exec(readJson('package.json').engines.node)?.slice(1).map(Number) ?? [];
+
+  /** @param range as in `engines`, such as "18 || 20 || >=22" */
+  const admitsOldest = (range: string): boolean =>
+    range.split('||').some((part) => {
+      const [, operator = '', major = '', minor = '0'] =
+        /^\s*([>=^~]*)\s*v?(\d+)(?:\.(\d+))?/.exec(part) ?? [];
+      if (!operator.startsWith('>')) return Number(major) === OLDEST[0];
+      return (
+        Number(major) < (OLDEST[0] ?? 0) || (Number(major) === OLDEST[0] && Number(minor) <= (OLDEST[1] ?? 0))
+      );
+    });
+
+  it('supports the oldest Node.js that the product supports', () => {
+    expect(
+      ['>=20', '>= 20.19.0', '18 || 20 || >=22', '>=22', '>=20.20', '^18 || >=22'].map(admitsOldest),
+    ).toEqual([true, true, true, false, false, false]);
+    const { packages } = readJson('package-lock.json') as {
+      packages: Record<string, { dev?: boolean; engines?: { node?: string } }>;
+    };
+    const unsupported = Object.entries(packages).filter(
+      ([, { dev = false, engines }]) => !dev && engines?.node !== undefined && !admitsOldest(engines.node),
+    );
+    expect(unsupported).toEqual([]);
+  });
+});
+
 describe('A comment', () => {
   const COMMENT = /\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/[^\n]*/g;
 
