@@ -58,7 +58,7 @@ export interface SchemaSession {
 /** The database belongs to another version of Assay or to another program. Nothing in it was changed. */
 export class IncompatibleDatabase extends Error {
   override name = 'IncompatibleDatabase';
-  /** What is wrong and what to do: a sentence whose subject is the database. */
+  /** The message without its subject: the problem, and what to do about it. */
   readonly problem: string;
 
   constructor(problem: string) {

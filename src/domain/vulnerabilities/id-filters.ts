@@ -66,11 +66,11 @@ function idsIn(
   };
 }
 
-/** Without the condition, other organizations' rows would count in the choice of a plan, whose time tells of them. */
+/** Other organizations' rows must not influence the plan: response times would reveal them. */
 const isOfCaller = ({ db, caller }: ListContext, organization: Expression<number>) =>
   organizationCondition(db, organization, visibleOrganizationIds(caller));
 
-/** What the filters are given. */
+/** The value of each filter. */
 interface IdFilterValues {
   tagId: readonly number[];
   tag: readonly string[];

@@ -180,7 +180,7 @@ async function lockMatches(
 }
 
 /**
- * PostgreSQL may have waited for others before it locked what the filter had found, and they may have changed it.
+ * Filters locked vulnerabilities again: while PostgreSQL waited for their locks, other transactions may have changed them.
  * @param ids of locked vulnerabilities
  * @returns those that the filter selects now
  */
