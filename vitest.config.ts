@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { WAIT_TIMEOUT } from './test/harness/timeouts.ts';
 import { LongestFirst } from './test/harness/longest-first.ts';
 import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.ts';
-import { EVERY_FILE, ON_SQLITE_ALONE, PURE } from './test/engine-matrix.ts';
+import { EVERY_FILE, ON_SQLITE_ALONE } from './test/engine-matrix.ts';
 
 const shared = {
   // These end what hangs. On a slow machine, a test that passes may take long.
@@ -17,7 +17,6 @@ const shared = {
   server: { deps: { external: [COMPILED_MODULES] } },
 };
 const plugins = [compiledModules];
-const PRODUCT_SETUP = 'test/harness/build-product.ts';
 
 const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[], setupFiles: string[] = []) => ({
   plugins,
@@ -28,19 +27,15 @@ const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[], setupFiles: 
     include: [EVERY_FILE],
     exclude,
     provide: { engine, postgresUrl: '', sqliteTemplate: '', templates: '' },
-    globalSetup: [PRODUCT_SETUP, `test/harness/${engine}-setup.ts`],
+    globalSetup: ['test/harness/build-product.ts', `test/harness/${engine}-setup.ts`],
   },
 });
 
-const onNone = { plugins, test: { ...shared, name: 'pure', include: PURE, globalSetup: [PRODUCT_SETUP] } };
-
 export default defineConfig({
   test: {
-    // A file that no list names is in both of the first two; `test/architecture.test.ts` holds the lists to what is there.
     projects: [
-      onEngine('sqlite', PURE, ['test/harness/statement-record.ts']),
-      onEngine('postgres', [...PURE, ...ON_SQLITE_ALONE]),
-      onNone,
+      onEngine('sqlite', [], ['test/harness/statement-record.ts']),
+      onEngine('postgres', ON_SQLITE_ALONE),
     ],
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/harness/skipped-notice.ts',

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { layerFolders, layerRules } from '../scripts/layers.ts';
-import { EVERY_FILE, isIn, ON_SQLITE_ALONE, PURE } from './engine-matrix.ts';
+import { EVERY_FILE, isIn, ON_SQLITE_ALONE } from './engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = join(ROOT, 'src');
@@ -159,9 +159,7 @@ describe('A file of tests', () => {
     // What calls itself a test in another way would run nowhere.
     const others = files.filter((file) => /\b(test|spec)\.\w+$/.test(file) && !tests.includes(file));
     expect(others).toEqual([]);
-    const ways = tests.map((file) => [file, isIn(PURE, file), isIn(ON_SQLITE_ALONE, file)]);
-    expect(ways.filter(([, pure, alone]) => pure && alone)).toEqual([]);
-    for (const pattern of [...PURE, ...ON_SQLITE_ALONE]) {
+    for (const pattern of ON_SQLITE_ALONE) {
       expect([pattern, tests.some((file) => isIn([pattern], file))]).toEqual([pattern, true]);
     }
   });
@@ -173,9 +171,7 @@ describe('A file of tests', () => {
           // A program that a machine may lack: `skipped-notice.ts` says what is skipped.
           if (/^(has\('(bash|zsh|fish|curl)'\)|HAS_TERMINAL)$/.test(condition)) return false;
           const [, name] = /^engine\(\) === '(sqlite|postgres)'$/.exec(condition) ?? [];
-          return (
-            name === undefined || isIn(PURE, file) || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file))
-          );
+          return name === undefined || (name === 'postgres' && isIn(ON_SQLITE_ALONE, file));
         })
         .map((condition) => `${file}: ${condition}`),
     );

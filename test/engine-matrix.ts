@@ -1,40 +1,10 @@
-/** Every file of tests runs on SQLite and on PostgreSQL, but for those that one of these lists names. */
+/** Every file of tests runs on SQLite and on PostgreSQL, except those in `ON_SQLITE_ALONE`. */
 export const EVERY_FILE = 'test/**/*.test.ts';
 
-/** What opens no database, and so runs once, on no engine. */
-export const PURE = [
-  'test/account/relative-time.test.ts',
-  'test/auth/ip-addresses.test.ts',
-  'test/auth/email-addresses.test.ts',
-  'test/auth/keys.test.ts',
-  'test/auth/password-strength.test.ts',
-  'test/auth/passwords.test.ts',
-  'test/cli/import-parts.test.ts',
-  'test/cli/import-wizard.test.ts',
-  'test/console/**/*.test.ts',
-  'test/db/group-commit.test.ts',
-  'test/db/prepared-queries.test.ts',
-  'test/domain/time.test.ts',
-  'test/domain/cvss.test.ts',
-  'test/files/s3-signature.test.ts',
-  'test/architecture.test.ts',
-  'test/http/console-pages.test.ts',
-  'test/http/request-timeout.test.ts',
-  'test/http/serialization.test.ts',
-  'test/importers/formats/**/*.test.ts',
-  'test/importers/finding-identity.test.ts',
-  'test/importers/detect-format.test.ts',
-  'test/importers/parsing/**/*.test.ts',
-  'test/patterns.test.ts',
-  'test/retired-words.test.ts',
-  'test/runtime/memoize-async.test.ts',
-  'test/runtime/source-maps.test.ts',
-];
-
 /**
- * Files that run on SQLite alone, because other files run every clause of their statements on PostgreSQL too: after a
- * complete run, `harness/statement-coverage.ts` lists the clauses of which that is no longer true. Concurrency, order and
- * failures of the database are tested on both engines.
+ * Files that run on SQLite alone, because they open no database, or because other files run every clause of their
+ * statements on PostgreSQL too: after a complete run, `harness/statement-coverage.ts` lists the clauses of which that is no
+ * longer true. Concurrency, order and failures of the database are tested on both engines.
  */
 export const ON_SQLITE_ALONE = [
   'test/account/console.test.ts',
@@ -42,16 +12,25 @@ export const ON_SQLITE_ALONE = [
   'test/account/late-requests.test.ts',
   'test/account/overview.test.ts',
   'test/account/password.test.ts',
+  'test/account/relative-time.test.ts',
   'test/account/required-second-factor.test.ts',
   'test/account/sessions.test.ts',
   'test/account/sign-in.test.ts',
   'test/account/sso-only.test.ts',
   'test/account/tokens.test.ts',
   'test/account/totp.test.ts',
+  'test/architecture.test.ts',
+  'test/auth/email-addresses.test.ts',
+  'test/auth/ip-addresses.test.ts',
+  'test/auth/keys.test.ts',
+  'test/auth/password-strength.test.ts',
+  'test/auth/passwords.test.ts',
   'test/browser/**/*.test.ts',
   'test/cli/client.test.ts',
   'test/cli/completion.test.ts',
+  'test/cli/import-parts.test.ts',
   'test/cli/import-terminal.test.ts',
+  'test/cli/import-wizard.test.ts',
   'test/cli/import.test.ts',
   'test/cli/operations.test.ts',
   'test/cli/process.test.ts',
@@ -63,6 +42,7 @@ export const ON_SQLITE_ALONE = [
   'test/cli/user-links.test.ts',
   'test/client/client.test.ts',
   'test/client/generators.test.ts',
+  'test/console/**/*.test.ts',
   'test/contract/assessment-groups.test.ts',
   'test/contract/assessment-users.test.ts',
   'test/contract/create-assessment.test.ts',
@@ -79,12 +59,18 @@ export const ON_SQLITE_ALONE = [
   'test/contract/list-users.test.ts',
   'test/contract/revoke-token.test.ts',
   'test/contract/tag-pairs.test.ts',
+  'test/db/group-commit.test.ts',
+  'test/db/prepared-queries.test.ts',
   'test/db/reader-pool.test.ts',
   'test/db/sqlite-transaction.test.ts',
   'test/db/wal-checkpointer.test.ts',
+  'test/domain/cvss.test.ts',
+  'test/domain/time.test.ts',
+  'test/files/s3-signature.test.ts',
   'test/http/access.test.ts',
   'test/http/client-address.test.ts',
   'test/http/common-errors.test.ts',
+  'test/http/console-pages.test.ts',
   'test/http/described-responses.test.ts',
   'test/http/description.test.ts',
   'test/http/docs-sign-in.test.ts',
@@ -94,10 +80,16 @@ export const ON_SQLITE_ALONE = [
   'test/http/json-bodies.test.ts',
   'test/http/operator.test.ts',
   'test/http/rate-limit.test.ts',
+  'test/http/request-timeout.test.ts',
   'test/http/routes.test.ts',
+  'test/http/serialization.test.ts',
   'test/http/static-files.test.ts',
   'test/http/streams.test.ts',
   'test/http/validation.test.ts',
+  'test/importers/detect-format.test.ts',
+  'test/importers/finding-identity.test.ts',
+  'test/importers/formats/**/*.test.ts',
+  'test/importers/parsing/**/*.test.ts',
   'test/oauth/attacks.test.ts',
   'test/oauth/console-client.test.ts',
   'test/oauth/implicit.test.ts',
@@ -106,6 +98,10 @@ export const ON_SQLITE_ALONE = [
   'test/oauth/redirects.test.ts',
   'test/oauth/revocation.test.ts',
   'test/oauth/token-code.test.ts',
+  'test/patterns.test.ts',
+  'test/retired-words.test.ts',
+  'test/runtime/memoize-async.test.ts',
+  'test/runtime/source-maps.test.ts',
 ];
 
 /** Files of `ON_SQLITE_ALONE` with SQL of their own: they test parts of the SQLite engine, or insert many rows. */

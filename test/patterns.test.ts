@@ -114,7 +114,7 @@ const HOSTILE = new Map(
 );
 
 /** In characters. What takes a time that doubles with each of them shows it here; it would never end with many. */
-const SHORT = 24;
+const SHORT = 22;
 
 /** @returns the first text, if any, for which work takes more than linear time */
 function tooSlow(work: (text: string) => unknown, beginnings = BEGINNINGS): string | undefined {
