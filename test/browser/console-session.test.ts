@@ -137,9 +137,15 @@ describeInBrowser('Console: session', () => {
     if (await dialog.isVisible()) await dialog.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('Tag "typed long ago" created').waitFor();
     await dialog.waitFor({ state: 'detached' });
-    // The sign-out form of the page has the CSRF token of the session that ended.
+    // The page has the CSRF token of the session that ended.
     await page.getByRole('button', { name: 'Account menu' }).click();
-    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    const item = page.getByRole('menuitem', { name: 'Sign out' });
+    // The page that has the new token arrives after the menu has closed.
+    await page.route(`${assay.server().origin}/`, async (route) => {
+      await item.waitFor({ state: 'detached' });
+      await route.continue();
+    });
+    await item.click();
     await page.waitForURL((url) => url.pathname === '/sign-in');
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toContain('Sign in');
   });

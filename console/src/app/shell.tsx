@@ -27,7 +27,7 @@ import {
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { submitSignOut } from '../session/sign-out.ts';
+import { signOut } from '../session/sign-out.ts';
 import { currentUser } from '../session/current-user.ts';
 import { useRestoreFocus } from './restore-focus.ts';
 import { Logo } from './logo.tsx';
@@ -208,19 +208,7 @@ function AccountMenu() {
           API
         </Menu.Item>
         <Menu.Divider />
-        <form
-          method="post"
-          action="/sign-out"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void submitSignOut(event.currentTarget);
-          }}
-        >
-          <input type="hidden" name="_csrf" />
-          <Menu.Item component="button" type="submit">
-            {appMessages.signOut}
-          </Menu.Item>
-        </form>
+        <Menu.Item onClick={() => void signOut()}>{appMessages.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,5 +1,5 @@
-/** Submits the sign-out form with a CSRF token of the current session, as the page may be of an older one. */
-export async function submitSignOut(form: HTMLFormElement): Promise<void> {
+/** Signs out, with a CSRF token of the current session, as the page may be of an older one. */
+export async function signOut(): Promise<void> {
   let token = document.querySelector<HTMLMetaElement>('meta[name="form-token"]')?.content ?? '';
   try {
     const response = await fetch('/', { cache: 'no-store' });
@@ -12,6 +12,14 @@ export async function submitSignOut(form: HTMLFormElement): Promise<void> {
   } catch {
     // Offline: submitting the form shows the browser's own error page.
   }
-  (form.elements.namedItem('_csrf') as HTMLInputElement).value = token;
+  const field = Object.assign(document.createElement('input'), {
+    type: 'hidden',
+    name: '_csrf',
+    value: token,
+  });
+  const form = Object.assign(document.createElement('form'), { method: 'post', action: '/sign-out' });
+  form.append(field);
+  // Browsers submit no form outside of the document. The menu that called this has closed by now.
+  document.body.append(form);
   form.submit();
 }
