@@ -126,6 +126,16 @@ describe('A comment', () => {
   });
 });
 
+describe('A URL', () => {
+  // After some thousand calls, `URL.canParse` of Node.js 20 and 22 rejects those with characters such as "ü".
+  it('is parsed by `URL.parse`', () => {
+    const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /\.tsx?$/.test(file),
+    );
+    expect(files.filter((file) => /canParse\(/.test(readFileSync(join(SOURCES, file), 'utf8')))).toEqual([]);
+  });
+});
+
 describe('A command', () => {
   const commands = readdirSync(join(SOURCES, 'cli'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))

@@ -59,8 +59,8 @@ export function resolveServer(flags: TargetFlags): TargetServer | undefined {
 
 /** @throws CliError if the text is not an HTTP or HTTPS URL */
 export function parseServerUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw new CliError(`The server must be a URL such as https://assay.example.com, not "${text}".`, 2);
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }

@@ -43,7 +43,10 @@ function read(dataDirectory: string): ServerUrlFile | undefined {
     const { origin, pid, database } = JSON.parse(
       readFileSync(serverUrlPath(dataDirectory), 'utf8'),
     ) as Partial<ServerUrlFile>;
-    return typeof origin === 'string' && URL.canParse(origin) && Number.isSafeInteger(pid) && Number(pid) > 0
+    return typeof origin === 'string' &&
+      URL.parse(origin) !== null &&
+      Number.isSafeInteger(pid) &&
+      Number(pid) > 0
       ? { origin, pid: Number(pid), database: String(database) }
       : undefined;
   } catch {

@@ -28,7 +28,7 @@ export function parseAttachmentStore(
 ): AttachmentStoreConfig | undefined {
   const value = setting('ASSAY_ATTACHMENTS');
   if (value === undefined) return undefined;
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = URL.parse(value);
   if (url?.protocol === 'file:' && url.host === '') return { kind: 'folder', folder: fileURLToPath(url) };
   if (
     url?.protocol === 's3:' &&
@@ -52,7 +52,7 @@ function parseS3Store(
     return value;
   };
   const endpoint = setting('AWS_ENDPOINT_URL_S3') ?? setting('AWS_ENDPOINT_URL');
-  if (endpoint !== undefined && !(URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)))
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
     throw new ConfigError('AWS_ENDPOINT_URL must be an http or https URL.');
   const prefix = decodeURIComponent(pathname).replace(/^\/+|(?<!\/)\/+$/g, '');
   return {

@@ -27,7 +27,8 @@ export function parseExternalIssuer(
     }
     return undefined;
   }
-  if (!URL.canParse(issuer) || !isHttpsOrLoopback(new URL(issuer)))
+  const url = URL.parse(issuer);
+  if (url === null || !isHttpsOrLoopback(url))
     throw new ConfigError(`ASSAY_EXTERNAL_ISSUER must be an https URL, not "${issuer}".`);
   if (issuer === (setting('ASSAY_ISSUER') ?? setting('ASSAY_CLIENT_BASE_URL')))
     throw new ConfigError('ASSAY_EXTERNAL_ISSUER must not be the issuer of this server.');
@@ -48,9 +49,10 @@ function parseKeys(issuer: string, value: string | undefined): URL | JSONWebKeyS
     );
   }
   if (/^https?:\/\//i.test(value)) {
-    if (!URL.canParse(value) || !isHttpsOrLoopback(new URL(value)))
+    const url = URL.parse(value);
+    if (url === null || !isHttpsOrLoopback(url))
       throw new ConfigError(`ASSAY_EXTERNAL_JWKS must be an https URL or a file, not "${value}".`);
-    return new URL(value);
+    return url;
   }
   let keys: unknown;
   try {

@@ -34,13 +34,13 @@ export function parseChoice<const T extends string>(name: string, value: string,
 /** @param forbidden by default a query and a fragment: paths are appended, and an issuer has neither (RFC 8414, section 2) */
 export function parseUrl(name: string, value: string | undefined, forbidden = /[?#]/): string | undefined {
   if (value === undefined) return undefined;
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new ConfigError(`${name} must be an http or https URL, not "${value}".`);
   }
-  const { username, password } = new URL(value);
   if (forbidden.test(value)) throw new ConfigError(`${name} must not have a query or a fragment.`);
   // The message must not repeat a password.
-  if (username !== '' || password !== '')
+  if (url.username !== '' || url.password !== '')
     throw new ConfigError(`${name} must not contain a user name or a password.`);
   return value.replace(/(?<!\/)\/+$/, '');
 }
@@ -48,7 +48,7 @@ export function parseUrl(name: string, value: string | undefined, forbidden = /[
 export function parseDatabaseUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   // The message must not repeat a password.
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
+  if (!/^postgres(ql)?:\/\//.test(value) || URL.parse(value) === null) {
     throw new ConfigError('ASSAY_DATABASE_URL must look like postgres://user:password@host:5432/database.');
   }
   return value;
@@ -66,7 +66,7 @@ export function parseMasterKeySetting(name: string, value: string | undefined): 
 export function parseSmtpUrl(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   // The message must not repeat a password.
-  if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) {
+  if (!/^smtps?:\/\//.test(value) || URL.parse(value) === null) {
     throw new ConfigError('ASSAY_SMTP_URL must look like smtp://user:password@host:587.');
   }
   return value;

@@ -63,8 +63,8 @@ const VOLATILE_PARAMETERS = new Set(
  */
 export function canonicalUrl(url: string): string {
   const text = url.trim();
-  if (!URL.canParse(text)) return text;
-  const parsed = new URL(text);
+  const parsed = URL.parse(text);
+  if (parsed === null) return text;
   parsed.hash = '';
   parsed.username = '';
   parsed.password = '';

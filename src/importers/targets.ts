@@ -110,8 +110,9 @@ function siteOf(url: string): string | undefined {
 }
 
 function parseOrigin(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const { protocol, origin } = new URL(text);
+  const url = URL.parse(text);
+  if (url === null) return undefined;
+  const { protocol, origin } = url;
   const isWeb = protocol === 'http:' || protocol === 'https:';
   return isWeb && origin.length <= 2_000 ? `${origin}/` : undefined;
 }

@@ -32,8 +32,8 @@ export function signInPath(to: string): string {
  * @returns the path and query if it is a possible destination of a sign-in, else the console
  */
 export function safeReturnPath(to: string | undefined): string {
-  if (to === undefined || !URL.canParse(to, 'http://assay.invalid')) return CONSOLE_HOME;
-  const url = new URL(to, 'http://assay.invalid');
+  const url = to === undefined ? null : URL.parse(to, 'http://assay.invalid');
+  if (url === null) return CONSOLE_HOME;
   const isOurs = url.origin === 'http://assay.invalid' && RETURN_PATHS.test(url.pathname);
   return isOurs ? url.pathname + url.search : CONSOLE_HOME;
 }

@@ -73,8 +73,8 @@ export class ProviderError extends Error {
  * @throws ProviderError if the provider is unreachable or its metadata are invalid
  */
 export async function discoverProvider({ issuer, clientId, secret }: ProviderClient): Promise<Configuration> {
-  const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
-  if (url === undefined || !isHttpsOrLoopback(url))
+  const url = URL.parse(issuer);
+  if (url === null || !isHttpsOrLoopback(url))
     throw new ProviderError('wrong', 'its issuer must be an https URL');
   const configuration = await discovery(
     url,

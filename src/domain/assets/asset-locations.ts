@@ -39,8 +39,8 @@ function normalizeHost(text: string): NormalizedLocation {
 }
 
 function normalizeUrl(text: string): NormalizedLocation {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
     return { error: { code: 'not-a-web-url' } };
   if (url.username !== '' || url.password !== '') return { error: { code: 'url-with-credentials' } };
   url.hash = '';

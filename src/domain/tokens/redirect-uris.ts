@@ -15,10 +15,10 @@ const CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]*$/;
  */
 export function validateRedirectUri(uri: string): FieldProblem | undefined {
   if (uri.length > MAX_LENGTH) return { code: 'too-long', params: { max: MAX_LENGTH } };
-  if (/[\s\\]/.test(uri) || !URL.canParse(uri)) return { code: 'redirect-uri-not-absolute' };
+  const url = URL.parse(uri);
+  if (/[\s\\]/.test(uri) || url === null) return { code: 'redirect-uri-not-absolute' };
   // Browsers normalize other characters, so that the URI would not compare equal.
   if (!CHARACTERS.test(uri)) return { code: 'redirect-uri-characters' };
-  const url = new URL(uri);
   // Without two slashes and a host, browsers read it as a path of the current page.
   if (/^https?:$/.test(url.protocol) && !/^https?:\/\/[^/]/i.test(uri))
     return { code: 'redirect-uri-not-absolute' };
@@ -60,13 +60,14 @@ function isOwnPage(path: string, uri: string, clientBaseUrl: string): boolean {
   // On the local machine, any loopback name reaches the deployment's own pages.
   return (
     isLoopback(new URL(page)) &&
-    URL.canParse(uri) &&
+    URL.parse(uri) !== null &&
     new RegExp(`^http://(127\\.0\\.0\\.1|localhost|\\[::1\\])(:\\d{1,5})?${escape(path)}$`).test(uri)
   );
 }
 
 function isSameOnLoopback(registered: string, uri: string): boolean {
-  if (!URL.canParse(uri) || !isLoopback(new URL(uri)) || !isLoopback(new URL(registered))) return false;
+  const url = URL.parse(uri);
+  if (url === null || !isLoopback(url) || !isLoopback(new URL(registered))) return false;
   return withoutPort(uri) === withoutPort(registered);
 }
 

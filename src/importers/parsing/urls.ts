@@ -1,7 +1,7 @@
 /** @returns the parsed URL if it is http or https */
 export function parseWebUrl(text: string | undefined): URL | undefined {
   if (text === undefined || !/^https?:\/\//i.test(text)) return undefined;
-  return URL.canParse(text) ? new URL(text) : undefined;
+  return URL.parse(text) ?? undefined;
 }
 
 /** @returns the distinct http and https URLs in text or HTML, without surrounding punctuation */

@@ -37,7 +37,7 @@ export const httpx: ReportFormat = {
 function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   if (line.failed === true) return { kind: 'skipped', reason: 'no response', at };
   const text = textOf(line.url) ?? '';
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = URL.parse(text);
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
     .map(readAddress)
     .find((found) => found !== undefined);

@@ -156,7 +156,7 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
 
 function webAddressOf(text: string): string | undefined {
   const web = /^(http|ws)(s?):\/\//i.exec(text);
-  if (web === null || !URL.canParse(text)) return undefined;
+  if (web === null || URL.parse(text) === null) return undefined;
   return `http${(web[2] as string).toLowerCase()}://${text.slice(web[0].length)}`;
 }
 

@@ -101,7 +101,7 @@ function locationOf(
 }
 
 function isWebAddress(path: string): boolean {
-  return /^https?:\/\//i.test(path) && URL.canParse(path);
+  return /^https?:\/\//i.test(path) && URL.parse(path) !== null;
 }
 
 function targetOf(first: Found | undefined, run: SarifRun): ScanTarget {

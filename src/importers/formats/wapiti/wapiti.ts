@@ -65,9 +65,10 @@ const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', '
 
 /** A scan of one page or folder does not cover its site. */
 function* coverageRecords(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
-  if (base === undefined || !URL.canParse(base)) return;
+  const url = URL.parse(base ?? '');
+  if (base === undefined || url === null) return;
   const isComplete = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
-  if (isComplete || (scope === 'folder' && new URL(base).pathname === '/'))
+  if (isComplete || (scope === 'folder' && url.pathname === '/'))
     yield { kind: 'covered', target: { url: base } };
 }
 
@@ -75,10 +76,10 @@ function* coverageRecords(base: string | undefined, scope: string | undefined): 
 function urlOf(found: JsonObject, base: string | undefined): string | undefined {
   const path = textOf(found.path);
   const sent = /https?:\/\/[^\s"']+/.exec(textOf(found.curl_command) ?? '')?.[0];
-  const origin = [sent, base].find((url) => url !== undefined && URL.canParse(url));
-  if (origin === undefined) return path !== undefined && URL.canParse(path) ? path : undefined;
+  const origin = [sent, base].find((url) => URL.parse(url ?? '') !== null);
+  if (origin === undefined) return URL.parse(path ?? '') === null ? undefined : path;
   if (path === undefined) return origin.replace(/[?#][^]*/, '');
-  return URL.canParse(path, origin) ? new URL(path, origin).href.replace(/[?#][^]*/, '') : undefined;
+  return URL.parse(path, origin)?.href.replace(/[?#][^]*/, '');
 }
 
 function findingOf(
