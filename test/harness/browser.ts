@@ -151,7 +151,8 @@ async function reset(profile: Profile): Promise<void> {
   for (const page of pages) {
     if (page.isClosed()) continue;
     page.removeAllListeners();
-    await page.unrouteAll();
+    // A request that a test holds back may go on when the test no longer needs it.
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto(BLANK_PATH);
     await page.evaluate('try { localStorage.clear(); sessionStorage.clear(); } catch {}');
     await page.emulateMedia(MEDIA);
