@@ -151,7 +151,7 @@ async function reset(profile: Profile): Promise<void> {
   for (const page of pages) {
     if (page.isClosed()) continue;
     page.removeAllListeners();
-    // A request that a test holds back may go on when the test no longer needs it.
+    // A handler may still hold a request, which Playwright now answers itself: the handler's own answer fails.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto(BLANK_PATH);
     await page.evaluate('try { localStorage.clear(); sessionStorage.clear(); } catch {}');

@@ -35,7 +35,7 @@ export async function startPostgres(
       password,
       persistent: true,
       createPostgresUser: userInfo().uid === 0,
-      // At each connection the server derives a key from the password, for which 4,096 iterations take 2 ms.
+      // The server derives a key from the password at each connection; the default of 4,096 iterations takes 2 ms.
       initdbFlags: ['--encoding=UTF8', '--locale=C', '--set=scram_iterations=1'],
       postgresFlags: [
         '-c',

@@ -19,7 +19,7 @@ export async function signOut(): Promise<void> {
   });
   const form = Object.assign(document.createElement('form'), { method: 'post', action: '/sign-out' });
   form.append(field);
-  // Browsers submit no form outside of the document. The menu that called this has closed by now.
+  // Browsers submit only forms in the document, and the menu with the button is no longer in it.
   document.body.append(form);
   form.submit();
 }
