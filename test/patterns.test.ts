@@ -157,6 +157,26 @@ describe('Regular expressions are linear', () => {
   });
 });
 
+describe('Growth', () => {
+  /** Work of so many steps, some nanoseconds each. */
+  const takeSteps = (steps: number): number => {
+    let sum = 0;
+    for (let step = 0; step < steps; step += 1) sum = (sum * 31 + step) % 65_521;
+    return sum;
+  };
+  const textOf = memoized((length) => 'x'.repeat(length));
+
+  it('is linear if characters cost more in long texts, which leave the caches', () => {
+    const work = ({ length }: string) => takeSteps(length * (length > 2_000 ? 250 : 50));
+    expect(isLinear(work, textOf)).toBe(true);
+  });
+
+  it('is not linear if characters cost more with each doubling', () => {
+    const work = ({ length }: string) => takeSteps(100 * length + (length * length) / 9);
+    expect(isLinear(work, textOf, 8_000)).toBe(false);
+  });
+});
+
 describe('Parsers of hostile text are linear', () => {
   const READERS: [string, (text: string) => unknown][] = [
     ['an address', parseAddress],

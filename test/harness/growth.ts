@@ -1,7 +1,9 @@
 /** Into so many pieces a text is cut: linear work takes as long for all of them as for the whole, quadratic work a 16th. */
 const PIECES = 16;
-/** Between 1 and `PIECES`, at an equal distance from both. */
-const LIMIT = 4;
+/** Work is linear below the first, at an equal distance from 1 and `PIECES`, and not above the second. */
+const [LIMIT, CLEAR] = [4, 8];
+/** Between them, a longer text decides: its pieces too are long enough to leave the caches and to fill the heap. */
+const LONGEST = 8;
 /** Rounds before work counts as linear, and before it does not. Other processes slow some of them down, but never all. */
 const [MIN_ROUNDS, MAX_ROUNDS] = [3, 12];
 /** Microseconds. Nothing that is quadratic or worse handles a text as long as those of the tests in this time. */
@@ -26,6 +28,16 @@ export function isLinear(
   textOf: (length: number) => string,
   length = 16_000,
 ): boolean {
+  for (let factor = 1; factor <= LONGEST; factor *= 2) {
+    const ratio = growth(work, textOf, factor * length);
+    if (ratio < LIMIT) return true;
+    if (ratio >= CLEAR) return false;
+  }
+  return false;
+}
+
+/** @returns how many times as long the work takes for a text as for its pieces, at most until that is below `LIMIT` */
+function growth(work: (text: string) => unknown, textOf: (length: number) => string, length: number): number {
   const whole = textOf(length);
   let piece: string | undefined;
   let wholeTime = Number.POSITIVE_INFINITY;
@@ -35,7 +47,7 @@ export function isLinear(
       wholeTime,
       processorTime(() => work(whole)),
     );
-    if (wholeTime < TRIFLE) return true;
+    if (wholeTime < TRIFLE) return 1;
     const part = (piece ??= textOf(length / PIECES));
     pieceTime = Math.min(
       pieceTime,
@@ -43,7 +55,7 @@ export function isLinear(
         for (let count = 0; count < PIECES; count += 1) work(part);
       }),
     );
-    if (round >= MIN_ROUNDS && wholeTime < LIMIT * pieceTime) return true;
+    if (round >= MIN_ROUNDS && wholeTime < LIMIT * pieceTime) break;
   }
-  return false;
+  return wholeTime / pieceTime;
 }
