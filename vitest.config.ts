@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { WAIT_TIMEOUT } from './test/harness/timeouts.ts';
 import { LongestFirst } from './test/harness/longest-first.ts';
 import { COMPILED_MODULES, compiledModules } from './test/harness/build-product.ts';
-import { EVERY_FILE, ON_SQLITE_ALONE } from './test/engine-matrix.ts';
+import { EVERY_FILE, IN_BROWSER, ON_SQLITE_ALONE } from './test/engine-matrix.ts';
 
 const shared = {
   // These end what hangs. On a slow machine, a test that passes may take long.
@@ -18,13 +18,17 @@ const shared = {
 };
 const plugins = [compiledModules];
 
-const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[], setupFiles: string[] = []) => ({
+const project = (
+  name: string,
+  engine: 'sqlite' | 'postgres',
+  { include = EVERY_FILE, exclude = [] }: { include?: string; exclude?: string[] },
+) => ({
   plugins,
   test: {
     ...shared,
-    setupFiles,
-    name: engine as string,
-    include: [EVERY_FILE],
+    setupFiles: engine === 'sqlite' ? ['test/harness/statement-record.ts'] : [],
+    name,
+    include: [include],
     exclude,
     provide: { engine, postgresUrl: '', sqliteTemplate: '', templates: '' },
     globalSetup: ['test/harness/build-product.ts', `test/harness/${engine}-setup.ts`],
@@ -34,8 +38,9 @@ const onEngine = (engine: 'sqlite' | 'postgres', exclude: string[], setupFiles: 
 export default defineConfig({
   test: {
     projects: [
-      onEngine('sqlite', [], ['test/harness/statement-record.ts']),
-      onEngine('postgres', ON_SQLITE_ALONE),
+      project('sqlite', 'sqlite', { exclude: [IN_BROWSER] }),
+      project('browser', 'sqlite', { include: IN_BROWSER }),
+      project('postgres', 'postgres', { exclude: ON_SQLITE_ALONE }),
     ],
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/harness/skipped-notice.ts',

@@ -1,6 +1,9 @@
 /** Every file of tests runs on SQLite and on PostgreSQL, except those in `ON_SQLITE_ALONE`. */
 export const EVERY_FILE = 'test/**/*.test.ts';
 
+/** Files that need a browser. They run in a project of their own. */
+export const IN_BROWSER = 'test/browser/**/*.test.ts';
+
 /**
  * Files that run on SQLite alone, because they open no database, or because other files run every clause of their
  * statements on PostgreSQL too: after a complete run, `harness/statement-coverage.ts` lists the clauses of which that is no
@@ -25,7 +28,7 @@ export const ON_SQLITE_ALONE = [
   'test/auth/keys.test.ts',
   'test/auth/password-strength.test.ts',
   'test/auth/passwords.test.ts',
-  'test/browser/**/*.test.ts',
+  IN_BROWSER,
   'test/cli/client.test.ts',
   'test/cli/completion.test.ts',
   'test/cli/import-parts.test.ts',

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Ends with the one that has many short files, so that no worker is left alone with a long one. */
-const PROJECTS = ['postgres', 'sqlite'];
+const PROJECTS = ['browser', 'postgres', 'sqlite'];
 
 /** The files that take longest, longest first. Started last, one of them would run alone at the end. */
 const LONGEST = [

@@ -1,15 +1,21 @@
+import type { TestProject } from 'vitest/node';
 import { findBrowser } from './browser-path.ts';
 import { has, HAS_TERMINAL, PROGRAMS } from './machine.ts';
 
-/** Reports in the last lines of the run which tests were skipped because the machine lacks something. */
-export default function setup(): (() => void) | undefined {
+/** Reports in the last lines of the run which tests were skipped because the machine lacks something, or not started. */
+export default function setup({ vitest }: TestProject): (() => void) | undefined {
+  const runs = (name: string) => vitest.projects.some((project) => project.name === name);
   const names = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[];
   const missing = names.filter((name) => !has(name)).map((name) => `${PROGRAMS[name]}: install ${name}`);
   if (!HAS_TERMINAL) missing.push('commands on a terminal: install script of util-linux');
-  if (findBrowser() === undefined)
+  if (runs('browser') && findBrowser() === undefined)
     missing.push(
       'the browser tests (test/browser). There is no Chromium or Chrome on this machine: install chromium-headless-shell, chromium or google-chrome, or name one with ASSAY_TEST_BROWSER',
     );
-  if (missing.length === 0) return undefined;
-  return () => process.stderr.write(`\n${missing.map((what) => `!!! SKIPPED: ${what}.\n`).join('')}`);
+  const lines = missing.map((what) => `!!! SKIPPED: ${what}.`);
+  if (process.env['npm_lifecycle_event'] === 'test')
+    lines.push(
+      'These were the tests on SQLite. `npm run test:all` also runs those on PostgreSQL and in a browser.',
+    );
+  return () => process.stderr.write(lines.length === 0 ? '' : `\n${lines.join('\n')}\n`);
 }

@@ -16,8 +16,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('templates', dataDirectory);
   project.provide('sqliteTemplate', join(dataDirectory, 'assay.db'));
   return async () => {
-    const alone = await clausesOnSqliteAlone(project, dataDirectory);
     rmSync(dataDirectory, { recursive: true, force: true });
+    if (project.name !== 'sqlite') return;
+    const onSqlite = project.vitest.projects.filter(({ name }) => name !== 'postgres');
+    const alone = await clausesOnSqliteAlone(onSqlite, project.getProvidedContext().product);
     if (alone.size > 0) throw new Error(explain(alone));
   };
 }

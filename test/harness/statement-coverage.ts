@@ -3,7 +3,8 @@ import { join, relative } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { isIn, ON_SQLITE_ALONE, SQL_OF_TESTS, WITH_OWN_SQL } from '../engine-matrix.ts';
 
-/** The folder of the records, in the templates of the run. */
+const ROOT = join(import.meta.dirname, '../..');
+/** The folder of the records, in the one of the product, which all projects of a run share. */
 export const STATEMENTS_FOLDER = 'statements';
 
 /** What one test file ran on SQLite. */
@@ -29,19 +30,21 @@ export function clausesOf(sql: string): string[] {
 
 /**
  * Compares the records of a complete run on SQLite. Each file that is not in `ON_SQLITE_ALONE` runs the same on PostgreSQL.
- * @returns each clause that no such file runs, with a file that does; nothing when files of the project did not run
+ * @param projects those on SQLite
+ * @param product the folder of the product
+ * @returns each clause that no such file runs, with a file that does; nothing when files of the projects did not run
  */
 export async function clausesOnSqliteAlone(
-  project: TestProject,
-  templates: string,
+  projects: readonly TestProject[],
+  product: string,
 ): Promise<Map<string, string>> {
-  const folder = join(templates, STATEMENTS_FOLDER);
+  const folder = join(product, STATEMENTS_FOLDER);
   const records = (existsSync(folder) ? readdirSync(folder) : []).map(
     (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as StatementRecord,
   );
-  const { testFiles } = await project.globTestFiles();
-  if (records.length < testFiles.length) return new Map();
-  const pathOf = ({ file }: StatementRecord) => relative(project.config.root, file);
+  const globbed = await Promise.all(projects.map((project) => project.globTestFiles()));
+  if (records.length < globbed.flatMap(({ testFiles }) => testFiles).length) return new Map();
+  const pathOf = ({ file }: StatementRecord) => relative(ROOT, file);
   const onBoth = new Set(SQL_OF_TESTS);
   for (const record of records)
     if (!isIn(ON_SQLITE_ALONE, pathOf(record))) for (const clause of record.clauses) onBoth.add(clause);

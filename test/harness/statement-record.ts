@@ -27,7 +27,7 @@ if (worker.recordedStatements === undefined) {
 worker.recordedStatements = new Set();
 
 afterAll(() => {
-  const folder = join(inject('templates'), STATEMENTS_FOLDER);
+  const folder = join(inject('product'), STATEMENTS_FOLDER);
   mkdirSync(folder, { recursive: true });
   const record: StatementRecord = {
     file: expect.getState().testPath ?? '',
