@@ -1,8 +1,8 @@
 /** Into so many pieces a text is cut: linear work takes as long for all of them as for the whole, quadratic work a 16th. */
 const PIECES = 16;
-/** Work is linear below the first, at an equal distance from 1 and `PIECES`, and not above the second. */
+/** Work is linear below the first, which is as far from 1 as from `PIECES`, and not linear from the second on. */
 const [LIMIT, CLEAR] = [4, 8];
-/** Between them, a longer text decides: its pieces too are long enough to leave the caches and to fill the heap. */
+/** Between them, a text up to this many times as long decides, whose pieces leave the processor's caches too. */
 const LONGEST = 8;
 /** Rounds before work counts as linear, and before it does not. Other processes slow some of them down, but never all. */
 const [MIN_ROUNDS, MAX_ROUNDS] = [3, 12];

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { isIn, ON_SQLITE_ALONE, SQL_OF_TESTS, WITH_OWN_SQL } from '../engine-matrix.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The folder of the records, in the one of the product, which all projects of a run share. */
+/** The folder of the records, in the folder of the product, which all projects of a run share. */
 export const STATEMENTS_FOLDER = 'statements';
 
 /** What one test file ran on SQLite. */
