@@ -92,6 +92,7 @@ export const ON_SQLITE_ALONE = [
   'test/importers/detect-format.test.ts',
   'test/importers/finding-identity.test.ts',
   'test/importers/formats/**/*.test.ts',
+  'test/importers/locations.test.ts',
   'test/importers/parsing/**/*.test.ts',
   'test/oauth/attacks.test.ts',
   'test/oauth/console-client.test.ts',

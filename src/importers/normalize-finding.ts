@@ -67,8 +67,9 @@ export function normalizeFinding(finding: ReportedFinding): NormalizedFinding {
   const { category } = finding;
   const [parent, display] = category === undefined ? [] : [name(category.parent), name(category.display)];
   const names = parent && display ? ([parent, display] as const) : UNCATEGORIZED_PAIR;
-  const locations: readonly LocationInput[] =
-    finding.locations ?? (finding.target === undefined ? [] : [locationOfTarget(finding.target)]);
+  const locations = distinctLocations(
+    finding.locations ?? (finding.target === undefined ? [] : [locationOfTarget(finding.target)]),
+  );
   const { cvssVector } = finding;
   const calculatedScore = cvssVector === undefined ? undefined : calculateCvssScore(cvssVector);
   const normalized = {
@@ -129,6 +130,18 @@ function validScore(score: number | undefined): number | null {
   return Math.round(score * 10) / 10;
 }
 
+function distinctLocations(locations: readonly LocationInput[]): readonly LocationInput[] {
+  if (locations.length < 2) return locations;
+  const known = new Map<string, LocationInput>();
+  for (const location of locations) {
+    const { type, value, address, port, protocol } = location;
+    const key = JSON.stringify([type, value, address, port, protocol]);
+    if (!known.has(key)) known.set(key, location);
+  }
+  return [...known.values()];
+}
+
+/** @returns the location; what its type does not allow is kept as `other` */
 function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const { value, address, protocol, port } = location;
   const short = {
@@ -141,9 +154,18 @@ function toStoredLocation(location: LocationInput): ExploitableLocation[] {
   const errors: Parameters<typeof validateLocations>[1] = [];
   const [valid] = validateLocations([short], errors);
   if (valid !== undefined && errors.length === 0) return [valid];
-  // An invalid address is still shown as a location.
   const text = short.value?.trim() || short.address?.trim();
-  return text ? [{ type: 'other', value: text, address: null, port: null, protocol: null }] : [];
+  return text
+    ? [
+        {
+          type: 'other',
+          value: text,
+          address: short.address ?? null,
+          port: port ?? null,
+          protocol: short.protocol ?? null,
+        },
+      ]
+    : [];
 }
 
 /** Merges two instances of a finding: texts of the first, ids, references and evidence of both. */

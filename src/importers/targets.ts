@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
 import { formatPorts } from '../domain/imports/port-sets.ts';
@@ -55,17 +56,23 @@ export function locationOfTarget(target: ScanTarget): ReportedLocation {
   if ('artifact' in target) {
     return { type: 'file', value: [target.artifact, target.path].filter(Boolean).join(': ') };
   }
-  const asset = parseHost(target.host);
-  const address = asset?.location ?? target.host;
-  return {
-    type: 'ip',
-    value:
-      target.port === undefined
-        ? address
-        : `${address.includes(':') ? `[${address}]` : address}:${target.port}`,
-    address,
-    ...(target.port === undefined ? {} : { port: target.port, protocol: target.protocol ?? 'tcp' }),
-  };
+  return locationOfHost(target);
+}
+
+/** @returns the location of a host, or of a port on it: `ip` for an address, `other` for a host name */
+export function locationOfHost({
+  host,
+  port,
+  protocol = 'tcp',
+}: Extract<ScanTarget, { host: string }>): ReportedLocation {
+  const address = parseHost(host)?.location ?? host;
+  const isAddress = isIP(address) !== 0;
+  if (port === undefined) return { type: isAddress ? 'ip' : 'other', value: address, address };
+  const value = `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  const parts = { address, port, protocol };
+  return isAddress
+    ? { type: 'ip', value: `${protocol}://${value}`, ...parts }
+    : { type: 'other', value, ...parts };
 }
 
 function resolveAsset(target: ScanTarget): AssetLocation | null {

@@ -105,7 +105,7 @@ it('a target is named by a URL, an address or a host name', () => {
 it('locationOf: the location of a target', () => {
   expect(locationOfTarget({ host: '192.0.2.1', port: 53, protocol: 'udp' })).toEqual({
     type: 'ip',
-    value: '192.0.2.1:53',
+    value: 'udp://192.0.2.1:53',
     address: '192.0.2.1',
     port: 53,
     protocol: 'udp',

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
   isJsonObject,
@@ -12,6 +13,7 @@ import { type JsonLine, streamJsonLines } from '../../parsing/json-lines.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { locationOfHost } from '../../targets.ts';
 import type {
   ReportFormat,
   SourceLocation,
@@ -143,14 +145,17 @@ function targetAndLocation(result: JsonObject): { target?: ScanTarget; location?
   const address = textOf(result.ip);
   // DNS and whois results are about a name, not an address.
   const named = result.type === 'dns' || result.type === 'whois' || address === undefined;
+  const target = {
+    host: named ? hostPort.host : address,
+    port,
+    protocol: port === undefined ? undefined : ('tcp' as const),
+  };
+  const location = locationOfHost({ ...target, host: address ?? hostPort.host });
+  // The name that the template matched at says more than its address.
+  const value = isIP(hostPort.host) === 0 ? matchedAt : location.value;
   return {
-    target: { host: named ? hostPort.host : address, port, protocol: port === undefined ? undefined : 'tcp' },
-    location: {
-      type: 'other',
-      value: matchedAt,
-      ...(address === undefined ? {} : { address }),
-      ...(port === undefined ? {} : { port, protocol: 'tcp' }),
-    },
+    target,
+    location: { ...location, type: value === location.value ? location.type : 'other', value },
   };
 }
 

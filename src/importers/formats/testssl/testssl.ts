@@ -12,6 +12,7 @@ import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { locationOfHost } from '../../targets.ts';
 import type {
   ReportFormat,
   SourceLocation,
@@ -154,13 +155,8 @@ function targetOf({ name, address, port }: Server): ScanTarget | undefined {
 
 /** Uses the requested name, because a server may answer differently per name. */
 function locationOf({ name, address, port }: Server): ReportedLocation {
-  const host = name ?? (address as string);
-  return {
-    type: 'other',
-    value: port === undefined ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    ...(address === undefined ? {} : { address }),
-    ...(port === undefined ? {} : { port, protocol: 'tcp' }),
-  };
+  const location = locationOfHost({ host: name ?? (address as string), port });
+  return address === undefined || location.type === 'ip' ? location : { ...location, address };
 }
 
 /** Splits `name/address`; problems of the scan itself have `/`. */

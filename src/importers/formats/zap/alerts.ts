@@ -97,14 +97,16 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
     referenceUrls: [...new Set([fields.get('reference'), ...alert.tags].flatMap(extractUrls))],
   };
   for (const [url, instances] of bySite(alert)) {
+    const locations = instances.flatMap(({ uri }) =>
+      uri === undefined ? [] : [{ type: 'url' as const, value: uri }],
+    );
     yield {
       kind: 'finding',
       finding: {
         ...common,
         target: url === undefined ? undefined : { url },
-        locations: instances.flatMap(({ uri }) =>
-          uri === undefined ? [] : [{ type: 'url' as const, value: uri }],
-        ),
+        // An alert without instances is about its site.
+        ...(locations.length === 0 ? {} : { locations }),
         evidence: instances.slice(0, MAX_SHOWN).map((instance) => evidenceOf(alert, instance)),
       },
       at,
