@@ -209,7 +209,7 @@ describe('Parsers of hostile text are linear', () => {
   ])('parse a report with %s', (_what, textOf) => {
     const handler = { open: () => undefined, close: () => undefined, text: () => undefined };
     const parse = (text: string): void => {
-      const xml = new LimitedXmlParser(handler, ['nmaprun'], '');
+      const xml = new LimitedXmlParser(handler, { roots: ['nmaprun'], hint: '' });
       expect(() => {
         xml.write(Buffer.from(text));
         xml.end();

@@ -5,6 +5,13 @@ import type { ByteSource, ReportFormat, ReportSample } from './report.ts';
 
 const MAX_SAMPLE = 1024 * 1024;
 const MAX_DEPTH = 200;
+/** Errors before the root element, and characters between two looks at them. */
+const MAX_ERRORS = 20;
+const STEP = 4_096;
+/** JSON values that are parsed. */
+const MAX_VALUES = 10;
+/** Characters of invalid JSON that are parsed. */
+const MAX_INVALID = 64 * 1024;
 
 /** @returns every format that matches the sample */
 export function matchingFormats(sample: ReportSample): ReportFormat[] {
@@ -27,42 +34,86 @@ export async function readSample(source: ByteSource): Promise<ReportSample> {
   const start = text.trimStart();
   if (start.startsWith('<')) {
     const root = rootOf(start);
-    return root === undefined ? { text, lines: false } : { text, root, lines: false };
+    return root === undefined ? { text, records: [] } : { text, root, records: [] };
   }
-  return /^[[{]/.test(start) ? { text, ...jsonOf(start) } : { text, lines: false };
+  return { text, ...jsonIn(text) };
 }
 
 /** @returns the root element, without namespace prefix */
 function rootOf(text: string): ReportSample['root'] {
   let root: ReportSample['root'];
+  let errors = 0;
   const parser = new SaxesParser();
-  parser.on('error', () => undefined);
+  parser.on('error', () => {
+    errors += 1;
+  });
   parser.on('opentag', ({ name, attributes }) => {
     root ??= { name: name.slice(name.indexOf(':') + 1), attributes };
   });
-  for (let at = 0; at < text.length && root === undefined; at += 4_096)
-    parser.write(text.slice(at, at + 4_096));
+  for (let at = 0; at < text.length && root === undefined && errors < MAX_ERRORS; at += STEP)
+    parser.write(text.slice(at, at + STEP));
   return root;
 }
 
-function jsonOf(text: string): Pick<ReportSample, 'json' | 'lines'> {
-  const { end, json } = firstJson(text);
-  return { json, lines: end !== undefined && /^[^\S\n]*\n\s*[[{]/.test(text.slice(end, end + 1_024)) };
+/**
+ * Finds the JSON objects or arrays that begin a line: tools also write their log there. An empty one counts only if no
+ * other follows.
+ */
+function jsonIn(text: string): Pick<ReportSample, 'json' | 'records'> {
+  const values: unknown[] = [];
+  let empty: unknown;
+  // Not `[INF] …` of a log.
+  const opening = /^[ \t]*[[{](?=["{}[\]\s]|$)/gm;
+  for (let tries = 0; tries < MAX_VALUES; tries += 1) {
+    const match = opening.exec(text);
+    if (match === null) break;
+    const { json, end } = parseBeginning(text, match.index + match[0].length - 1);
+    if (typeof json === 'object' && json !== null && Object.keys(json).length > 0) {
+      values.push(json);
+      // What is inside of it is no value of its own.
+      opening.lastIndex = Math.max(opening.lastIndex, end);
+    } else if (json !== undefined) empty = json;
+  }
+  const [json = empty] = values;
+  return { json, records: Array.isArray(json) ? json : values };
 }
 
 /**
- * Parses the first array or object of a text. If it is truncated, closes it after the last complete member.
- * @returns the value, and its end if the text contains it
+ * Parses the array or object that begins at an index. What is truncated or invalid ends with the last member before
+ * that.
+ * @returns the value, and where it ends in the text
  */
-function firstJson(text: string): { end?: number; json?: unknown } {
+function parseBeginning(text: string, start: number): { json?: unknown; end: number } {
+  const { closed, end } = closeBefore(text, start, text.length);
+  try {
+    return { json: JSON.parse(closed), end };
+  } catch {
+    // Below: up to the error. If a text can be parsed, so can all shorter ones.
+  }
+  let json: unknown;
+  let [valid, invalid] = [start, Math.min(end, start + MAX_INVALID)];
+  while (valid + 1 < invalid) {
+    const middle = (valid + invalid) >> 1;
+    try {
+      json = JSON.parse(closeBefore(text, start, middle).closed);
+      valid = middle;
+    } catch {
+      invalid = middle;
+    }
+  }
+  return { json, end: valid };
+}
+
+/** @returns the value up to the last complete member before `limit`, with its brackets closed, and where it ends */
+function closeBefore(text: string, start: number, limit: number): { closed: string; end: number } {
   const closers: string[] = [];
   /** After the last complete value or opening bracket. */
-  let safe = 0;
-  for (let at = 0; at < text.length && closers.length <= MAX_DEPTH; at += 1) {
+  let safe = start;
+  for (let at = start; at < limit && closers.length <= MAX_DEPTH; at += 1) {
     const character = text[at];
     if (character === '"') {
       at += 1;
-      while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+      while (at < limit && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
     } else if (character === ',') safe = at;
     else if (character === '{' || character === '[') {
       closers.push(character === '{' ? '}' : ']');
@@ -70,21 +121,8 @@ function firstJson(text: string): { end?: number; json?: unknown } {
     } else if (character === '}' || character === ']') {
       closers.pop();
       safe = at + 1;
-      if (closers.length === 0) return { end: safe, json: parsed(text.slice(0, safe)) };
+      if (closers.length === 0) break;
     }
   }
-  return { json: parsed(text.slice(0, safe) + closers.reverse().join('')) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // Some tools leave a comma before the end.
-    try {
-      return JSON.parse(text.slice(0, 16 * 1024).replace(/,(\s*[\]}])/g, '$1')) as unknown;
-    } catch {
-      return undefined;
-    }
-  }
+  return { closed: text.slice(start, safe) + closers.toReversed().join(''), end: safe };
 }

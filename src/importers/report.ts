@@ -103,10 +103,10 @@ export interface ReportSample {
   text: string;
   /** The root element of an XML report. */
   root?: { name: string; attributes: Readonly<Record<string, string>> };
-  /** The first JSON value. If it does not end within the sample, its members so far. */
+  /** The first JSON array or object. If it is truncated or invalid, its members before that. */
   json?: unknown;
-  /** Whether more JSON values follow the first, one per line. */
-  lines: boolean;
+  /** The first JSON values: the elements of an array, or one per line. */
+  records: readonly unknown[];
 }
 
 /** For CSV: the report's column by our field. */

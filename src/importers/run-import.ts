@@ -13,6 +13,7 @@ import { identityOf } from './finding-identity.ts';
 import { coverageKeyOf, assetOfTarget } from './targets.ts';
 import { type ReportFormat, ReportError, type ReportRecord, type ByteSource } from './report.ts';
 import { ReportTime } from './report-time.ts';
+import { toUtf8 } from './parsing/encodings.ts';
 import { normalizeFinding } from './normalize-finding.ts';
 import { SkipCounter } from './skip-counter.ts';
 import { ReportSpool } from './spool/report-spool.ts';
@@ -81,6 +82,9 @@ export async function runImport({
     } catch (error) {
       stopWith(error);
     }
+    const { line, offset } = outcome.error ?? {};
+    if (outcome.error !== null && line === undefined && offset !== undefined)
+      outcome.error.line = await lineAt(source, offset);
     spool.findings.group();
     const reportAt = time.resolve(spool.findings.newest);
     if (!job.options.dryRun) {
@@ -118,6 +122,19 @@ export async function runImport({
   } finally {
     spool.close();
   }
+}
+
+/** @returns the line of a byte, from 1; formats count bytes, because counting lines as well would slow them down */
+async function lineAt(source: ByteSource, offset: number): Promise<number> {
+  let line = 1;
+  let position = 0;
+  for await (const chunk of toUtf8(source())) {
+    const end = Math.min(chunk.length, offset - position);
+    for (let at = chunk.indexOf(0x0a); at >= 0 && at < end; at = chunk.indexOf(0x0a, at + 1)) line += 1;
+    position += chunk.length;
+    if (position >= offset) break;
+  }
+  return line;
 }
 
 interface ReadContext extends Pick<ImportRun, 'format' | 'source' | 'job' | 'signal'> {

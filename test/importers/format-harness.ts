@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { identityOf } from '../../src/importers/finding-identity.ts';
 import { matchingFormats, readSample } from '../../src/importers/detect-format.ts';
+import { decompress } from '../../src/importers/parsing/decompress.ts';
 import {
+  type ByteSource,
   type ColumnMapping,
   type ReportFormat,
   ReportError,
@@ -71,6 +74,38 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
       expect(names).toEqual(options.unrecognised?.includes(file) === true ? [] : [format.name]);
     });
 
+    it('is detected and read behind a byte order mark, white space and compression', async () => {
+      const expected = await read(bytes);
+      const variants = [
+        Buffer.concat([Buffer.from('\uFEFF'), bytes]),
+        Buffer.concat([Buffer.from(' \r\n\n'), bytes]),
+        gzipSync(bytes),
+      ];
+      for (const variant of variants) {
+        const source = decompress(() => inChunks(variant));
+        if (options.unrecognised?.includes(file) !== true) {
+          const names = matchingFormats(await readSample(source)).map(({ name }) => name);
+          expect(names).toEqual([format.name]);
+        }
+        const records = await recordsFrom(format, source, mapping);
+        expect(records.map(withoutLocation)).toEqual(expected.records.map(withoutLocation));
+      }
+    });
+
+    it('is detected, and has the same findings, whatever the order of its members and lists', async () => {
+      const random = randomFrom(bytes.length);
+      const expected = identitiesIn((await read(bytes)).records, format);
+      for (let variant = 0; variant < 5; variant += 1) {
+        const shuffled = shuffledJson(bytes.toString(), random);
+        if (shuffled === undefined) break;
+        const sample = await readSample(() => inChunks(shuffled));
+        expect(matchingFormats(sample).map(({ name }) => name)).toEqual([format.name]);
+        const { records, error } = await read(Buffer.from(shuffled));
+        expect(error).toBeUndefined();
+        expect(identitiesIn(records, format)).toEqual(expected);
+      }
+    });
+
     it('yields the expected records', async () => {
       const { records, error } = await read(bytes);
       expect(error).toBeUndefined();
@@ -106,6 +141,62 @@ export function describeFormat(format: ReportFormat, options: HarnessOptions = {
       }
     });
   });
+}
+
+async function recordsFrom(
+  format: ReportFormat,
+  source: ByteSource,
+  mapping: ColumnMapping | undefined,
+): Promise<ReportRecord[]> {
+  const records: ReportRecord[] = [];
+  for await (const record of format.read(source, { mapping })) records.push(record);
+  return records;
+}
+
+const withoutLocation = (record: ReportRecord): object => ({ ...record, at: undefined });
+
+/** Returns the distinct identities of the findings and hosts, sorted. */
+function identitiesIn(records: readonly ReportRecord[], format: ReportFormat): string[] {
+  const identities = records.flatMap((record) => {
+    if (record.kind === 'host') return record.host.address;
+    return record.kind === 'finding' ? identityOf(record.finding, record.finding.source ?? format.name) : [];
+  });
+  return [...new Set(identities)].sort();
+}
+
+/** Lists to whose entries other members refer by index (SARIF). */
+const INDEXED = ['rules', 'artifacts', 'extensions', 'invocations', 'logicalLocations', 'taxa', 'taxonomies'];
+
+/** Returns a JSON document, or JSON Lines, with its members, lists and lines in another order; `undefined` for others. */
+function shuffledJson(text: string, random: Random): string | undefined {
+  const shuffle = (value: unknown, name?: string): unknown => {
+    if (Array.isArray(value)) {
+      const items = value.map((item) => shuffle(item));
+      return INDEXED.includes(name ?? '') ? items : inRandomOrder(items, random);
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value).map(([key, member]) => [key, shuffle(member, key)] as const);
+    return Object.fromEntries(inRandomOrder(members, random));
+  };
+  const parse = (part: string): { value: unknown } | undefined => {
+    try {
+      return { value: JSON.parse(part) as unknown };
+    } catch {
+      return undefined;
+    }
+  };
+  const whole = parse(text);
+  if (whole !== undefined) return JSON.stringify(shuffle(whole.value), null, 2);
+  const lines = text.split('\n').flatMap((line) => parse(line) ?? []);
+  if (lines.length < 2 || !text.startsWith('{"')) return undefined;
+  return inRandomOrder(lines, random)
+    .map(({ value }) => JSON.stringify(shuffle(value)))
+    .join('\n');
+}
+
+function inRandomOrder<T>(items: readonly T[], random: Random): T[] {
+  const rest = [...items];
+  return items.map(() => rest.splice(random(rest.length), 1)[0] as T);
 }
 
 /** Returns what must be the same in a truncated report, which may have further records about the truncation. */

@@ -967,7 +967,10 @@ describe('an interrupted run', () => {
       new ReportError('It ends.', { offset: 99 }),
       finding('never'),
     ]);
-    expect({ state, error }).toEqual({ state: 'failed', error: { message: 'It ends.', offset: 99 } });
+    expect({ state, error }).toEqual({
+      state: 'failed',
+      error: { message: 'It ends.', line: 1, offset: 99 },
+    });
     expect(result).toMatchObject({ findings_created: 1, assets_created: 2, ports_opened: 2 });
   });
 });

@@ -30,9 +30,10 @@ export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGe
   const read = function* (text: string, isEnd: boolean): Generator<CsvRow> {
     if (parser === undefined) {
       head += text;
-      if (!isEnd && !head.includes('\n') && head.length < MAX_HEADER) return;
-      parser = new CsvParser(detectDelimiter(head));
-      text = head;
+      const blank = lengthOfBlankLines(head);
+      if (!isEnd && !head.includes('\n', blank) && head.length < MAX_HEADER) return;
+      text = head.slice(blank);
+      parser = new CsvParser(detectDelimiter(text), head.slice(0, blank).split('\n').length);
     }
     try {
       parser.write(text);
@@ -46,6 +47,11 @@ export async function* streamCsvRows(chunks: AsyncIterable<Uint8Array>): AsyncGe
   for await (const chunk of chunks) yield* read(decoder.decode(chunk), false);
   yield* read(decoder.end(), true);
   if (names === undefined) throw new ReportError('The report is empty.');
+}
+
+/** @returns the characters of the empty lines at the beginning */
+export function lengthOfBlankLines(text: string): number {
+  return /^(?:[^\S\n]*\n)*/.exec(text)?.[0].length ?? 0;
 }
 
 /** @returns the delimiter that occurs most in the first row, outside quotes */
@@ -90,12 +96,14 @@ class CsvParser {
   #fields: string[] = [];
   #field = '';
   #size = 0;
-  #line = 1;
+  #line: number;
   /** `closed`: after a quote that either ends the field or is the first of an escaped pair. */
   #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
-  constructor(delimiter: string) {
+  /** @param line of the first row */
+  constructor(delimiter: string, line: number) {
     this.#delimiter = delimiter;
+    this.#line = line;
     this.#ends = new RegExp(`[${delimiter}\n]`, 'g');
   }
 

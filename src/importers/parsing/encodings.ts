@@ -76,7 +76,7 @@ export class StreamingTextDecoder {
         : Buffer.concat([this.#carried, chunk]);
     if (!this.#hasStarted) {
       this.#carried = Uint8Array.prototype.slice.call(bytes);
-      const declares = bytes.length > 1 && bytes[0] === 0x3c && bytes[1] === 0x3f;
+      const declares = /^\s*<\?/.test(bytes.toString('latin1', 0, MAX_DECLARATION));
       if (bytes.length < 3 || (declares && bytes.length < MAX_DECLARATION && !bytes.includes(0x3e)))
         return '';
       bytes = this.#start(bytes);
@@ -104,7 +104,7 @@ export class StreamingTextDecoder {
 
 function declaredDecoder(bytes: Uint8Array): TextDecoder | undefined {
   const head = Buffer.from(bytes.subarray(0, MAX_DECLARATION)).toString('latin1');
-  const [, name] = /^<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head) ?? [];
+  const [, name] = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(head) ?? [];
   if (name === undefined || /^(utf-?8|us-ascii)$/i.test(name)) return undefined;
   try {
     const decoder = new TextDecoder(name);

@@ -1,27 +1,39 @@
-import { ReportError } from '../report.ts';
+import { ReportError, type SourceLocation } from '../report.ts';
 import { toUtf8, replaceLoneSurrogates } from './encodings.ts';
+import { streamJsonMatches } from './json-stream.ts';
+import { isJsonObject } from './json-values.ts';
+import { peekStart } from './peek-start.ts';
 
-/** A line's value or error; lines count from 1. */
-export type JsonLine = { value: unknown; line: number } | { error: string; line: number };
+/** A record, or why it cannot be read. */
+export type JsonRecord = { value: unknown; at: SourceLocation } | { error: string; at: SourceLocation };
 
 const NOT_JSON = 'invalid JSON';
 const MAX_LINE = 16 * 1024 * 1024;
 const MAX_DEPTH = 200;
 /** Arrays, objects and commas per line: a small file can need much memory. */
 const MAX_MEMBERS = 1_000_000;
+/** How an array or object begins, unlike a line of a log: `[INF] …`. */
+const BEGINS_JSON = /^\s*(?:\{|\[\s*(?:["{[\]]|$))/;
 
 /**
- * Parses JSON Lines (jsonlines.org), skipping empty lines. An invalid line, or one of more than 16 MiB, becomes an
- * error and does not end the report.
- * @throws ReportError at the end if the last line is truncated or no line is JSON, so that nothing missing is marked as
+ * Reads the records of a tool that writes JSON Lines (jsonlines.org). Also reads them from an array, and spread over
+ * several lines, as `jq` writes them. An invalid line, or one of more than 16 MiB, becomes an error and does not end the
+ * report.
+ * @throws ReportError at the end if the report is truncated or contains no JSON, so that nothing missing is marked as
  *   gone
- * @returns the lines of one chunk at a time, parsed lazily: awaiting each line would cost more than parsing it
+ * @returns the records of one chunk at a time, parsed lazily: awaiting each would cost more than parsing it
  */
-export async function* streamJsonLines(
+export async function* streamJsonRecords(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Iterable<JsonLine>, void> {
+): AsyncGenerator<Iterable<JsonRecord>, void> {
+  const { start, all } = await peekStart(chunks);
+  if (/^\[[{\]]/.test(start)) {
+    for await (const { value, offset } of streamJsonMatches(all, ['*'], { trailingCommas: true }))
+      yield [{ value, at: { offset } }];
+    return;
+  }
   const cutter = new LineSplitter();
-  for await (const chunk of toUtf8(chunks)) yield cutter.linesIn(chunk);
+  for await (const chunk of toUtf8(all)) yield cutter.linesIn(chunk);
   yield cutter.end();
 }
 
@@ -29,15 +41,13 @@ class LineSplitter {
   #line = 1;
   #pending: Uint8Array[] = [];
   #size = 0;
-  #isJson = false;
-  #firstError: number | undefined;
+  readonly #parser = new LineParser();
 
-  *linesIn(chunk: Uint8Array): Generator<JsonLine, void> {
+  *linesIn(chunk: Uint8Array): Generator<JsonRecord, void> {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
     for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a, start)) {
-      const parsed = this.#take(bytes.subarray(start, end));
-      if (parsed !== undefined) yield parsed;
+      yield* this.#take(bytes.subarray(start, end));
       start = end + 1;
       this.#line += 1;
     }
@@ -48,46 +58,123 @@ class LineSplitter {
     else this.#pending.push(Uint8Array.prototype.slice.call(bytes, start));
   }
 
-  *end(): Generator<JsonLine, void> {
-    const last = this.#take(new Uint8Array(0));
-    const isTruncated = last !== undefined && 'error' in last && last.error === NOT_JSON;
-    if (last !== undefined && !isTruncated) yield last;
-    if (this.#firstError !== undefined && !this.#isJson)
-      throw new ReportError('No line of the report is valid JSON.', { line: this.#firstError });
-    if (isTruncated)
-      throw new ReportError('The report is truncated: its last line is not valid JSON.', {
-        line: this.#line,
-      });
+  *end(): Generator<JsonRecord, void> {
+    yield* this.#take(new Uint8Array(0));
+    this.#parser.end();
   }
 
-  #take(end: Uint8Array): JsonLine | undefined {
+  #take(end: Uint8Array): readonly JsonRecord[] {
     const length = this.#size + end.length;
     const bytes = this.#pending.length === 0 ? end : Buffer.concat([...this.#pending, end]);
     this.#pending = [];
     this.#size = 0;
-    const line = this.#line;
-    const parsed = length > MAX_LINE ? { error: 'line of more than 16 MiB', line } : parseLine(bytes, line);
-    if (parsed !== undefined && 'value' in parsed) this.#isJson = true;
-    else if (parsed !== undefined) this.#firstError ??= line;
-    return parsed;
+    const text =
+      length > MAX_LINE ? undefined : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return this.#parser.take(text?.toString(), this.#line);
   }
 }
 
-function parseLine(bytes: Uint8Array, line: number): JsonLine | undefined {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString().trim();
-  if (text === '') return undefined;
-  const error = exceededLimit(text);
-  if (error !== undefined) return { error, line };
+/** Parses lines, and joins those of an array or object that is spread over several. */
+class LineParser {
+  /** The lines of a value that is not complete yet. */
+  #open: { text: string; line: number }[] = [];
+  #openSize = 0;
+  #depth = 0;
+  #isJson = false;
+  #firstError: number | undefined;
+
+  /** @param text of the line; `undefined` if it is too long */
+  take(text: string | undefined, line: number): readonly JsonRecord[] {
+    if (text === undefined)
+      return [...this.#parseSeparately(), this.#counted({ error: 'line of more than 16 MiB', at: { line } })];
+    // A new record begins before the last one ended: that one is broken.
+    const broken = /^[{[]/.test(text) ? this.#parseSeparately() : [];
+    const records = this.#open.length > 0 ? this.#continue(text, line) : this.#begin(text, line);
+    return broken.length === 0 ? records : [...broken, ...records];
+  }
+
+  /** @throws ReportError */
+  end(): void {
+    const [first] = this.#open;
+    if ((first ?? this.#firstError) !== undefined && !this.#isJson)
+      throw new ReportError('No line of the report is valid JSON.', {
+        line: this.#firstError ?? (first?.line as number),
+      });
+    if (first !== undefined)
+      throw new ReportError('The report is truncated: its last line is not valid JSON.', {
+        line: first.line,
+      });
+  }
+
+  #begin(text: string, line: number): readonly JsonRecord[] {
+    const at = { line };
+    const record = parseText(text, at);
+    if (record === undefined) return [];
+    if ('error' in record && record.error === NOT_JSON && BEGINS_JSON.test(text)) {
+      const { depth } = measure(text);
+      if (depth > 0) {
+        this.#depth = depth;
+        this.#openSize = text.length;
+        this.#open.push({ text, line });
+        return [];
+      }
+    }
+    return this.#recordsIn(record);
+  }
+
+  #continue(text: string, line: number): readonly JsonRecord[] {
+    const { depth } = measure(text);
+    this.#depth += depth;
+    this.#openSize += text.length;
+    this.#open.push({ text, line });
+    if (this.#openSize > MAX_LINE) return this.#parseSeparately();
+    if (this.#depth > 0) return [];
+    const joined = this.#open.map((part) => part.text).join('\n');
+    const record = parseText(joined, { line: this.#open[0]?.line as number });
+    if (record === undefined || 'error' in record) return this.#parseSeparately();
+    this.#open = [];
+    return this.#recordsIn(record);
+  }
+
+  /** An array below a log contains the records. */
+  #recordsIn(record: JsonRecord): readonly JsonRecord[] {
+    this.#counted(record);
+    if ('error' in record || !Array.isArray(record.value) || !record.value.every(isJsonObject))
+      return [record];
+    return record.value.map((value) => ({ value, at: record.at }));
+  }
+
+  #parseSeparately(): JsonRecord[] {
+    const lines = this.#open;
+    this.#open = [];
+    return lines.flatMap(({ text, line }) => {
+      const record = parseText(text, { line });
+      return record === undefined ? [] : this.#counted(record);
+    });
+  }
+
+  #counted(record: JsonRecord): JsonRecord {
+    if ('value' in record) this.#isJson = true;
+    else this.#firstError ??= record.at.line;
+    return record;
+  }
+}
+
+function parseText(text: string, at: SourceLocation): JsonRecord | undefined {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  // Short texts cannot exceed a limit.
+  const error = trimmed.length > MAX_DEPTH ? measure(trimmed).error : undefined;
+  if (error !== undefined) return { error, at };
   try {
-    return { value: replaceLoneSurrogates(JSON.parse(text), text), line };
+    return { value: replaceLoneSurrogates(JSON.parse(trimmed), trimmed), at };
   } catch {
-    return { error: NOT_JSON, line };
+    return { error: NOT_JSON, at };
   }
 }
 
-/** Short lines cannot exceed a limit. */
-function exceededLimit(text: string): string | undefined {
-  if (text.length <= MAX_DEPTH) return undefined;
+/** @returns how many brackets are open at the end, or the limit that the text exceeds */
+function measure(text: string): { depth: number; error?: string } {
   let depth = 0;
   let parts = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -99,7 +186,7 @@ function exceededLimit(text: string): string | undefined {
       case 0x7b:
         depth += 1;
         parts += 1;
-        if (depth > MAX_DEPTH) return `line nested more than ${MAX_DEPTH} levels deep`;
+        if (depth > MAX_DEPTH) return { depth, error: `line nested more than ${MAX_DEPTH} levels deep` };
         break;
       case 0x5d:
       case 0x7d:
@@ -107,11 +194,11 @@ function exceededLimit(text: string): string | undefined {
         break;
       case 0x2c:
         parts += 1;
-        if (parts > MAX_MEMBERS) return `line of more than ${MAX_MEMBERS} members`;
+        if (parts > MAX_MEMBERS) return { depth, error: `line of more than ${MAX_MEMBERS} members` };
         break;
     }
   }
-  return undefined;
+  return { depth };
 }
 
 /** @returns the index of the closing quote, or the length of the text */

@@ -8,6 +8,8 @@ export interface ElementHandler {
   close(name: string, depth: number): void;
   /** Text of the element for which `captureText` was called, and of its descendants. */
   text(text: string): void;
+  /** Whether the elements that are open at the end of a fragment are complete. */
+  mayStayOpen?(): boolean;
 }
 
 const MAX_DEPTH = 64;
@@ -17,20 +19,31 @@ const MAX_TOKEN = 8 * 1024 * 1024;
 /** Characters that XML forbids and that are tolerated per report. */
 const MAX_FORBIDDEN = 100_000;
 
+export interface XmlParserOptions {
+  /** Allowed document types; they may define elements but no entities. */
+  roots: readonly string[];
+  /** A sentence added to errors before the first element. */
+  hint: string;
+  /** Whether several documents may follow each other, whose elements may stay open. */
+  isFragment?: boolean;
+}
+
 /**
  * A streaming XML parser for untrusted files: resolves only XML's five predefined entities, ignores document types and
- * uses bounded memory. Tolerates characters that XML forbids, because scanners copy what servers send.
+ * uses bounded memory. Tolerates characters that XML forbids, because scanners copy what servers send, and anything
+ * before the declaration, because tools and people add it.
  */
 export class LimitedXmlParser {
-  readonly #parser: SaxesParser = new SaxesParser();
+  readonly #parser: SaxesParser;
   /**
    * Sets the handler directly: `on` and `off` use a computed member name, and calling them for each element makes
    * parsing four times slower.
    */
-  readonly #switch = this.#parser as unknown as { textHandler: ((text: string) => void) | undefined };
+  readonly #switch: { textHandler: ((text: string) => void) | undefined };
   readonly #decoder = new StreamingTextDecoder();
   readonly #handler: ElementHandler;
   readonly #hint: string;
+  readonly #isFragment: boolean;
   readonly #takeText = (text: string): void => this.#handler.text(text);
   #depth = 0;
   /** Depth of the element whose text is captured; 0 for none. */
@@ -41,20 +54,20 @@ export class LimitedXmlParser {
   #forbidden = 0;
   #ending = false;
   #sawRoot = false;
+  /** Whether a character other than white space was read. */
+  #hasBegun = false;
+  /** Lines of white space before it. */
+  #blankLines = 0;
   /** Where the last tag ended, in characters. */
   #tagEnd = 0;
 
-  /**
-   * @param roots allowed document types; they may define elements but no entities
-   * @param hint a sentence added to errors before the first element
-   */
-  constructor(handler: ElementHandler, roots: readonly string[], hint: string) {
+  constructor(handler: ElementHandler, { roots, hint, isFragment = false }: XmlParserOptions) {
     this.#handler = handler;
     this.#hint = hint;
-    const parser = this.#parser;
-    parser.on('xmldecl', ({ version }) => {
-      if (version !== '1.0') this.fail(`The report is XML ${version}, but only XML 1.0 is supported.`);
-    });
+    this.#isFragment = isFragment;
+    const parser = new SaxesParser({ fragment: isFragment }) as SaxesParser;
+    this.#parser = parser;
+    this.#switch = parser as unknown as { textHandler: undefined };
     parser.on('doctype', (doctype) => {
       const name = /^[^\s[]*/.exec(doctype.trim())?.[0] ?? '';
       if (!roots.includes(name) || doctype.includes('<!ENTITY'))
@@ -68,7 +81,8 @@ export class LimitedXmlParser {
     });
     parser.on('opentag', ({ name, attributes }) => {
       this.#depth += 1;
-      if (this.#depth > MAX_DEPTH) this.fail(`Elements are nested more than ${MAX_DEPTH} levels deep.`);
+      if (this.#depth > MAX_DEPTH && !isFragment)
+        this.fail(`Elements are nested more than ${MAX_DEPTH} levels deep.`);
       this.#tagEnd = parser.position;
       this.#attributes = 0;
       this.#sawRoot = true;
@@ -93,7 +107,7 @@ export class LimitedXmlParser {
 
   /** From 1. */
   get line(): number {
-    return this.#parser.line;
+    return this.#parser.line + this.#blankLines;
   }
 
   /** Captures the text of the element that was just opened. */
@@ -110,7 +124,7 @@ export class LimitedXmlParser {
   /** @throws ReportError, also from the handler */
   write(chunk: Uint8Array): void {
     this.#bytes += chunk.length;
-    this.#parser.write(this.#decoder.decode(chunk));
+    this.#write(this.#decoder.decode(chunk));
     if (this.#parser.position - this.#tagEnd > MAX_TOKEN) {
       this.fail(`No tag ends within ${MAX_TOKEN / 1024 / 1024} MiB.`);
     }
@@ -119,17 +133,36 @@ export class LimitedXmlParser {
   /** @throws ReportError if the document is incomplete */
   end(): void {
     if (this.#bytes === 0) throw new ReportError('The report is empty.');
-    this.#parser.write(this.#decoder.end());
+    this.#write(this.#decoder.end());
     this.#ending = true;
+    if (this.#isFragment && !this.#sawRoot) this.fail('The report contains no element.');
     this.#parser.close();
+  }
+
+  #write(text: string): void {
+    if (this.#hasBegun) return void this.#parser.write(text);
+    const start = text.search(/\S/);
+    const blank = start < 0 ? text : text.slice(0, start);
+    this.#blankLines += blank.split('\n').length - 1;
+    if (start < 0) return;
+    this.#hasBegun = true;
+    this.#parser.write(text.slice(start));
   }
 
   /** @throws ReportError with the current line */
   fail(message: string): never {
-    throw new ReportError(this.#sawRoot ? message : `${message} ${this.#hint}`, { line: this.#parser.line });
+    throw new ReportError(this.#sawRoot ? message : `${message} ${this.#hint}`, { line: this.line });
   }
 
   #onError(message: string): void {
+    if (/^(?:an XML declaration must be at the start|inappropriately located doctype)/.test(message)) {
+      if (!this.#sawRoot || this.#isFragment) return;
+    }
+    // The declaration of a further document.
+    if (this.#isFragment && this.#sawRoot && /^expected (?:one of )?(?:version|encoding)/.test(message))
+      return;
+    if (this.#isFragment && message.startsWith('unclosed tag') && this.#handler.mayStayOpen?.() === true)
+      return;
     if (
       this.#sawRoot &&
       !this.#ending &&

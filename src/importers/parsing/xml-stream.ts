@@ -38,8 +38,14 @@ export interface XmlStreamOptions {
   begins?: readonly string[];
   /** Paths of elements to yield, without content, where they end. */
   ends?: readonly string[];
+  /**
+   * Name of an element that a tool opens again without closing the last one: it ends where the next one begins. Several
+   * documents may follow each other, too.
+   */
+  reopens?: string;
 }
 
+const MAX_DEPTH = 64;
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 const MAX_ELEMENTS = 100_000;
 
@@ -54,7 +60,11 @@ export async function* streamXmlMatches(
   options: XmlStreamOptions,
 ): AsyncGenerator<XmlMatch, void> {
   const collector = new Collector(options);
-  const xml = new LimitedXmlParser(collector, options.roots, 'The file is not a report of this format.');
+  const xml = new LimitedXmlParser(collector, {
+    roots: options.roots,
+    hint: 'The file is not a report of this format.',
+    isFragment: options.reopens !== undefined,
+  });
   collector.xml = xml;
   const takeAfter = function* (read: () => void): Generator<XmlMatch> {
     try {
@@ -89,7 +99,10 @@ class Collector implements ElementHandler {
   readonly #paths: readonly CompiledPath[];
   readonly #begins: readonly CompiledPath[];
   readonly #ends: readonly CompiledPath[];
+  readonly #reopens: string | undefined;
   readonly #ancestors: XmlAncestor[] = [];
+  /** Whether an element ended without an end tag. */
+  #hasReopened = false;
   #matches: XmlMatch[] = [];
   #lastEnd = -1;
   #path = '';
@@ -97,12 +110,13 @@ class Collector implements ElementHandler {
   #characters = 0;
   #elements = 0;
 
-  constructor({ roots, paths, begins = [], ends = [] }: XmlStreamOptions) {
+  constructor({ roots, paths, begins = [], ends = [], reopens }: XmlStreamOptions) {
     const compile = (list: readonly string[]) => list.map((path) => ({ path, names: path.split('.') }));
     this.#roots = roots;
     this.#paths = compile(paths);
     this.#begins = compile(begins);
     this.#ends = compile(ends);
+    this.#reopens = reopens;
   }
 
   takeMatches(failedAt?: number): XmlMatch[] {
@@ -112,9 +126,15 @@ class Collector implements ElementHandler {
     return matches;
   }
 
-  open(prefixed: string, attributes: Attributes, depth: number): void {
+  open(prefixed: string, attributes: Attributes): void {
     const name = prefixed.slice(prefixed.indexOf(':') + 1);
-    if (depth === 1 && !this.#roots.includes(name)) {
+    if (name === this.#reopens && this.#ancestors.length > 1 && this.#ancestors.at(-1)?.name === name) {
+      this.#ancestors.pop();
+      this.#hasReopened = true;
+    }
+    const depth = this.#ancestors.length + 1;
+    if (depth > MAX_DEPTH) this.xml.fail(`Elements are nested more than ${MAX_DEPTH} levels deep.`);
+    if (depth === 1 && this.#current === undefined && !this.#roots.includes(name)) {
       const roots = this.#roots.map((root) => `<${root}>`).join(' or ');
       this.xml.fail(`The report begins with <${name.slice(0, 50)}> instead of ${roots}.`);
     }
@@ -137,24 +157,32 @@ class Collector implements ElementHandler {
     if (this.#elements > MAX_ELEMENTS) this.xml.fail(`An element contains more than ${MAX_ELEMENTS} others.`);
   }
 
-  close(_name: string, depth: number): void {
+  close(): void {
     const current = this.#current;
     if (current === undefined) {
       const ended = this.#ancestors.pop();
-      if (ended !== undefined && this.#addEmptyMatch(this.#ends, ended, depth))
+      if (ended !== undefined && this.#addEmptyMatch(this.#ends, ended, this.#ancestors.length + 1))
         this.#lastEnd = this.xml.position;
       return;
     }
     const { parent, ...element } = current;
     this.#current = parent;
     if (parent === undefined) {
-      const ancestors = this.#ancestors.slice(0, depth - 1);
+      const ancestors = [...this.#ancestors];
       this.#matches.push({ path: this.#path, element, ancestors, line: this.xml.line });
       this.#lastEnd = this.xml.position;
       return;
     }
     parent.children.push(element);
     parent.text += element.text;
+  }
+
+  mayStayOpen(): boolean {
+    return (
+      this.#hasReopened &&
+      this.#current === undefined &&
+      this.#ancestors.every(({ name }) => name === this.#reopens)
+    );
   }
 
   text(text: string): void {

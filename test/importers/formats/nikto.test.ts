@@ -63,6 +63,63 @@ describe('a report of Nikto in JSON', () => {
   });
 });
 
+describe('a report of Nikto in XML', () => {
+  const DECLARATION = '<?xml version="1.0" ?>\n<!DOCTYPE niktoscan SYSTEM "docs/nikto.dtd">\n';
+  const details = (host: string) =>
+    `<scandetails sitename="http://${host}:80/"><item id="1"><description>A</description><uri>/</uri></item>` +
+    '<statistics endtime="2026-03-05 09:10:24"/></scandetails>';
+  const scan = (host: string, options = '-h x') => `<niktoscan options="${options}">${details(host)}`;
+  const sitesOf = async (report: string) => {
+    const { records, error } = await readRecords(nikto, report);
+    const sitesIn = (kind: string) =>
+      records.flatMap((record) => {
+        const target =
+          record.kind === 'covered'
+            ? record.target
+            : record.kind === 'finding'
+              ? record.finding.target
+              : undefined;
+        return record.kind === kind && target !== undefined && 'url' in target ? [target.url] : [];
+      });
+    return { found: sitesIn('finding'), covered: sitesIn('covered'), error };
+  };
+  const BOTH = ['http://a.example', 'http://b.example'];
+
+  it.each([
+    [
+      '2.1.6, whose hosts stay open',
+      `${DECLARATION}<niktoscan>${scan('a.example')}${scan('b.example')}</niktoscan>`,
+    ],
+    [
+      '2.1.5, of one document per host',
+      BOTH.map((url) => `${DECLARATION}${scan(url.slice(7))}</niktoscan>`).join('\n'),
+    ],
+    ['2.5', `<niktoscans>${scan('a.example')}</niktoscan>${scan('b.example')}</niktoscan></niktoscans>`],
+  ])('has every host of %s', async (_version, report) => {
+    expect(await sitesOf(report)).toEqual({ found: BOTH, covered: BOTH, error: undefined });
+  });
+
+  it('has more hosts than elements may be nested', async () => {
+    const hosts = Array.from({ length: 100 }, (_, index) => `h${index}.example`);
+    const { found, error } = await sitesOf(
+      `<niktoscan>${hosts.map((host) => scan(host)).join('')}</niktoscan>`,
+    );
+    expect([found.length, error]).toEqual([100, undefined]);
+  });
+
+  it('fails if it ends within a host', async () => {
+    const { error } = await sitesOf(
+      `<niktoscan>${scan('a.example')}<niktoscan><scandetails sitename="http://b">`,
+    );
+    expect(error?.message).toMatch(/truncated/);
+  });
+
+  it('covers nothing if the scan chose its tests', async () => {
+    for (const options of ['-h x -Tuning 1', '-Plugins headers -h x'])
+      expect(await sitesOf(`${scan('a.example', options)}</niktoscan>`)).toMatchObject({ covered: [] });
+  });
+});
+
 describe('an item of Nikto', () => {
   it('is the same in XML and JSON, at every URL of the site and in every version', async () => {
     const json = await findingsOf(

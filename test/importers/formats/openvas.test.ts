@@ -99,7 +99,7 @@ describe('a report of Greenbone', () => {
   });
 
   it('is not detected as another format', () => {
-    const sample = (text: string) => ({ text, root: { name: 'report', attributes: {} }, lines: false });
+    const sample = (text: string) => ({ text, root: { name: 'report', attributes: {} }, records: [] });
     expect(openvas.detect(sample('<report name="JaCoCo"><package/></report>'))).toBe(false);
     expect(openvas.detect(sample('<report><scan_run_status>Done</scan_run_status></report>'))).toBe(true);
   });

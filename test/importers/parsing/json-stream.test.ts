@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { streamJsonLines } from '../../../src/importers/parsing/json-lines.ts';
+import { streamJsonRecords } from '../../../src/importers/parsing/json-lines.ts';
 import { type JsonStreamOptions, streamJsonMatches } from '../../../src/importers/parsing/json-stream.ts';
 import { ReportError } from '../../../src/importers/report.ts';
 import { inChunks } from '../reports.ts';
@@ -145,26 +145,55 @@ describe('streamJsonMatches', () => {
   });
 });
 
-describe('streamJsonLines', () => {
+describe('streamJsonRecords', () => {
   const lines = async (bytes: string | Uint8Array, size = 65_536) => {
     const found = [];
-    for await (const group of streamJsonLines(inChunks(bytes, size))) found.push(...group);
+    for await (const group of streamJsonRecords(inChunks(bytes, size))) found.push(...group);
     return found;
   };
 
   it('yields the value or the error of each line', async () => {
     for (const size of [1, 5, 65_536]) {
       expect(await lines('\uFEFF{"a":1}\r\n\n{"a":\n"é"\n[1]', size)).toEqual([
-        { value: { a: 1 }, line: 1 },
-        { error: 'invalid JSON', line: 3 },
-        { value: 'é', line: 4 },
-        { value: [1], line: 5 },
+        { value: { a: 1 }, at: { line: 1 } },
+        { error: 'invalid JSON', at: { line: 3 } },
+        { value: 'é', at: { line: 4 } },
+        { value: [1], at: { line: 5 } },
       ]);
     }
     expect(await lines('')).toEqual([]);
   });
 
+  it('reads records that are spread over several lines, and leaves out the log around them', async () => {
+    const pretty = JSON.stringify({ a: [1, '}'] }, null, 2);
+    for (const size of [1, 65_536]) {
+      expect(await lines(`[INF] begin\n${pretty}\n[INF] more\n${pretty}\n{"b":2}\ndone\n`, size)).toEqual([
+        { error: 'invalid JSON', at: { line: 1 } },
+        { value: { a: [1, '}'] }, at: { line: 2 } },
+        { error: 'invalid JSON', at: { line: 8 } },
+        { value: { a: [1, '}'] }, at: { line: 9 } },
+        { value: { b: 2 }, at: { line: 15 } },
+        { error: 'invalid JSON', at: { line: 16 } },
+      ]);
+    }
+  });
+
+  it('reads an array of records', async () => {
+    const array = JSON.stringify([{ a: 1 }, { a: 2 }], null, 2);
+    for (const size of [1, 65_536])
+      expect(await lines(` ${array}`, size)).toEqual([
+        { value: { a: 1 }, at: { offset: 5 } },
+        { value: { a: 2 }, at: { offset: 25 } },
+      ]);
+    expect(await lines(`log\n${array}`)).toMatchObject([
+      { error: 'invalid JSON' },
+      { value: { a: 1 } },
+      { value: { a: 2 } },
+    ]);
+  });
+
   it.each([
+    ['{"a":1}\n{\n"a":2', 'The report is truncated: its last line is not valid JSON.', 2],
     ['{"a":1}\n{"a":', 'The report is truncated: its last line is not valid JSON.', 2],
     ['\n<xml/>\nx\n', 'No line of the report is valid JSON.', 2],
   ])('fails with %j', async (report, message, line) => {
@@ -177,11 +206,11 @@ describe('streamJsonLines', () => {
     const wide = `[${'1,'.repeat(1_000_001)}1]`;
     const quoted = JSON.stringify({ text: '[[["\\'.repeat(100_000) });
     expect(await lines(`${long}\n${deep}\n${wide}\n${quoted}\n1`)).toEqual([
-      { error: 'line of more than 16 MiB', line: 1 },
-      { error: 'line nested more than 200 levels deep', line: 2 },
-      { error: 'line of more than 1000000 members', line: 3 },
-      { value: JSON.parse(quoted), line: 4 },
-      { value: 1, line: 5 },
+      { error: 'line of more than 16 MiB', at: { line: 1 } },
+      { error: 'line nested more than 200 levels deep', at: { line: 2 } },
+      { error: 'line of more than 1000000 members', at: { line: 3 } },
+      { value: JSON.parse(quoted), at: { line: 4 } },
+      { value: 1, at: { line: 5 } },
     ]);
   });
 });

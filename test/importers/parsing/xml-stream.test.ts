@@ -27,6 +27,39 @@ const REPORT = `<?xml version="1.0"?>
 </x:report>`;
 
 describe('streamXmlMatches', () => {
+  it.each([
+    ['XML 1.1', '<?xml version="1.1"?>\n<report><item>a</item></report>', 2],
+    [
+      'blank lines before the declaration',
+      '\n \r\n<?xml version="1.0"?>\n<report><item>a</item></report>',
+      4,
+    ],
+    [
+      'a comment before the declaration',
+      '<!-- x -->\n<?xml version="1.0"?><report><item>a</item></report>',
+      2,
+    ],
+    [
+      'an instruction before the declaration',
+      '<?a b?>\n<?xml version="1.0"?><report><item>a</item></report>',
+      2,
+    ],
+    ['comments after the root', '<report><item>a</item></report><!-- x -->\n<?a b?>\n', 1],
+    ['control characters', '<report>\n\x01\x0b<item a="\x02">a</item></report>', 2],
+  ])('reads %s', async (_what, report, line) => {
+    for (const size of [1, 65_536]) {
+      const { found, error } = await pieces(report, ['report.item'], size);
+      expect(error).toBeUndefined();
+      expect(found).toMatchObject([{ element: { text: 'a' }, line }]);
+    }
+  });
+
+  it('reads an encoding that is declared after blank lines', async () => {
+    const report = '\n<?xml version="1.0" encoding="ISO-8859-1"?><report><item>\xe9</item></report>';
+    const { found } = await pieces(Buffer.from(report, 'latin1'), ['report.item']);
+    expect(found).toMatchObject([{ element: { text: '\xe9' } }]);
+  });
+
   it('yields elements with their text and their ancestors', async () => {
     const { found, error } = await pieces(REPORT, ['report.host.item']);
     expect(error).toBeUndefined();

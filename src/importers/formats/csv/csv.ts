@@ -1,4 +1,4 @@
-import { detectDelimiter, streamCsvRows } from '../../parsing/csv-stream.ts';
+import { detectDelimiter, lengthOfBlankLines, streamCsvRows } from '../../parsing/csv-stream.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { portNumberOf, protocolOf } from '../../parsing/scanned-hosts.ts';
 import { extractCveIds, extractCweIds, codeBlock, textToMarkdown } from '../../parsing/markdown.ts';
@@ -21,7 +21,7 @@ export const csv: ReportFormat = {
   title: 'CSV with a column per field',
   hasFindings: true,
   detect({ text }) {
-    const [header = ''] = text.split('\n', 1);
+    const [header = ''] = text.slice(lengthOfBlankLines(text)).split('\n', 1);
     if (header.length > 10_000 || /^\s*[<[{]/.test(header)) return false;
     const columns = header
       .split(detectDelimiter(header))

@@ -3,7 +3,7 @@ import { readBomXml } from './cyclonedx-xml.ts';
 import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
 import { arrayOf, asJsonObject, isJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekStart } from '../../parsing/peek-start.ts';
 import type { ByteSource, ReportFormat, ReportRecord } from '../../report.ts';
 
 /**
@@ -19,12 +19,16 @@ export const cyclonedx: ReportFormat = {
       const namespaces = Object.entries(root.attributes).filter(([name]) => name.startsWith('xmlns'));
       return /(^|:)bom$/.test(root.name) && namespaces.some(([, value]) => value.includes('cyclonedx.org'));
     }
-    return isJsonObject(json) && json.bomFormat === 'CycloneDX';
+    if (!isJsonObject(json)) return false;
+    // The components may come first and be long.
+    return (
+      json.bomFormat === 'CycloneDX' || arrayOf(json.components).some((one) => 'bom-ref' in asJsonObject(one))
+    );
   },
   async *read(source) {
-    const { first, all } = await peekFirstCharacter(source());
+    const { start, all } = await peekStart(source());
     await all[Symbol.asyncIterator]().return?.();
-    if (first === '<') yield* readBomXml(source);
+    if (start.startsWith('<')) yield* readBomXml(source);
     else yield* readBomJson(source);
   },
 };

@@ -41,9 +41,10 @@ export const generic: ReportFormat = {
   hasFindings: true,
   detect({ json }) {
     if (!isJsonObject(json)) return false;
-    if (Array.isArray(json.findings)) return json.findings.length === 0 || isFinding(json.findings[0]);
-    const [first] = arrayOf(json.results);
-    return isFinding(first) && asJsonObject(first).numerical_severity !== undefined;
+    if (Array.isArray(json.findings)) return json.findings.length === 0 || json.findings.some(isFinding);
+    return arrayOf(json.results).some(
+      (result) => isFinding(result) && asJsonObject(result).numerical_severity !== undefined,
+    );
   },
   async *read(source) {
     for await (const { value, offset } of streamJsonMatches(source(), ['findings.*', 'results.*']))
@@ -131,8 +132,8 @@ function placementsOf(item: JsonObject): FindingPlacement[] {
     const found = endpointOf(endpoint);
     if (found === undefined) continue;
     const asset = assetOfTarget(found.target);
-    const port = 'host' in found.target ? (found.target.port ?? '') : '';
-    const key = `${asset?.location ?? ''} ${port}`;
+    const { port = '', protocol = '' } = 'host' in found.target ? found.target : {};
+    const key = `${asset?.location ?? ''} ${protocol} ${port}`;
     const placement = placements.get(key);
     if (placement === undefined) placements.set(key, { target: found.target, locations: [found.location] });
     else placement.locations.push(found.location);

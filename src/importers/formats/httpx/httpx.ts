@@ -1,5 +1,5 @@
 import { isJsonObject, arrayOf, asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
-import { streamJsonLines } from '../../parsing/json-lines.ts';
+import { streamJsonRecords } from '../../parsing/json-lines.ts';
 import {
   readAddress,
   hostNameOf,
@@ -16,23 +16,25 @@ export const httpx: ReportFormat = {
   title: 'httpx JSON Lines',
   hasFindings: false,
   allowsEmpty: true,
-  detect({ json }) {
-    if (!isJsonObject(json) || json.info !== undefined || typeof json.url !== 'string') return false;
-    const probed = ['status_code', 'status-code', 'failed', 'webserver'].some(
-      (name) => json[name] !== undefined,
-    );
-    return probed && (json.input !== undefined || json.scheme !== undefined);
-  },
+  detect: ({ records }) => records.some((record) => isJsonObject(record) && isProbe(record)),
   async *read(source) {
-    for await (const lines of streamJsonLines(source())) {
+    for await (const lines of streamJsonRecords(source())) {
       for (const found of lines) {
-        const at = { line: found.line };
+        const { at } = found;
         if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
   },
 };
+
+function isProbe(line: JsonObject): boolean {
+  if (line.info !== undefined || typeof line.url !== 'string') return false;
+  const probed = ['status_code', 'status-code', 'failed', 'webserver'].some(
+    (name) => line[name] !== undefined,
+  );
+  return probed && (line.input !== undefined || line.scheme !== undefined);
+}
 
 function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   if (line.failed === true) return { kind: 'skipped', reason: 'no response', at };

@@ -1,7 +1,7 @@
 import type { ObservedPort } from '../../../domain/assets/scans/diff-ports.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekStart } from '../../parsing/peek-start.ts';
 import { isJsonObject, arrayOf, asJsonObject, textOf } from '../../parsing/json-values.ts';
-import { streamJsonLines } from '../../parsing/json-lines.ts';
+import { streamJsonRecords } from '../../parsing/json-lines.ts';
 import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import {
   readAddress,
@@ -24,18 +24,19 @@ export const masscan: ReportFormat = {
   name: 'masscan',
   title: 'Masscan XML or JSON',
   hasFindings: false,
-  detect({ root, json, text }) {
+  detect({ root, json, records }) {
     if (root !== undefined) return root.name === 'nmaprun' && root.attributes.scanner === 'masscan';
-    // The invalid end of old versions makes the whole sample unparsable.
-    if (json === undefined) return /^\s*\[\s*\{\s*"ip":\s*"[\d.a-f:]{2,45}",[^{}]{0,200}"ports":/.test(text);
-    const first = Array.isArray(json) ? json[0] : json;
-    if (!isJsonObject(first) || readAddress(first.ip) === undefined) return false;
-    return Array.isArray(json) ? Array.isArray(first.ports) : first.rec_type !== undefined;
+    return records.some(
+      (record) =>
+        isJsonObject(record) &&
+        readAddress(record.ip) !== undefined &&
+        (Array.isArray(json) ? Array.isArray(record.ports) : record.rec_type !== undefined),
+    );
   },
   async *read(source) {
-    const { first, all } = await peekFirstCharacter(source());
-    if (first === '<') yield* readXml(all);
-    else if (first === '[') yield* readJson(all);
+    const { start, all } = await peekStart(source());
+    if (start.startsWith('<')) yield* readXml(all);
+    else if (start.startsWith('[')) yield* readJson(all);
     else yield* readLines(all);
   },
 };
@@ -77,9 +78,9 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
 }
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord, void> {
-  for await (const lines of streamJsonLines(chunks)) {
+  for await (const lines of streamJsonRecords(chunks)) {
     for (const found of lines) {
-      const at = { line: found.line };
+      const { at } = found;
       if ('error' in found) {
         yield { kind: 'skipped', reason: found.error, at };
         continue;

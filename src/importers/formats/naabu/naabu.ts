@@ -1,5 +1,5 @@
 import { isJsonObject, asJsonObject, type JsonObject } from '../../parsing/json-values.ts';
-import { streamJsonLines } from '../../parsing/json-lines.ts';
+import { streamJsonRecords } from '../../parsing/json-lines.ts';
 import {
   readAddress,
   hostNameOf,
@@ -20,23 +20,26 @@ export const naabu: ReportFormat = {
   title: 'Naabu JSON Lines',
   hasFindings: false,
   allowsEmpty: true,
-  detect({ json }) {
-    if (!isJsonObject(json) || json.url !== undefined || json.rec_type !== undefined) return false;
-    const named = typeof json.ip === 'string' || typeof json.host === 'string';
-    return (
-      named && portOf(json) !== undefined && json['template-id'] === undefined && json.info === undefined
-    );
-  },
+  detect: ({ records }) => records.some((record) => isJsonObject(record) && isPort(record)),
   async *read(source) {
-    for await (const lines of streamJsonLines(source())) {
+    for await (const lines of streamJsonRecords(source())) {
       for (const found of lines) {
-        const at = { line: found.line };
+        const { at } = found;
         if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
   },
 };
+
+/** Members that name a port in the reports of other tools. */
+const OF_OTHER_TOOLS =
+  'url rec_type template-id templateID info banner vulnerabilities id severity ports'.split(' ');
+
+function isPort(line: JsonObject): boolean {
+  const isNamed = typeof line.ip === 'string' || typeof line.host === 'string';
+  return isNamed && portOf(line) !== undefined && !OF_OTHER_TOOLS.some((name) => line[name] !== undefined);
+}
 
 function portOf(line: JsonObject) {
   const { Port, Protocol } = asJsonObject(line.port);

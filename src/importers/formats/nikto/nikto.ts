@@ -1,7 +1,7 @@
 import { type NiktoItem, recordOfNiktoItem } from './items.ts';
 import { type LenientObject, streamLenientObjects } from './lenient-json.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekStart } from '../../parsing/peek-start.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, textAt, type XmlAncestor, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportRecord } from '../../report.ts';
@@ -9,6 +9,8 @@ import type { ReportFormat, ReportRecord } from '../../report.ts';
 /** 2.1.5 has one element around the hosts, 2.1.6 two of the same name, 2.5 two of different names. */
 const SCANS = ['niktoscan', 'niktoscan.niktoscan', 'niktoscans.niktoscan'];
 const DETAILS = SCANS.map((scan) => `${scan}.scandetails`);
+/** Options that choose the tests of a scan. */
+const LIMITS_TESTS = /(?:^|\s)-(?:T|Tuning|Plugins)\s/;
 /** Items buffered until their host follows. */
 const MAX_BUFFERED = 10_000;
 
@@ -22,8 +24,8 @@ export const nikto: ReportFormat = {
   hasFindings: true,
   detect: ({ root, text }) => (root === undefined ? isJson(text) : /^niktoscans?$/.test(root.name)),
   async *read(source) {
-    const { first, all } = await peekFirstCharacter(source());
-    yield* first === '<' ? readXml(all) : readJson(all);
+    const { start, all } = await peekStart(source());
+    yield* start.startsWith('<') ? readXml(all) : readJson(all);
   },
 };
 
@@ -40,6 +42,8 @@ function isJson(text: string): boolean {
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
   const matches = streamXmlMatches(chunks, {
     roots: ['niktoscan', 'niktoscans'],
+    // 2.1.6 does not end the element of a host before the next one.
+    reopens: 'niktoscan',
     begins: DETAILS,
     paths: DETAILS.flatMap((details) => [`${details}.item`, `${details}.statistics`]),
   });
@@ -54,7 +58,9 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       yield recordOfNiktoItem(itemOfElement(element), origin, { line });
     } else {
       yield* recordsOfTime(element.attributes.endtime);
-      if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
+      const { options } = ancestors.at(-2)?.attributes ?? {};
+      if (origin !== undefined && !LIMITS_TESTS.test(options ?? ''))
+        yield { kind: 'covered', target: { url: origin } };
     }
   }
 }

@@ -50,7 +50,10 @@ export interface NmapBatch {
  */
 export async function* streamNmapReport(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NmapBatch, void> {
   const elements = new NmapElements();
-  const xml = new LimitedXmlParser(elements, ['nmaprun'], 'The file is not the output of "nmap -oX".');
+  const xml = new LimitedXmlParser(elements, {
+    roots: ['nmaprun'],
+    hint: 'The file is not the output of "nmap -oX".',
+  });
   elements.xml = xml;
   let bytes = 0;
   const batch = (): NmapBatch => ({

@@ -27,6 +27,7 @@ export const npmAudit: ReportFormat = {
     if (!isJsonObject(json)) return false;
     return (
       'auditReportVersion' in json ||
+      Object.values(asJsonObject(json.vulnerabilities)).some((entry) => 'via' in asJsonObject(entry)) ||
       ('advisories' in json && ('muted' in json || 'actions' in json || 'metadata' in json))
     );
   },

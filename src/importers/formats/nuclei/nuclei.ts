@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -9,8 +8,7 @@ import {
   textsOf,
   markdownTextOf,
 } from '../../parsing/json-values.ts';
-import { type JsonLine, streamJsonLines } from '../../parsing/json-lines.ts';
-import { streamJsonMatches } from '../../parsing/json-stream.ts';
+import { streamJsonRecords } from '../../parsing/json-lines.ts';
 import { bestCvss, parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { locationOfHost } from '../../targets.ts';
@@ -32,17 +30,18 @@ export const nuclei: ReportFormat = {
   title: 'Nuclei JSON or JSON Lines',
   hasFindings: true,
   allowsEmpty: true,
-  detect({ json }) {
-    const first = Array.isArray(json) ? json[0] : json;
-    return isJsonObject(first) && templateOf(first) !== undefined && isJsonObject(first.info);
-  },
+  detect: ({ records }) =>
+    records.some(
+      (record) => isJsonObject(record) && templateOf(record) !== undefined && isJsonObject(record.info),
+    ),
   async *read(source) {
     // There is no header: the report's time is that of its earliest result.
     let scannedAt: number | undefined;
-    for await (const results of resultsOf(source())) {
-      for (const { value, error, at } of results) {
+    for await (const results of streamJsonRecords(source())) {
+      for (const result of results) {
+        const { at } = result;
         const record: ReportRecord =
-          error === undefined ? recordOf(value, at) : { kind: 'skipped', reason: error, at };
+          'error' in result ? { kind: 'skipped', reason: result.error, at } : recordOf(result.value, at);
         if (record.kind === 'finding') {
           const { seenAt } = record.finding;
           if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
@@ -55,23 +54,6 @@ export const nuclei: ReportFormat = {
     }
   },
 };
-
-interface Result {
-  value?: unknown;
-  error?: string;
-  at: SourceLocation;
-}
-
-async function* resultsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<Result>, void> {
-  const { first, all } = await peekFirstCharacter(chunks);
-  if (first === '[') {
-    for await (const { value, offset } of streamJsonMatches(all, ['*'])) yield [{ value, at: { offset } }];
-  } else for await (const lines of streamJsonLines(all)) yield withLocations(lines);
-}
-
-function* withLocations(lines: Iterable<JsonLine>): Generator<Result, void> {
-  for (const { line, ...result } of lines) yield { ...result, at: { line } };
-}
 
 function templateOf(result: JsonObject): string | undefined {
   return textOf(result['template-id'] ?? result.templateID ?? result.template_id);

@@ -1,4 +1,4 @@
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekStart } from '../../parsing/peek-start.ts';
 import {
   isJsonObject,
   arrayOf,
@@ -26,14 +26,16 @@ export const testssl: ReportFormat = {
   name: 'testssl',
   title: 'testssl.sh JSON',
   hasFindings: true,
-  detect({ json }) {
-    if (Array.isArray(json)) return isEntry(json[0]) && typeof asJsonObject(json[0]).ip === 'string';
-    return isJsonObject(json) && 'scanResult' in json && 'Invocation' in json;
+  detect({ json, records }) {
+    if (Array.isArray(json))
+      return records.some((record) => isEntry(record) && typeof asJsonObject(record).ip === 'string');
+    if (!isJsonObject(json) || !('scanResult' in json)) return false;
+    return 'Invocation' in json || 'targetHost' in asJsonObject(arrayOf(json.scanResult)[0]);
   },
   async *read(source) {
-    const { first, all } = await peekFirstCharacter(source());
+    const { start, all } = await peekStart(source());
     const coverage = new ServerCoverage();
-    if (first === '[') {
+    if (start.startsWith('[')) {
       for await (const { value, offset } of streamJsonMatches(all, ['*'])) {
         const entry = asJsonObject(value);
         const [name, address] = splitAddress(textOf(entry.ip) ?? '');

@@ -13,12 +13,12 @@ export const trivy: ReportFormat = {
   title: 'Trivy JSON',
   hasFindings: true,
   detect({ json }) {
-    if (Array.isArray(json)) return isResult(json[0]);
+    if (Array.isArray(json)) return json.some(isResult);
     if (!isJsonObject(json)) return false;
     return (
       ('ArtifactName' in json && ('SchemaVersion' in json || 'Results' in json || 'ArtifactType' in json)) ||
       ('ClusterName' in json && ('Resources' in json || 'Findings' in json || 'Vulnerabilities' in json)) ||
-      isResult(arrayOf(json.Results)[0])
+      arrayOf(json.Results).some(isResult)
     );
   },
   async *read(source) {

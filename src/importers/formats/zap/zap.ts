@@ -9,7 +9,7 @@ import {
   textsOf,
 } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
-import { peekFirstCharacter } from '../../parsing/peek-first-character.ts';
+import { peekStart } from '../../parsing/peek-start.ts';
 import { parseWebUrl } from '../../parsing/urls.ts';
 import { streamXmlMatches, textAt, textsAt, type XmlElement } from '../../parsing/xml-stream.ts';
 import type { ReportFormat, ReportRecord } from '../../report.ts';
@@ -24,17 +24,16 @@ export const zap: ReportFormat = {
   hasFindings: true,
   detect: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
   async *read(source) {
-    const { first, all } = await peekFirstCharacter(source());
-    yield* first === '<' ? readXml(all) : readJson(all);
+    const { start, all } = await peekStart(source());
+    yield* start.startsWith('<') ? readXml(all) : readJson(all);
   },
 };
 
 function isReport(json: unknown): boolean {
-  return (
-    isJsonObject(json) &&
-    'site' in json &&
-    ['@version', '@generated', '@programName'].some((name) => name in json)
-  );
+  if (!isJsonObject(json) || !('site' in json)) return false;
+  // The sites may come first and be long.
+  const [site] = arrayOf(json.site).map(asJsonObject);
+  return ['@version', '@generated', '@programName'].some((name) => name in json) || '@name' in (site ?? {});
 }
 
 async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {

@@ -1,19 +1,24 @@
 /**
  * Peeks at the start of a report.
- * @returns the first character that is neither white space nor a byte order mark, and a stream of all bytes
+ * @returns its first two characters that are neither white space nor a byte order mark, or fewer at its end, and a stream
+ *   of all bytes
  */
-export async function peekFirstCharacter(
+export async function peekStart(
   chunks: AsyncIterable<Uint8Array>,
-): Promise<{ first: string | undefined; all: AsyncIterable<Uint8Array> }> {
+): Promise<{ start: string; all: AsyncIterable<Uint8Array> }> {
   const rest = chunks[Symbol.asyncIterator]();
   const seen: Uint8Array[] = [];
-  let first: string | undefined;
-  while (first === undefined) {
+  let start = '';
+  while (start.length < 2) {
     const { value, done } = await rest.next();
     if (done === true) break;
     // The producer may reuse the chunk.
     const chunk = Uint8Array.prototype.slice.call(value);
-    first = /[^\s\uFEFF]/.exec(new TextDecoder().decode(chunk))?.[0];
+    // The byte order mark and the zeros of UTF-16 are no text in UTF-8.
+    start += new TextDecoder()
+      .decode(chunk)
+      .replace(/[\s\uFEFF\uFFFD\0]+/g, '')
+      .slice(0, 2);
     seen.push(chunk);
   }
   async function* all(): AsyncGenerator<Uint8Array, void> {
@@ -28,5 +33,5 @@ export async function peekFirstCharacter(
       await rest.return?.();
     }
   }
-  return { first, all: all() };
+  return { start: start.slice(0, 2), all: all() };
 }
