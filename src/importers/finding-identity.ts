@@ -25,7 +25,7 @@ export function locationKeyOf({
  * @returns 22 characters of base64url
  */
 export function identityOf(
-  finding: ReportedFinding,
+  finding: Partial<ReportedFinding> & Pick<ReportedFinding, 'rule'>,
   source: string,
   asset: AssetLocation | null = assetOfTarget(finding.target),
 ): string {

@@ -70,6 +70,8 @@ export interface ReportedFinding {
   target?: ScanTarget | undefined;
   /** For a finding of the host itself: the ports that a scan must cover to find it again, if not all. */
   ports?: readonly PortRange[] | undefined;
+  /** The group of checks that found it, if a report may cover some groups only: `secrets`. */
+  checks?: string | undefined;
   /** Defaults to the target. */
   locations?: readonly ReportedLocation[] | undefined;
   /** Milliseconds since 1970; defaults to the report's time. */
@@ -86,13 +88,21 @@ export type ReportRecord =
   | { kind: 'finding'; finding: ReportedFinding; at?: SourceLocation | undefined }
   /**
    * The report covers this target completely, so that what it does not contain is gone. A host with a port, or with
-   * ports, is covered there only.
+   * ports, is covered there only; with checks, only for these groups of them, or for all.
    */
   | {
       kind: 'covered';
       target: ScanTarget;
       ports?: readonly PortRange[] | undefined;
       source?: string | undefined;
+      checks?: readonly string[] | 'all' | undefined;
+    }
+  /** A check that ran without a result: whether its finding is still there is not known. */
+  | {
+      kind: 'untested';
+      finding: Pick<ReportedFinding, 'rule' | 'target' | 'locationKey' | 'source'>;
+      reason: string;
+      at?: SourceLocation | undefined;
     }
   /** A skipped record, with its reason in a few words (`passed`, `suppressed`, `no title`). */
   | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined };

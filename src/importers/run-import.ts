@@ -189,17 +189,26 @@ function handleRecord(
           identity: identityOf(finding, source, asset),
           source,
           asset,
-          coverage: coverageKeyOf(target, finding.ports),
+          coverage: coverageKeyOf(target, finding.ports, finding.checks),
           seenAt: time.plausible(finding.seenAt) ?? null,
         };
         spool.add(header, normalizeFinding(finding));
+        spool.addChecks(source, finding.checks ?? '');
       }
       break;
     }
     case 'covered': {
-      const coverage = coverageKeyOf(record.target, record.ports);
-      if (coverage !== null) spool.addCoverage(record.source ?? format.name, coverage);
+      spool.addCoverage(
+        record.source ?? format.name,
+        coverageKeyOf(record.target, record.ports),
+        record.checks,
+      );
       return undefined;
+    }
+    case 'untested': {
+      spool.addUntested(identityOf(record.finding, record.finding.source ?? format.name));
+      skips.add(record.reason, record.at);
+      break;
     }
     case 'skipped':
       skips.add(record.reason, record.at);

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { normalizeLocation } from '../domain/assets/asset-locations.ts';
 import type { PortRange } from '../domain/assets/scans/diff-ports.ts';
+import { coverageKeyOfChecks } from '../domain/imports/coverage.ts';
 import { formatPorts } from '../domain/imports/port-sets.ts';
 import type { AssetLocation, CoverageKey } from '../domain/imports/sighting.ts';
 import { memoize } from './memoize.ts';
@@ -11,6 +12,11 @@ const CACHE_SIZE = 20_000;
 
 const cachedAsset = memoize(resolveAsset, cacheKeyOf, CACHE_SIZE);
 const cachedCoverage = memoize(resolveCoverage, cacheKeyOf, CACHE_SIZE);
+const cachedPrefix = memoize(
+  (checks: string) => coverageKeyOfChecks(checks, ''),
+  (checks) => checks,
+  CACHE_SIZE,
+);
 const cachedOrigin = memoize(parseOrigin, (site) => site, CACHE_SIZE);
 
 /** @returns the asset of a target: a host, or a web application at its origin; `null` if it has no asset */
@@ -20,13 +26,22 @@ export function assetOfTarget(target: ScanTarget | undefined): AssetLocation | n
 
 /**
  * @param ports limits a host target that names no port
+ * @param checks the group of checks
  * @returns what a report must cover for a missing finding of this target to be gone; `null` if nothing covers it
  */
 export function coverageKeyOf(
   target: ScanTarget | undefined,
   ports?: readonly PortRange[],
+  checks = '',
 ): CoverageKey | null {
-  const coverage = target === undefined ? null : cachedCoverage(target);
+  const coverage = target === undefined ? null : coverageAt(target, ports);
+  return coverage === null || checks === ''
+    ? coverage
+    : { ...coverage, key: `${cachedPrefix(checks)}${coverage.key}` };
+}
+
+function coverageAt(target: ScanTarget, ports: readonly PortRange[] | undefined): CoverageKey | null {
+  const coverage = cachedCoverage(target);
   if (coverage === null || ports === undefined || coverage.ports !== '' || !coverage.key.startsWith('host:'))
     return coverage;
   const text = cachedPorts(ports);

@@ -6,6 +6,7 @@ import type { ImportJob, ImportOptions, ImportOutcome } from '../../src/domain/i
 import { burp } from '../../src/importers/formats/burp/burp.ts';
 import { cyclonedx } from '../../src/importers/formats/cyclonedx/cyclonedx.ts';
 import { nessus } from '../../src/importers/formats/nessus/nessus.ts';
+import { nmap } from '../../src/importers/formats/nmap/nmap.ts';
 import { nikto } from '../../src/importers/formats/nikto/nikto.ts';
 import { npmAudit } from '../../src/importers/formats/npm-audit/npm-audit.ts';
 import { nuclei } from '../../src/importers/formats/nuclei/nuclei.ts';
@@ -249,6 +250,175 @@ describe('A later report', () => {
         [0, 0, 1],
       ]);
       expect(await statuses(place)).toEqual([{ title: 'A', status_id: 2 }]);
+    },
+  );
+
+  const json = JSON.stringify;
+  const day = (number: number): string => `2030-01-0${number}T00:00:00Z`;
+  const trivyOf = (number: number, ...results: object[]) =>
+    json({ SchemaVersion: 2, CreatedAt: day(number), ArtifactName: 'shop:1', Results: results });
+  const lock = (...ids: string[]) => ({
+    Target: 'package-lock.json',
+    Class: 'lang-pkgs',
+    Vulnerabilities: ids.map((id) => ({ VulnerabilityID: id, PkgName: 'one', Severity: 'HIGH' })),
+  });
+  const zapOf = (number: number, ...plugins: string[]) =>
+    json({
+      created: day(number),
+      '@version': '2',
+      site: [
+        { '@name': 'https://a.example', alerts: plugins.map((pluginid) => ({ pluginid, name: pluginid })) },
+      ],
+    });
+  const testsslOf = (number: number, ...tests: object[]) =>
+    json({
+      Invocation: 'testssl.sh',
+      startTime: String(Date.parse(day(number)) / 1_000),
+      scanResult: [{ targetHost: 'a.example', ip: '192.0.2.1', port: '443', protocols: tests }],
+    });
+  const test = (id: string, severity: string) => ({ id, severity, finding: 'x' });
+  const bomOf = (number: number, tool: string, vulnerabilities: unknown) =>
+    json({
+      bomFormat: 'CycloneDX',
+      metadata: { timestamp: day(number), tools: [{ name: tool }], component: { name: 'shop' } },
+      components: [{ 'bom-ref': 'c', name: 'one' }],
+      vulnerabilities,
+    });
+  const openvasOf = (number: number, oid: string) =>
+    `<report><gmp/><scan_run_status>Done</scan_run_status><results><result><name>${oid}</name><host>192.0.2.1</host><port>80/tcp</port><nvt oid="${oid}"/><severity>5</severity></result></results><host><ip>192.0.2.1</ip></host><scan_end>${day(number)}</scan_end></report>`;
+  const nmapOf = (number: number, scripts: string, output = '') =>
+    `<nmaprun args="nmap -sV --script ${scripts} 192.0.2.1"><scaninfo type="syn" protocol="tcp" services="80"/><host endtime="${Date.parse(day(number)) / 1_000}"><status state="up"/><address addr="192.0.2.1" addrtype="ipv4"/><ports><port protocol="tcp" portid="80"><state state="open"/>${output}</port></ports></host></nmaprun>`;
+  const nucleiOf = (number: number, folder: string) =>
+    json({
+      'template-id': folder,
+      template: `http/${folder}/x.yaml`,
+      info: { name: folder, severity: 'low' },
+      'matched-at': 'https://a.example/',
+      timestamp: day(number),
+    });
+  const wapitiOf = (number: number, category: string, ...found: object[]) =>
+    json({
+      vulnerabilities: { [category]: found },
+      classifications: { [category]: {} },
+      infos: { version: 'wapiti', target: 'https://a.example/', date: day(number), scope: 'domain' },
+    });
+  const auditOf = (number: number, items: string) =>
+    `<NessusClientData_v2><Report><ReportHost name="192.0.2.1"><HostProperties><tag name="HOST_END">${day(number)}</tag></HostProperties>${items}</ReportHost></Report></NessusClientData_v2>`;
+  const check = (result: string) =>
+    `<ReportItem pluginID="2" pluginName="B" severity="3" port="0" protocol="tcp"><compliance>true</compliance><compliance-check-name>check</compliance-check-name><compliance-result>${result}</compliance-result></ReportItem>`;
+  const SITE = { targets: ['https://a.example'] };
+
+  it.each<
+    [
+      string,
+      ReportFormat,
+      (number: number) => string,
+      (number: number) => string,
+      (number: number) => string,
+      object?,
+    ]
+  >([
+    [
+      'classes of Trivy',
+      trivy,
+      (at) => trivyOf(at, lock('CVE-2030-0001')),
+      (at) => trivyOf(at, { Target: 'Dockerfile', Class: 'config' }),
+      (at) => trivyOf(at, lock()),
+    ],
+    [
+      'rules of ZAP',
+      zap,
+      (at) => zapOf(at, '40012', '10038'),
+      (at) => zapOf(at, '10038'),
+      (at) => zapOf(at, '40018', '10038'),
+    ],
+    [
+      'tests of testssl.sh',
+      testssl,
+      (at) => testsslOf(at, test('heartbleed', 'HIGH')),
+      (at) => testsslOf(at, test('TLS1', 'OK')),
+      (at) => testsslOf(at, test('heartbleed', 'OK')),
+    ],
+    [
+      'a test of testssl.sh that could not be done',
+      testssl,
+      (at) => testsslOf(at, test('TLS1', 'LOW')),
+      (at) => testsslOf(at, test('TLS1', 'WARN'), test('TLS1_1', 'OK')),
+      (at) => testsslOf(at, test('TLS1', 'OK')),
+    ],
+    [
+      'tools of CycloneDX',
+      cyclonedx,
+      (at) => bomOf(at, 'a', [{ id: 'CVE-2030-0001' }]),
+      (at) => bomOf(at, 'b', []),
+      (at) => bomOf(at, 'a', []),
+    ],
+    [
+      'a list of components alone',
+      cyclonedx,
+      (at) => bomOf(at, 'a', [{ id: 'CVE-2030-0001' }]),
+      (at) => bomOf(at, 'a', undefined),
+      (at) => bomOf(at, 'a', []),
+    ],
+    [
+      'scanners of Greenbone',
+      openvas,
+      (at) => openvasOf(at, '1.3.6'),
+      (at) => openvasOf(at, 'CVE-2030-0001'),
+      (at) => openvasOf(at, '1.3.7'),
+    ],
+    [
+      'scripts of Nmap',
+      nmap,
+      (at) => nmapOf(at, 'vulscan', '<script id="vulscan" output="&#xa;[CVE-2030-0001] A&#xa;"/>'),
+      (at) => nmapOf(at, 'vulners'),
+      (at) => nmapOf(at, 'vulscan'),
+    ],
+    [
+      'templates of Nuclei',
+      nuclei,
+      (at) => nucleiOf(at, 'cves'),
+      (at) => nucleiOf(at, 'exposures'),
+      () => '',
+      SITE,
+    ],
+    [
+      'categories of Wapiti',
+      wapiti,
+      (at) => wapitiOf(at, 'A', { path: '/', level: 1 }),
+      (at) => wapitiOf(at, 'B'),
+      (at) => wapitiOf(at, 'A'),
+    ],
+    [
+      'an audit of Nessus',
+      nessus,
+      (at) => auditOf(at, check('FAILED')),
+      (at) => auditOf(at, nessusItem),
+      (at) => auditOf(at, check('PASSED')),
+    ],
+    [
+      'a check of Nessus that did not run',
+      nessus,
+      (at) => auditOf(at, check('FAILED')),
+      (at) => auditOf(at, check('ERROR')),
+      (at) => auditOf(at, check('PASSED')),
+    ],
+  ])(
+    'with other checks marks nothing as gone, and one with the same does: %s',
+    async (_what, format, found, others, empty, options = {}) => {
+      const place = await newPlace();
+      const fix = { whenGone: 'fix', ...options } as const;
+      const first = await imported(format, found(1), place, fix);
+      expect(first.error).toBeNull();
+      const between = await imported(format, others(2), place, fix);
+      expect([between.error, between.result.findings_gone]).toEqual([null, 0]);
+      const again = await imported(format, found(3), place, fix);
+      expect(again.result).toMatchObject({ findings_created: 0, findings_reopened: 0 });
+      // Older checks of the same kind cover nothing that was seen since.
+      expect((await imported(format, `${others(2)} `, place, fix)).result.findings_gone).toBe(0);
+      now += DAY;
+      const last = await imported(format, empty(4), place, fix);
+      expect(last.result.findings_gone).toBeGreaterThan(0);
     },
   );
 

@@ -6,10 +6,16 @@ import type { FindingsJob } from './import-types.ts';
 import { coversPorts, storePortSets, portSetKey, loadPortSets } from './port-sets.ts';
 import type { CoverageKey } from './sighting.ts';
 
+/**
+ * Groups of checks of which a coverage consists: named ones, or all. Without any, the group is part of the keys.
+ */
+export type CoveredChecks = readonly string[] | 'all' | undefined;
+
 /** What a report covers, for one source. */
 export interface ReportCoverage {
   source: string;
   keys: readonly CoverageKey[];
+  checks: CoveredChecks;
   /** Ports scanned on the hosts, as `formatPorts` writes them; empty for all. */
   ports: string;
   /** Whether covered hosts include their web sites. */
@@ -77,10 +83,27 @@ export async function findNewerCoverage<Id>(
   return covering;
 }
 
+/** Stands for all groups of checks. */
+export const ALL_CHECKS = '*';
+const PREFIX = /^([^|:]*)\|/;
+
+/** @param checks the group, or `''` for none */
+export function coverageKeyOfChecks(checks: string, key: string): string {
+  return checks === '' ? key : `${encodeURIComponent(checks.toWellFormed())}|${key}`;
+}
+
+/** @returns the encoded group of checks, with its bar, and the rest of a key */
+export function splitCoverageKey(key: string): [checks: string, target: string] {
+  const [checks = ''] = PREFIX.exec(key) ?? [];
+  return [checks, key.slice(checks.length)];
+}
+
 /** A host that was given as a target also covers its web sites; it is stored under a key of its own. */
 function coveringKeysOf(cover: CoverageKey | null): string[] {
   if (cover === null) return [];
-  return cover.host === null ? [cover.key] : [cover.key, hostWithSitesKey(cover.host)];
+  const [checks, target] = splitCoverageKey(cover.key);
+  const targets = cover.host === null ? [target] : [target, hostWithSitesKey(cover.host)];
+  return targets.flatMap((one) => [`${checks}${one}`, `${ALL_CHECKS}|${one}`]);
 }
 
 const hostWithSitesKey = (host: string): string => `target:${host}`;
@@ -114,13 +137,18 @@ const insertCoverage = prepareInsert(
 export async function recordCoverage(
   tx: Transaction,
   job: FindingsJob,
-  { source, keys: covers, ports, withSites }: ReportCoverage,
+  { source, keys: covers, ports, withSites, checks }: ReportCoverage,
   reportAt: number,
 ): Promise<void> {
   await storePortSets(tx, job.organizationId, [ports]);
+  const targets = covers.flatMap(({ key, host }) =>
+    withSites && host !== null && key.startsWith('host:') ? [key, hostWithSitesKey(host)] : [key],
+  );
   const keys = new Set(
-    covers.flatMap(({ key, host }) =>
-      withSites && host !== null && key.startsWith('host:') ? [key, hostWithSitesKey(host)] : [key],
+    targets.flatMap((target) =>
+      checks === 'all'
+        ? `${ALL_CHECKS}|${target}`
+        : (checks ?? ['']).map((one) => coverageKeyOfChecks(one, target)),
     ),
   );
   await insertCoverage(

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import { forNoKeyUpdate, inList } from '../../db/dialect-sql.ts';
 import type { ReadConnection, Transaction } from '../../db/engine.ts';
-import type { ReportCoverage } from './coverage.ts';
+import { coverageKeyOfChecks, type ReportCoverage, splitCoverageKey } from './coverage.ts';
 import { SnapshotRecorder } from './finding-snapshots.ts';
 import { changeFindingStatuses, systemAttribution } from './import-status-changes.ts';
 import type { FindingsJob } from './import-types.ts';
@@ -33,31 +33,46 @@ export async function* findGoneCandidates(
   covered: ReportCoverage,
   reportAt: number,
 ): AsyncGenerator<GoneCandidate[], void> {
-  const keys = [
-    ...new Set([...covered.keys.map(({ key }) => key), ...(await coveredSites(db, job, covered))]),
-  ];
+  const keys =
+    covered.checks === undefined && !covered.withSites
+      ? [...new Set(covered.keys.map(({ key }) => key))]
+      : await storedKeys(db, job, covered);
   for (let start = 0; start < keys.length; start += PAGE_SIZE)
     yield* goneCandidatesOf(db, job, covered, reportAt, keys.slice(start, start + PAGE_SIZE));
 }
 
-/** @returns the keys of sites on covered hosts */
-async function coveredSites(
+/** @returns the keys of findings that the coverage includes: of its groups of checks, and of sites on covered hosts */
+async function storedKeys(
   db: ReadConnection,
   job: FindingsJob,
-  { keys: covers, withSites }: ReportCoverage,
+  { source, keys: covers, checks, withSites }: ReportCoverage,
 ): Promise<string[]> {
-  const hosts = covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? [host] : []));
-  if (!withSites || hosts.length === 0) return [];
+  const targets = new Set(covers.map(({ key }) => key));
+  const hosts = covers.flatMap(({ host }) => host ?? []);
+  const complete = new Set(
+    covers.flatMap(({ key, host }) => (host !== null && key.startsWith('host:') ? host : [])),
+  );
+  const named =
+    checks === 'all' ? undefined : new Set((checks ?? ['']).map((one) => coverageKeyOfChecks(one, '')));
   // Scans the assessment once. An index would cost more: every import would maintain it for every finding.
   const rows = await db
     .selectFrom('scanner_findings')
-    .select('cover_key')
+    .select(['cover_key', 'cover_host'])
     .distinct()
     .where('assessment_id', '=', job.assessment.id)
+    .where('source', '=', source)
     .where('cover_key', 'is not', null)
-    .where((eb) => inList(db, eb.ref('cover_host'), hosts))
+    .where((eb) =>
+      hosts.length === covers.length
+        ? inList(db, eb.ref('cover_host'), hosts)
+        : eb.or([eb('cover_host', 'is', null), inList(db, eb.ref('cover_host'), hosts)]),
+    )
     .execute();
-  return rows.flatMap(({ cover_key }) => cover_key ?? []);
+  return rows.flatMap(({ cover_key: key, cover_host: host }) => {
+    const [group, target] = splitCoverageKey(key ?? '');
+    const isTarget = targets.has(target) || (withSites && host !== null && complete.has(host));
+    return key !== null && isTarget && named?.has(group) !== false ? [key] : [];
+  });
 }
 
 async function* goneCandidatesOf(

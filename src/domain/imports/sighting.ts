@@ -13,7 +13,10 @@ export interface AssetLocation {
 
 /** What a report covers, and what must be covered for a missing finding to be gone. */
 export interface CoverageKey {
-  /** `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`. */
+  /**
+   * `site:https://a.example/`, `host:192.0.2.1`, `artifact:app`; behind the group of checks and a bar, if there is one:
+   * `secrets|artifact:app`.
+   */
   key: string;
   /** Host of a site. */
   host: string | null;
@@ -50,6 +53,7 @@ export interface KnownFinding {
   first_seen_at: number;
   last_seen_at: number;
   last_import_id: number;
+  cover_key: string | null;
   gone_at: number | null;
   gone_import_id: number | null;
   /** 1 if it has an asset that still exists. */

@@ -36,6 +36,10 @@ export async function updateSeenFindings(
   for (const { finding } of earlier) snapshots.add(finding.id, { firstSeenAt: finding.first_seen_at });
   await lowerFirstSeen(tx, earlier);
   await advanceLastSeen(tx, job, later);
+  await updateCoverageKeys(
+    tx,
+    later.filter(({ sighting, finding }) => (sighting.coverage?.key ?? null) !== finding.cover_key),
+  );
   const noLongerGone = later.filter(
     ({ sighting, finding }) => sighting.seenAt > (finding.gone_at ?? Infinity),
   );
@@ -88,6 +92,18 @@ async function advanceLastSeen(
       previous_seen_at = last_seen_at, previous_import_id = last_import_id,
       gone_at = case when gone_at < ${itemInteger(1)} then null else gone_at end,
       gone_import_id = case when gone_at < ${itemInteger(1)} then null else gone_import_id end
+    from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
+}
+
+/** Other checks than before may have found it. */
+async function updateCoverageKeys(tx: Transaction, seen: readonly RepeatedSighting[]): Promise<void> {
+  if (seen.length === 0) return;
+  const rows = seen.map(({ sighting: { coverage }, finding }) => [
+    finding.id,
+    coverage?.key ?? null,
+    coverage?.host ?? null,
+  ]);
+  await sql`update scanner_findings set cover_key = ${itemText(1)}, cover_host = ${itemText(2)}
     from ${jsonRowsTable(tx, rows)} where vulnerability_id = ${itemInteger(0)}`.execute(tx);
 }
 

@@ -38,6 +38,7 @@ const knownFindings = prepareQuery<{ assessment: number; identities: readonly st
         'finding.first_seen_at',
         'finding.last_seen_at',
         'finding.last_import_id',
+        'finding.cover_key',
         'finding.gone_at',
         'finding.gone_import_id',
         sql<number>`case when exists (select 1 from vulnerability_assets as link

@@ -1,7 +1,12 @@
 import type { Database } from '../../db/engine.ts';
 import { upsertFindings, type SightingOutcome } from '../../domain/imports/upsert-findings.ts';
 import { previewFindings, findGoneCandidates, markGone } from '../../domain/imports/mark-gone.ts';
-import { type ReportCoverage, recordCoverage } from '../../domain/imports/coverage.ts';
+import {
+  ALL_CHECKS,
+  type ReportCoverage,
+  recordCoverage,
+  splitCoverageKey,
+} from '../../domain/imports/coverage.ts';
 import {
   type FindingsJob,
   type ImportPreview,
@@ -115,7 +120,9 @@ async function markMissing(
 ): Promise<void> {
   const { db, job, spool, result, preview, reportAt, clock } = run;
   for await (const found of findGoneCandidates(db.read, job, covered, reportAt)) {
-    const missing = found.filter(({ identity }) => !spool.findings.has(identity));
+    const missing = found.filter(
+      ({ identity }) => !spool.findings.has(identity) && !spool.isUntested(identity),
+    );
     result.findings_gone += missing.filter(({ isGone }) => isGone).length;
     const ids = missing.flatMap(({ id, isGone }) => (isGone ? [] : [id]));
     for (let start = 0; start < ids.length;) {
@@ -142,14 +149,27 @@ function* coverageOfRun({ spool, job }: ApplyContext): Generator<ReportCoverage>
     after = last.cursor;
     let keys: CoverageKey[] = [];
     for (const [index, { source, key }] of rows.entries()) {
-      keys.push(key);
+      if (key.key.startsWith(`${ALL_CHECKS}|`)) {
+        const [, target] = splitCoverageKey(key.key);
+        yield { source, keys: [{ ...key, key: target }], ports: key.ports, checks: 'all', withSites: false };
+      } else keys.push(key);
       const next = rows[index + 1];
       if (next?.source === source && next.key.ports === key.ports) continue;
-      yield { source, keys, ports: key.ports, withSites: false };
+      if (keys.length > 0) yield { source, keys, ports: key.ports, checks: undefined, withSites: false };
       keys = [];
     }
   }
   const targets = job.options.targets.flatMap((target) => coverageKeyOf(parseTarget(target)) ?? []);
-  if (targets.length > 0)
-    for (const source of spool.readSources()) yield { source, keys: targets, ports: '', withSites: true };
+  if (targets.length === 0) return;
+  for (const source of spool.readSources()) {
+    // The options say where the scan looked, and the report says for what, unless it is empty.
+    const checks = spool.readChecks(source);
+    yield {
+      source,
+      keys: targets,
+      ports: '',
+      checks: checks.length === 0 ? 'all' : ['', ...checks],
+      withSites: true,
+    };
+  }
 }

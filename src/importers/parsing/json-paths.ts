@@ -4,12 +4,14 @@ export interface PathNode {
   any?: PathNode;
   /** Set if a path ends here. */
   path?: string;
+  /** Set if a path of `begins` ends here. */
+  begins?: string;
 }
 
 /** @param paths names joined by dots; `*` for any name or index, `''` for the whole document */
-export function compilePaths(paths: readonly string[]): PathNode {
+export function compilePaths(paths: readonly string[], begins: readonly string[] = []): PathNode {
   const root: PathNode = { names: new Map() };
-  for (const path of paths) {
+  const nodeAt = (path: string): PathNode => {
     let node = root;
     for (const name of path === '' ? [] : path.split('.')) {
       const next: PathNode = (name === '*' ? node.any : node.names.get(name)) ?? { names: new Map() };
@@ -17,8 +19,10 @@ export function compilePaths(paths: readonly string[]): PathNode {
       else node.names.set(name, next);
       node = next;
     }
-    node.path = path;
-  }
+    return node;
+  };
+  for (const path of paths) nodeAt(path).path = path;
+  for (const path of begins) nodeAt(path).begins = path;
   return root;
 }
 

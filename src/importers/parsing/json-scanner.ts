@@ -169,6 +169,11 @@ export class JsonScanner {
 
   #beginValue(byte: number, at: number): void {
     const path = this.#nodes.find((node) => node.path !== undefined)?.path;
+    const begun = this.#nodes.find((node) => node.begins !== undefined)?.begins;
+    if (begun !== undefined) {
+      const keys = this.#frames.map(({ key }) => key);
+      this.#matches.push({ path: begun, keys, value: undefined, offset: this.#base + at });
+    }
     const opens = byte === OPEN_BRACE || byte === OPEN_BRACKET;
     if (path !== undefined) {
       this.#path = path;
@@ -300,6 +305,8 @@ export interface JsonMatch {
 }
 
 export interface JsonStreamOptions {
+  /** Paths of values to yield, without content, where they begin: an empty array has no other match. */
+  begins?: readonly string[];
   /** Whether to allow a comma before the end of an array or object, as some tools write. */
   trailingCommas?: boolean;
   /** Parses a match in place of `JSON.parse`; an error ends the report. */

@@ -17,7 +17,7 @@ export async function* streamJsonMatches(
   paths: readonly string[],
   options: JsonStreamOptions = {},
 ): AsyncGenerator<JsonMatch, void> {
-  const scanner = new JsonScanner(compilePaths(paths), options);
+  const scanner = new JsonScanner(compilePaths(paths, options.begins), options);
   for await (const chunk of toUtf8(chunks)) {
     let failure: unknown;
     try {
@@ -42,9 +42,10 @@ export async function collectMatches(
   chunks: AsyncIterable<Uint8Array>,
   paths: readonly string[],
   take: (match: JsonMatch) => void,
+  options: JsonStreamOptions = {},
 ): Promise<ReportError | undefined> {
   try {
-    for await (const match of streamJsonMatches(chunks, paths)) take(match);
+    for await (const match of streamJsonMatches(chunks, paths, options)) take(match);
   } catch (error) {
     if (error instanceof ReportError) return error;
     throw error;

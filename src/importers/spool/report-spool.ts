@@ -1,4 +1,5 @@
 import { openScratchDatabase } from '../../db/scratch-database.ts';
+import { ALL_CHECKS, coverageKeyOfChecks, type CoveredChecks } from '../../domain/imports/coverage.ts';
 import { portSetKey } from '../../domain/imports/port-sets.ts';
 import type { CoverageKey, AssetLocation } from '../../domain/imports/sighting.ts';
 import { FindingSpool, type FindingHeader } from './finding-spool.ts';
@@ -16,12 +17,18 @@ export class ReportSpool {
   readonly #file = openScratchDatabase([
     `create table covered (source text not null, ports text not null, key text not null, host text, primary key (source, ports, key)) without rowid`,
     `create table sources (source text primary key) without rowid`,
+    `create table checks (source text not null, checks text not null, primary key (source, checks)) without rowid`,
+    `create table untested (identity text primary key) without rowid`,
     `create table remembered (name text primary key) without rowid`,
   ]);
   readonly #cover = this.#file.prepare('insert or ignore into covered values (?, ?, ?, ?)');
   readonly #source = this.#file.prepare('insert or ignore into sources values (?)');
+  readonly #check = this.#file.prepare('insert or ignore into checks values (?, ?)');
+  readonly #untest = this.#file.prepare('insert or ignore into untested values (?)');
+  readonly #isUntested = this.#file.prepare('select 1 from untested where identity = ?');
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
   readonly #sources = new Set<string>();
+  readonly #checks = new Set<string>();
   /** Long port lists by their keys. */
   readonly #ports = new Map<string, string>();
 
@@ -30,8 +37,20 @@ export class ReportSpool {
     this.addSource(head.source);
   }
 
-  /** Records that a source covers something completely. */
-  addCoverage(source: string, { key, host, ports }: CoverageKey): void {
+  /** Records that a source covers something completely; `null` for nothing. */
+  addCoverage(source: string, coverage: CoverageKey | null, checks: CoveredChecks): void {
+    if (checks === 'all') {
+      if (coverage !== null) this.#addCoverage(source, { ...coverage, key: `${ALL_CHECKS}|${coverage.key}` });
+      return;
+    }
+    for (const one of checks ?? ['']) {
+      this.addChecks(source, one);
+      if (coverage !== null)
+        this.#addCoverage(source, { ...coverage, key: coverageKeyOfChecks(one, coverage.key) });
+    }
+  }
+
+  #addCoverage(source: string, { key, host, ports }: CoverageKey): void {
     this.addSource(source);
     const name = portSetKey(ports);
     if (name !== ports && !this.#ports.has(name)) {
@@ -40,6 +59,31 @@ export class ReportSpool {
       this.#ports.set(name, ports);
     }
     this.#cover.run(source, name, key, host);
+  }
+
+  /** Records that a group of checks of a source ran; `''` for checks without a group. */
+  addChecks(source: string, checks: string): void {
+    const name = `${source} ${checks}`;
+    if (this.#checks.has(name)) return;
+    if (this.#checks.size < 1_000) this.#checks.add(name);
+    this.#check.run(source, checks);
+  }
+
+  /** @returns the groups of checks that ran */
+  readChecks(source: string): string[] {
+    return this.#file
+      .prepare('select checks from checks where source = ? order by checks')
+      .all<[string]>(source)
+      .map(([checks]) => checks);
+  }
+
+  /** Records a finding of which the report does not know whether it is still there. */
+  addUntested(identity: string): void {
+    this.#untest.run(identity);
+  }
+
+  isUntested(identity: string): boolean {
+    return this.#isUntested.first(identity) !== undefined;
   }
 
   addSource(source: string): void {

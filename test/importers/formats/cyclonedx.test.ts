@@ -51,7 +51,10 @@ describe('Vulnerabilities of CycloneDX', () => {
   it('cover a product whose components the document lists', async () => {
     const covered = async (report: string) =>
       (await readRecords(cyclonedx, report)).records.filter(({ kind }) => kind === 'covered');
-    expect(await covered(bom('1'))).toEqual([{ kind: 'covered', target: { artifact: 'shop' } }]);
+    const all = { kind: 'covered', target: { artifact: 'shop' } };
+    expect(await covered(bom('1'))).toEqual([{ ...all, checks: [''] }]);
+    expect(await covered(bom('1', { vulnerabilities: [] }))).toEqual([{ ...all, checks: [''] }]);
+    expect(await covered(bom('1', { vulnerabilities: undefined }))).toEqual([]);
     expect(await covered(bom('1', { components: undefined }))).toEqual([]);
     expect(await covered(bom('1', { metadata: undefined }))).toEqual([]);
   });

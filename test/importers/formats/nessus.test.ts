@@ -69,7 +69,7 @@ describe('an item of Nessus', () => {
     expect(records).toMatchObject([
       { finding: { rule: '21157/A', severity: 'High' } },
       { kind: 'skipped', reason: 'passed' },
-      { kind: 'skipped', reason: 'check not run' },
+      { kind: 'untested', reason: 'check not run', finding: { rule: '21157/C' } },
       { finding: { rule: '21157/D', severity: 'Medium' } },
       { kind: 'host' },
       { kind: 'covered' },

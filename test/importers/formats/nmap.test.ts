@@ -36,11 +36,16 @@ describe('the finding of a script', () => {
       const { records } = await readRecords(nmap, text);
       return records.filter(({ kind }) => kind === 'covered');
     };
-    expect(await covered('nmap -sV --script vulners 192.0.2.1')).toEqual([
-      { kind: 'covered', target: { host: '192.0.2.1' }, ports: [['tcp', 1, 1000]] },
-    ]);
-    expect(await covered('nmap -sV --script=default,vuln 192.0.2.1')).toHaveLength(1);
-    expect(await covered('nmap -sV 192.0.2.1')).toEqual([]);
+    const all = { kind: 'covered', target: { host: '192.0.2.1' }, ports: [['tcp', 1, 1000]] };
+    for (const [scripts, checks] of [
+      ['--script vulners', ['vulners']],
+      ['--script=default,vuln', ['vuln', 'vulners']],
+      ['--script=http-vuln*', ['vuln', 'vulners']],
+      ['--script vulscan/vulscan.nse', ['vulscan']],
+    ] as const)
+      expect(await covered(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([{ ...all, checks }]);
+    for (const scripts of ['', '--script smb-vuln-ms17-010', '--script default'])
+      expect(await covered(`nmap -sV ${scripts} 192.0.2.1`)).toEqual([]);
   });
 
   it('is dropped with a truncated host', async () => {

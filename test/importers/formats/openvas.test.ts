@@ -37,12 +37,36 @@ describe('a result of Greenbone', () => {
   it.each([
     ['<severity>-1.0</severity>', 'false positive'],
     ['<threat>False Positive</threat>', 'false positive'],
-    ['<severity>-3.0</severity><threat>Error</threat>', 'scanner error'],
-    ['<threat>Debug</threat>', 'scanner error'],
+    ['<severity>-2.0</severity><threat>Debug</threat>', 'scanner error'],
     ['<severity>0</severity><compliance>yes</compliance>', 'passed'],
   ])('with %s is skipped as %s', async (inner, reason) => {
     const { records } = await readRecords(openvas, report('', result(inner)));
     expect(records[0]).toMatchObject({ kind: 'skipped', reason });
+  });
+
+  it('of a test that failed does not say whether its finding is still there', async () => {
+    const { records } = await readRecords(
+      openvas,
+      report('', result('<severity>-3.0</severity><threat>Error</threat>')),
+    );
+    expect(records[0]).toMatchObject({
+      kind: 'untested',
+      reason: 'scanner error',
+      finding: { rule: '1.3.6.1' },
+    });
+  });
+
+  it.each([
+    ['of tests', '1.3.6', ['']],
+    ['of the CVE scanner', 'CVE-2024-0001', ['cve']],
+  ])('covers the results %s', async (_whose, oid, checks) => {
+    const { records } = await readRecords(
+      openvas,
+      `<report><gmp/><scan_run_status>Done</scan_run_status><results><result><name>A</name><host>192.0.2.1</host>` +
+        `<port>80/tcp</port><nvt oid="${oid}"/><severity>5</severity></result></results>` +
+        `<host><ip>192.0.2.1</ip></host></report>`,
+    );
+    expect(records.at(-1)).toEqual({ kind: 'covered', target: { host: '192.0.2.1' }, checks });
   });
 
   it('is identified by test, host, port and protocol in all kinds of reports', async () => {

@@ -53,7 +53,31 @@ describe('Findings of testssl.sh', () => {
       entry({ ip: 'down.example/192.0.2.9', id: 'scanProblem', severity: 'FATAL', finding: 'no answer' }),
     );
     expect(records.filter(({ kind }) => kind === 'covered')).toEqual([
-      { kind: 'covered', target: { host: '192.0.2.1', port: 443, protocol: 'tcp' } },
+      { kind: 'covered', target: { host: '192.0.2.1', port: 443, protocol: 'tcp' }, checks: ['protocols'] },
+    ]);
+  });
+
+  it.each([
+    ['TLS1_3', 'protocols'],
+    ['cipherlist_NULL', 'ciphers'],
+    ['FS_ciphers', 'forward-secrecy'],
+    ['cipher_order-tls1_2', 'server-preferences'],
+    ['cert_chain_of_trust <hostCert#1>', 'server-defaults'],
+    ['X-Frame-Options', 'headers'],
+    ['grade_cap_reason_2', 'rating'],
+    ['cipher-tls1_2_xc030', 'cipher-tests'],
+    ['clientsimulation-firefox_66', 'client-simulations'],
+    ['BEAST_CBC_TLS1', 'BEAST'],
+    ['LOGJAM-common_primes', 'LOGJAM'],
+    ['heartbleed', 'heartbleed'],
+  ])('belong to the part of the test that reports %s', async (id, checks) => {
+    const records = await recordsOf(entry({ id }));
+    expect(records).toMatchObject([{ finding: { checks } }, { kind: 'covered', checks: [checks] }]);
+  });
+
+  it('are not known of a test that could not be done', async () => {
+    expect(await recordsOf(entry({ severity: 'WARN' }))).toMatchObject([
+      { kind: 'untested', reason: 'not tested', finding: { rule: 'TLS1', target: { host: '192.0.2.1' } } },
     ]);
   });
 });

@@ -63,10 +63,25 @@ describe('Findings of Trivy', () => {
     expect(JSON.stringify(await readRecords(trivy, report))).not.toContain('not-masked-at-all');
   });
 
-  it('are none in a clean artifact, which the report covers', async () => {
-    const clean = JSON.stringify({ SchemaVersion: 2, ArtifactName: 'alpine:3.20', Results: null });
-    expect((await readRecords(trivy, clean)).records).toEqual([
-      { kind: 'covered', target: { artifact: 'alpine:3.20' } },
-    ]);
+  it.each([
+    ['nothing', null, []],
+    [
+      'the classes of its results',
+      [{ Target: 'alpine:3.20 (alpine 3.20.1)', Class: 'os-pkgs' }],
+      ['os-pkgs'],
+    ],
+    [
+      'several classes',
+      [
+        { Target: 'a', Class: 'lang-pkgs', Vulnerabilities: [] },
+        { Target: 'b', Class: 'config' },
+      ],
+      ['lang-pkgs', 'config'],
+    ],
+  ])('are none in a clean artifact, of which the report covers %s', async (_what, results, checks) => {
+    const clean = JSON.stringify({ SchemaVersion: 2, ArtifactName: 'alpine:3.20', Results: results });
+    expect((await readRecords(trivy, clean)).records).toEqual(
+      checks.length === 0 ? [] : [{ kind: 'covered', target: { artifact: 'alpine:3.20' }, checks }],
+    );
   });
 });

@@ -93,9 +93,22 @@ describe('an alert of ZAP', () => {
   it('has the location of its site without instances, and is skipped without a name', async () => {
     const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
     expect(records).toMatchObject([
-      { kind: 'covered' },
       { kind: 'finding', finding: { target: { url: 'https://shop.example' } } },
       { kind: 'skipped', reason: 'no name' },
+      { kind: 'covered' },
+    ]);
+  });
+
+  it.each([
+    ['of passive rules covers those', ['10038'], ['passive']],
+    ['of active rules covers both', ['40012'], ['active', 'passive']],
+    ['of both covers both', ['10038', '10104'], ['active', 'passive']],
+    ['of an unknown rule covers passive ones', ['123456'], ['passive']],
+    ['of none covers all', [], 'all'],
+  ])('%s', async (_what, plugins, checks) => {
+    const { records } = await readRecords(zap, report(...plugins.map((pluginid) => alert({ pluginid }))));
+    expect(records.filter(({ kind }) => kind === 'covered')).toEqual([
+      { kind: 'covered', target: { url: 'https://shop.example' }, checks },
     ]);
   });
 });

@@ -11,86 +11,9 @@ import {
 } from '../../parsing/json-values.ts';
 import { bestCvss, parseSeverity, severityOfScore } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds } from '../../parsing/markdown.ts';
-import type { SourceLocation, ReportedFinding, ReportRecord } from '../../report.ts';
-
-interface Component {
-  /** Without version, so that an update stays the same package. */
-  name: string;
-  version: string | undefined;
-}
-
-const MAX_COMPONENTS = 300_000;
-const MAX_DEPTH = 50;
-const MAX_NAME = 500;
-
-/** The components of a BOM by reference. */
-export class ComponentIndex {
-  readonly #byRef = new Map<string, Component>();
-  #listed = false;
-
-  addList(values: readonly unknown[], depth = 0): void {
-    for (const value of values) {
-      if (!isJsonObject(value)) continue;
-      this.#listed = true;
-      this.add(value);
-      if (depth < MAX_DEPTH) this.addList(arrayOf(value.components), depth + 1);
-    }
-  }
-
-  add(component: JsonObject): void {
-    const ref = textOf(component['bom-ref']);
-    if (ref === undefined || ref.length > MAX_NAME || this.#byRef.size >= MAX_COMPONENTS) return;
-    this.#byRef.set(ref, {
-      name: nameOf(component) ?? ref,
-      version: textOf(component.version)?.slice(0, 100),
-    });
-  }
-
-  has(ref: string | undefined): boolean {
-    return ref !== undefined && (this.#byRef.has(ref) || ref.startsWith('pkg:'));
-  }
-
-  /** @param ref of a component, possibly of another document (BOM-Link, `urn:cdx:…#ref`), or a package URL */
-  find(ref: string): Component {
-    const known = this.#byRef.get(ref);
-    if (known !== undefined) return known;
-    const inside = ref.startsWith('urn:cdx:') && ref.includes('#') ? ref.slice(ref.indexOf('#') + 1) : ref;
-    const decoded = inside.startsWith('pkg%3A') ? decodeURIComponent(inside) : inside;
-    const other = this.#byRef.get(decoded);
-    if (other !== undefined) return other;
-    const name = packageOf(decoded);
-    return { name: name ?? decoded, version: name === undefined ? undefined : versionOf(decoded) };
-  }
-
-  /** A BOM that lists components covers its subject. */
-  *coverage(subject: JsonObject): Generator<ReportRecord> {
-    if (this.#listed && nameOf(subject) !== undefined)
-      yield { kind: 'covered', target: { artifact: artifactOf(subject) } };
-  }
-}
-
-function nameOf(component: JsonObject): string | undefined {
-  const named = packageOf(textOf(component.purl) ?? '');
-  if (named !== undefined) return named;
-  const parts = [textOf(component.group), textOf(component.name)].filter((part) => part !== undefined);
-  return parts.length === 0 ? undefined : parts.join('/').slice(0, MAX_NAME);
-}
-
-/** @returns the package URL without version and qualifiers (`pkg:npm/%40scope/name`) */
-function packageOf(purl: string): string | undefined {
-  const parts = /^pkg:[^@?#]+/.exec(purl);
-  return parts?.[0].slice(0, MAX_NAME);
-}
-
-function versionOf(purl: string): string | undefined {
-  return /^pkg:[^@?#]+@([^?#]+)/.exec(purl)?.[1];
-}
-
-/** @returns the subject's name without its version */
-export function artifactOf(subject: JsonObject): string {
-  const parts = [textOf(subject.group), textOf(subject.name)].filter((part) => part !== undefined);
-  return parts.length === 0 ? 'bom' : parts.join('/').replace(/@sha256:[0-9a-f]{64}$/i, '');
-}
+import { parseWebUrl } from '../../parsing/urls.ts';
+import type { ReportedFinding, ReportedLocation, ReportRecord, SourceLocation } from '../../report.ts';
+import { artifactOf, type Bom, type Component } from './bom.ts';
 
 /** Analysis states (VEX) of vulnerabilities that do not, or no longer, affect the subject. */
 const CLOSED: Readonly<Record<string, string>> = {
@@ -101,44 +24,64 @@ const CLOSED: Readonly<Record<string, string>> = {
 };
 
 /** Yields a finding per affected package. */
-export function* recordsOf(
-  vulnerability: JsonObject,
-  components: ComponentIndex,
-  subject: JsonObject,
-  at: SourceLocation,
-): Generator<ReportRecord> {
+export function* recordsOf(vulnerability: JsonObject, bom: Bom, at: SourceLocation): Generator<ReportRecord> {
   const id = textOf(vulnerability.id);
-  const state = textOf(asJsonObject(vulnerability.analysis).state)?.toLowerCase() ?? '';
-  const reason = id === undefined ? 'no id' : Object.hasOwn(CLOSED, state) ? CLOSED[state] : undefined;
+  const reason = id === undefined ? 'no id' : reasonToSkip(vulnerability);
   if (id === undefined || reason !== undefined) {
     yield { kind: 'skipped', reason: reason ?? 'no id', at };
     return;
   }
-  const affects = arrayOf(vulnerability.affects).map(asJsonObject);
-  const refs = affects.map(({ ref }) => textOf(ref)).filter((ref) => ref !== undefined);
-  const found = (refs.length === 0 ? [undefined] : [...new Set(refs)]).map((ref) =>
-    ref === undefined ? undefined : components.find(ref),
-  );
+  const affected = affectedBy(vulnerability, bom);
+  if (affected.length === 0) yield { kind: 'skipped', reason: 'not affected', at };
   const shared = commonOf(id, vulnerability);
-  for (const component of found) {
-    const artifact = artifactOf(subject);
-    const version = component?.version === undefined ? '' : ` ${component.version}`;
+  const artifact = artifactOf(bom.subject);
+  for (const component of affected)
     yield {
       kind: 'finding',
       at,
       finding: {
         ...shared,
+        checks: bom.checks,
         title: component === undefined ? id : `${id} in ${component.name.replace(/^pkg:/, '')}`,
         target: { artifact, package: component?.name },
-        locations: [
-          {
-            type: 'file',
-            value: component === undefined ? artifact : `${artifact}: ${component.name}${version}`,
-          },
-        ],
+        locations: locationsOf(artifact, component),
       },
     };
+}
+
+function reasonToSkip({ analysis, rejected }: JsonObject): string | undefined {
+  const state = textOf(asJsonObject(analysis).state)?.toLowerCase() ?? '';
+  if (Object.hasOwn(CLOSED, state)) return CLOSED[state];
+  return textOf(rejected) === undefined ? undefined : 'rejected';
+}
+
+/** @returns the affected components; one that is `undefined` if the vulnerability names none */
+function affectedBy(vulnerability: JsonObject, { components }: Bom): (Component | undefined)[] {
+  const refs = new Map<string, boolean>();
+  for (const { ref, versions } of arrayOf(vulnerability.affects).map(asJsonObject)) {
+    const name = textOf(ref);
+    if (name === undefined) continue;
+    const isAffected = isVersionAffected(components.find(name).version, arrayOf(versions).map(asJsonObject));
+    refs.set(name, isAffected || refs.get(name) === true);
   }
+  if (refs.size === 0) return [undefined];
+  return [...refs].flatMap(([ref, isAffected]) => (isAffected ? components.find(ref) : []));
+}
+
+/** @param versions with a status each, `affected` by default; a range is not evaluated */
+function isVersionAffected(version: string | undefined, versions: readonly JsonObject[]): boolean {
+  const isUnaffected = ({ status }: JsonObject): boolean => textOf(status)?.toLowerCase() === 'unaffected';
+  const own = versions.filter((one) => version !== undefined && textOf(one.version) === version);
+  const relevant = own.length > 0 ? own : versions;
+  return relevant.length === 0 || !relevant.every(isUnaffected);
+}
+
+function locationsOf(artifact: string, component: Component | undefined): ReportedLocation[] {
+  if (component === undefined) return [{ type: 'file', value: artifact }];
+  const urls = component.endpoints.filter((endpoint) => parseWebUrl(endpoint) !== undefined);
+  if (urls.length > 0) return urls.map((value) => ({ type: 'url', value }));
+  const version = component.version === undefined ? '' : ` ${component.version}`;
+  return [{ type: 'file', value: `${artifact}: ${component.name}${version}` }];
 }
 
 function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 'title'> {

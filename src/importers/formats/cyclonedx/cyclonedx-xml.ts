@@ -2,9 +2,16 @@ import { type JsonObject } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { streamXmlMatches, type XmlElement } from '../../parsing/xml-stream.ts';
 import { ReportError, type ReportRecord, type ByteSource } from '../../report.ts';
-import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
+import { Bom } from './bom.ts';
+import { recordsOf } from './cyclonedx-findings.ts';
 
-const OF_BOM = ['bom.metadata.timestamp', 'bom.metadata.component', 'bom.components.component'];
+const OF_BOM = [
+  'bom.metadata.timestamp',
+  'bom.metadata.component',
+  'bom.metadata.tools',
+  'bom.components.component',
+  'bom.services.service',
+];
 /** Before 1.4 vulnerabilities were an extension, also inside components. */
 const VULNERABILITIES = [
   'bom.vulnerabilities.vulnerability',
@@ -13,17 +20,21 @@ const VULNERABILITIES = [
 
 /** Converts the XML to the equivalent JSON objects. */
 export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportRecord, void> {
-  const components = new ComponentIndex();
-  let scannedAt: number | undefined;
-  let subject: JsonObject = {};
+  const bom = new Bom();
   let failure: ReportError | undefined;
+  const options = { roots: ['bom'], paths: OF_BOM, begins: ['bom.vulnerabilities'] };
   try {
-    for await (const { path, element } of streamXmlMatches(source(), { roots: ['bom'], paths: OF_BOM })) {
-      if (path === 'bom.metadata.timestamp') scannedAt = parseTime(element.text.trim());
-      else if (path === 'bom.metadata.component') {
-        subject = componentOf(element, 0);
-        components.add(subject);
-      } else components.addList([componentOf(element, 0)]);
+    for await (const { path, element } of streamXmlMatches(source(), options)) {
+      if (path === 'bom.metadata.timestamp') bom.scannedAt = parseTime(element.text.trim());
+      else if (path === 'bom.metadata.component') bom.setSubject(componentOf(element, 0));
+      else if (path === 'bom.metadata.tools') bom.setTools(toolsOf(element));
+      else if (path === 'bom.vulnerabilities') bom.listsVulnerabilities = true;
+      else if (path === 'bom.services.service') bom.components.addServices([componentOf(element, 0)]);
+      else {
+        bom.components.addList([componentOf(element, 0)]);
+        // Before 1.4 these were extensions of a component.
+        if (childOf(element, 'vulnerabilities') !== undefined) bom.listsVulnerabilities = true;
+      }
     }
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
@@ -33,11 +44,18 @@ export async function* readBomXml(source: ByteSource): AsyncGenerator<ReportReco
   for await (const { element, ancestors, line } of matches) {
     const componentRef = ancestors.findLast(({ name }) => name === 'component')?.attributes['bom-ref'];
     const vulnerability = vulnerabilityOf(element, componentRef);
-    if (failure !== undefined && vulnerability.affects.some(({ ref }) => !components.has(ref))) throw failure;
-    yield* recordsOf(vulnerability, components, subject, { line });
+    if (failure !== undefined && vulnerability.affects.some(({ ref }) => !bom.components.has(ref)))
+      throw failure;
+    yield* recordsOf(vulnerability, bom, { line });
   }
-  if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-  yield* components.coverage(subject);
+  yield* bom.records();
+}
+
+/** A list of tools, or since 1.5 lists of components and services. */
+function toolsOf(element: XmlElement): JsonObject[] {
+  return element.children
+    .flatMap((child) => (child.name === 'tool' ? child : child.children))
+    .map((tool) => ({ name: textIn(tool, 'name') }));
 }
 
 const MAX_DEPTH = 50;
@@ -53,19 +71,31 @@ function componentOf(element: XmlElement, depth: number): JsonObject {
       depth < MAX_DEPTH
         ? childrenOf(element, 'components', 'component').map((one) => componentOf(one, depth + 1))
         : [],
+    services:
+      depth < MAX_DEPTH
+        ? childrenOf(element, 'services', 'service').map((one) => componentOf(one, depth + 1))
+        : [],
+    endpoints: childrenOf(element, 'endpoints', 'endpoint').map(({ text }) => text),
   };
 }
 
 function vulnerabilityOf(
   element: XmlElement,
   componentRef: string | undefined,
-): JsonObject & { affects: { ref: string | undefined }[] } {
-  const targets = childrenOf(element, 'affects', 'target').map((target) => ({ ref: textIn(target, 'ref') }));
+): JsonObject & { affects: { ref: string | undefined; versions?: JsonObject[] }[] } {
+  const targets = childrenOf(element, 'affects', 'target').map((target) => ({
+    ref: textIn(target, 'ref'),
+    versions: childrenOf(target, 'versions', 'version').map((one) => ({
+      version: textIn(one, 'version'),
+      status: textIn(one, 'status'),
+    })),
+  }));
   const ref = element.attributes.ref ?? componentRef;
   const analysis = childOf(element, 'analysis');
   const source = childOf(element, 'source');
   return {
     id: textIn(element, 'id'),
+    rejected: textIn(element, 'rejected'),
     source: source === undefined ? undefined : { url: textIn(source, 'url') },
     references: childrenOf(element, 'references', 'reference').map((one) => ({ id: textIn(one, 'id') })),
     ratings: childrenOf(element, 'ratings', 'rating').map(ratingOf),

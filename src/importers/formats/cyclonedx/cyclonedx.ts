@@ -1,7 +1,8 @@
-import { ComponentIndex, recordsOf } from './cyclonedx-findings.ts';
+import { Bom } from './bom.ts';
+import { recordsOf } from './cyclonedx-findings.ts';
 import { readBomXml } from './cyclonedx-xml.ts';
-import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
-import { arrayOf, asJsonObject, isJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
+import { collectMatches, type JsonMatch, streamJsonMatches } from '../../parsing/json-stream.ts';
+import { arrayOf, asJsonObject, isJsonObject, textOf } from '../../parsing/json-values.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { peekStart } from '../../parsing/peek-start.ts';
 import type { ByteSource, ReportFormat, ReportRecord } from '../../report.ts';
@@ -33,25 +34,24 @@ export const cyclonedx: ReportFormat = {
   },
 };
 
-const OF_BOM = ['metadata.timestamp', 'metadata.component', 'components.*'];
+const OF_BOM = ['metadata.timestamp', 'metadata.component', 'metadata.tools', 'components.*', 'services.*'];
 
 async function* readBomJson(source: ByteSource): AsyncGenerator<ReportRecord, void> {
-  const components = new ComponentIndex();
-  let scannedAt: number | undefined;
-  let subject: JsonObject = {};
-  const failure = await collectMatches(source(), OF_BOM, ({ path, value }) => {
-    if (path === 'metadata.timestamp') scannedAt = parseTime(value);
-    else if (path === 'metadata.component') {
-      subject = asJsonObject(value);
-      components.add(subject);
-    } else components.addList([value]);
-  });
+  const bom = new Bom();
+  const take = ({ path, value }: JsonMatch): void => {
+    if (path === 'metadata.timestamp') bom.scannedAt = parseTime(value);
+    else if (path === 'metadata.component') bom.setSubject(asJsonObject(value));
+    else if (path === 'metadata.tools') bom.setTools(value);
+    else if (path === 'vulnerabilities') bom.listsVulnerabilities = true;
+    else if (path === 'services.*') bom.components.addServices([value]);
+    else bom.components.addList([value]);
+  };
+  const failure = await collectMatches(source(), OF_BOM, take, { begins: ['vulnerabilities'] });
   for await (const { value, offset } of streamJsonMatches(source(), ['vulnerabilities.*'])) {
     const vulnerability = asJsonObject(value);
     const refs = arrayOf(vulnerability.affects).map((one) => textOf(asJsonObject(one).ref));
-    if (failure !== undefined && refs.some((ref) => !components.has(ref))) throw failure;
-    yield* recordsOf(vulnerability, components, subject, { offset });
+    if (failure !== undefined && refs.some((ref) => !bom.components.has(ref))) throw failure;
+    yield* recordsOf(vulnerability, bom, { offset });
   }
-  if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-  yield* components.coverage(subject);
+  yield* bom.records();
 }

@@ -20,6 +20,8 @@ export interface NessusHost {
   system: string | undefined;
   /** Whether its scan was completed. A report without times counts as complete. */
   isComplete: boolean;
+  /** Whether the checks of an audit ran. */
+  isAudited: boolean;
   endedAt: number | undefined;
   ports: Map<string, ObservedPort>;
 }
@@ -32,6 +34,7 @@ export function newNessusHost(name: string): NessusHost {
     names: [],
     system: undefined,
     isComplete: true,
+    isAudited: false,
     endedAt: undefined,
     ports: new Map(),
   };

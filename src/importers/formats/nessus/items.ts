@@ -9,6 +9,16 @@ const SEVERITIES = ['Informational', 'Low', 'Medium', 'High', 'Critical'] as con
 /** Checks in reports before 5.2: `"1.2 Password length" : [FAILED]`. */
 const OLD_RESULT = /^"([^"\n]{1,1000})"\s*:\s*\[([A-Z]+)\]/;
 
+/** The group of the checks of an audit, which not every scan runs. */
+export const AUDIT = 'audit';
+const PASSED = 'passed';
+
+/** @returns whether a record shows that an audit ran */
+export function isOfAudit(record: ReportRecord): boolean {
+  if (record.kind === 'finding') return record.finding.checks === AUDIT;
+  return record.kind === 'untested' || (record.kind === 'skipped' && record.reason === PASSED);
+}
+
 /** @returns the result of a plug-in or an audit check on a host and port */
 export function recordOfReportItem(item: XmlElement, host: NessusHost): ReportRecord {
   const { attributes } = item;
@@ -81,20 +91,25 @@ function recordOfCheck(
 ): ReportRecord {
   const [, oldName, oldResult] = OLD_RESULT.exec(textAt(item, 'description') ?? '') ?? [];
   const result = (textAt(item, 'compliance-result') ?? oldResult ?? '').toUpperCase();
-  if (result === 'PASSED') return { kind: 'skipped', reason: 'passed' };
-  if (result === 'ERROR' || result === 'SKIPPED') return { kind: 'skipped', reason: 'check not run' };
+  if (result === 'PASSED') return { kind: 'skipped', reason: PASSED };
   const name = textAt(item, 'compliance-check-name') ?? oldName;
   const id = textAt(item, 'compliance-check-id') ?? name;
+  const rule = id === undefined ? plugin : `${plugin}/${id}`;
+  if (result === 'ERROR' || result === 'SKIPPED') {
+    const { target } = severityAndTarget;
+    return { kind: 'untested', finding: { rule, target }, reason: 'check not run' };
+  }
   const values = [
     ['Policy value', textAt(item, 'compliance-policy-value')],
     ['Actual value', textAt(item, 'compliance-actual-value')],
   ].flatMap(([label, value]) => (value === undefined ? [] : [`${label}: ${value}`]));
-  const finding = findingOf(item, id === undefined ? plugin : `${plugin}/${id}`);
+  const finding = findingOf(item, rule);
   const info = textAt(item, 'compliance-info');
   return {
     kind: 'finding',
     finding: {
       ...finding,
+      checks: AUDIT,
       title: name ?? finding.title,
       description: info === undefined ? finding.description : textToMarkdown(info),
       recommendedFix: plainTextAt(item, 'compliance-solution') ?? finding.recommendedFix,

@@ -8,7 +8,7 @@ import {
   toScannedHost,
   targetOfHost,
 } from './hosts.ts';
-import { recordOfReportItem } from './items.ts';
+import { AUDIT, isOfAudit, recordOfReportItem } from './items.ts';
 
 const HOST = 'NessusClientData_v2.Report.ReportHost';
 
@@ -43,7 +43,9 @@ export const nessus: ReportFormat = {
         }
       } else {
         addObservedPort(host, element);
-        yield { ...recordOfReportItem(element, host), at: { line } };
+        const record = recordOfReportItem(element, host);
+        host.isAudited ||= isOfAudit(record);
+        yield { ...record, at: { line } };
       }
     }
     if (host !== undefined) yield* recordsOfHost(host);
@@ -54,5 +56,5 @@ function* recordsOfHost(host: NessusHost): Generator<ReportRecord> {
   const scan = toScannedHost(host);
   if (scan !== undefined) yield { kind: 'host', host: scan };
   if (host.isComplete && (host.name !== '' || host.address !== undefined))
-    yield { kind: 'covered', target: targetOfHost(host) };
+    yield { kind: 'covered', target: targetOfHost(host), checks: host.isAudited ? ['', AUDIT] : [''] };
 }

@@ -3,7 +3,7 @@ import { PROTOCOLS } from '../../../domain/assets/ports.ts';
 import type { ScannedHost } from '../../../domain/assets/scans/apply-scans.ts';
 import type { ObservedPort, PortRange } from '../../../domain/assets/scans/diff-ports.ts';
 import { type HostDraft, newHostDraft } from './nmap-host-draft.ts';
-import { readScript } from './nmap-scripts.ts';
+import { checksOfCommand, checksOfScript, readScript } from './nmap-scripts.ts';
 import {
   detachText,
   isProtocol,
@@ -43,8 +43,8 @@ export class NmapElements implements ElementHandler {
   /** Findings and coverage of the hosts, and how many of them belong to the last host. */
   #records: ReportRecord[] = [];
   #lastRecords = 0;
-  /** Whether vulnerability scripts ran, so that findings they no longer report are gone. */
-  #looksForVulnerabilities = false;
+  /** Groups of vulnerability scripts that ran, so that findings they no longer report are gone. */
+  #checks: readonly string[] = [];
   #startedAt: number | undefined;
   #host: HostDraft | undefined;
   /** Where the host began, in characters. */
@@ -101,7 +101,7 @@ export class NmapElements implements ElementHandler {
       this.xml.fail(`The report begins with <${name.slice(0, 50)}> instead of <nmaprun>.`);
     }
     this.#startedAt = toMilliseconds(attributes.start);
-    this.#looksForVulnerabilities = /\s--script[= ]\S*(?:vuln|vulscan|cve)/.test(attributes.args ?? '');
+    this.#checks = checksOfCommand(attributes.args ?? '');
   }
 
   #openPart(name: string, attributes: XmlAttributes): void {
@@ -180,7 +180,8 @@ export class NmapElements implements ElementHandler {
     if (!output.includes('CVE-')) return;
     const { findings, absent } = readScript(id, output);
     host.absent += absent;
-    for (const finding of findings) host.findings.push(port === undefined ? finding : { ...finding, port });
+    const checks = checksOfScript(id);
+    for (const finding of findings) host.findings.push({ ...finding, checks, ...(port && { port }) });
     if (host.findings.length > MAX_FINDINGS)
       this.xml.fail(`The scripts report more than ${MAX_FINDINGS} findings on a host.`);
   }
@@ -258,8 +259,10 @@ export class NmapElements implements ElementHandler {
       });
     }
     for (let count = 0; count < absent; count += 1) this.#records.push({ kind: 'skipped', reason: 'absent' });
-    if (this.#looksForVulnerabilities && scannedPorts && !timedOut)
-      this.#records.push({ kind: 'covered', target: { host: address }, ports: this.coverage() });
+    if (this.#checks.length > 0 && scannedPorts && !timedOut) {
+      const covered = { ports: this.coverage(), checks: this.#checks };
+      this.#records.push({ kind: 'covered', target: { host: address }, ...covered });
+    }
     this.#lastRecords = this.#records.length - before;
   }
 

@@ -45,6 +45,25 @@ export function readScript(id: string, output: string): ScriptFindings {
   return { findings, absent: 0 };
 }
 
+const VULNERABILITIES = 'vuln';
+
+/** @returns the group of a script: scripts that list the CVEs of a version are groups of their own */
+export function checksOfScript(id: string): string {
+  return id === 'vulners' || id === 'vulscan' ? id : VULNERABILITIES;
+}
+
+/** @returns the groups of scripts that a command line runs completely; a single script is no group */
+export function checksOfCommand(args: string): string[] {
+  const [, scripts = ''] = /\s--script[= ]("[^"]*"|\S+)/.exec(args) ?? [];
+  const names = scripts.toLowerCase().split(/[\s,()"']+/);
+  const runsAll = names.some((name) => name === 'vuln' || name === 'all' || /^.*(?:vuln|cve).*\*/.test(name));
+  return [
+    ...(runsAll ? [VULNERABILITIES] : []),
+    ...(runsAll || names.some((name) => name.startsWith('vulners')) ? ['vulners'] : []),
+    ...(names.some((name) => name === 'all' || name.startsWith('vulscan')) ? ['vulscan'] : []),
+  ];
+}
+
 /** Rows of id, score, URL and exploit mark, separated by tabs, below a CPE name. */
 function listedByVulners(text: string): ScriptFindings['findings'] {
   const found = new Map<string, { score: number; address: string; exploited: boolean; of: string }>();

@@ -82,6 +82,7 @@ function findingOf(result: JsonObject, template: string): ReportedFinding {
   ]);
   return {
     rule: matcher === undefined ? template : `${template}:${matcher}`,
+    checks: checksOf(result),
     title: matcher === undefined ? name : `${name} (${matcher})`,
     severity: parseSeverity(textOf(info.severity)) ?? 'Informational',
     description: markdownTextOf(info.description),
@@ -96,6 +97,18 @@ function findingOf(result: JsonObject, template: string): ReportedFinding {
     locations: location === undefined ? undefined : [location],
     seenAt: parseTime(textOf(result.timestamp)),
   };
+}
+
+/** @returns the folder of the template, without years: `http/cves`; else the protocol */
+function checksOf(result: JsonObject): string {
+  const path =
+    textOf(result.template) ?? textOf(result['template-path'])?.replace(/^.*\/nuclei-templates\//, '');
+  const folders =
+    path
+      ?.split('/')
+      .slice(0, -1)
+      .filter((name) => !/^\d{4}$/.test(name)) ?? [];
+  return folders.length === 0 ? (textOf(result.type) ?? '') : folders.slice(0, 2).join('/');
 }
 
 /** Older versions write a Markdown list in place of an array. */

@@ -43,7 +43,9 @@ export const openvas: ReportFormat = {
       }
       if (path.endsWith('.result')) {
         report.results += 1;
-        yield { ...recordOfResult(element), at: { line } };
+        const record = recordOfResult(element);
+        if (record.kind === 'finding') report.ran.add(record.finding.checks ?? '');
+        yield { ...record, at: { line } };
       } else {
         yield* report.take(element, ancestors);
       }

@@ -23,22 +23,34 @@ export function parsePort(text: string): { port: number; protocol: 'tcp' | 'udp'
   return protocol === undefined || port < 1 || port > 65_535 ? undefined : { port, protocol };
 }
 
+const SCANNER_ERROR = 'scanner error';
+/** The score of a message for debugging. */
+const DEBUG = -2;
+/** What the CVE scanner finds in the products of a host, without a test of its own. */
+export const CVE_SCAN = 'cve';
+const isCve = (rule: string): boolean => /^CVE-/i.test(rule);
+
 /** @returns the result of one test on a host and port */
 export function recordOfResult(result: XmlElement): ReportRecord {
   const threat = textAt(result, 'threat') ?? '';
   const severity = Number(textAt(result, 'severity') ?? Number.NaN);
   const skipped = reasonToSkip(threat, severity, textAt(result, 'compliance'));
-  if (skipped !== undefined) return { kind: 'skipped', reason: skipped };
   const [nvt] = elementsAt(result, 'nvt');
   const [host] = elementsAt(result, 'host');
   const title = textAt(result, 'name') ?? textAt(result, 'nvt', 'name');
   const oid = nvt?.attributes.oid?.trim() ?? '';
   const rule = /^0?$/.test(oid) ? title?.toLowerCase() : oid;
+  const target = targetOf(host, textAt(result, 'port') ?? '');
+  // A test that failed does not say whether its finding is still there.
+  if (skipped === SCANNER_ERROR && severity !== DEBUG && rule !== undefined)
+    return { kind: 'untested', finding: { rule, target }, reason: skipped };
+  if (skipped !== undefined) return { kind: 'skipped', reason: skipped };
   if (rule === undefined) return { kind: 'skipped', reason: 'no test' };
   return {
     kind: 'finding',
     finding: {
       rule,
+      ...(isCve(rule) ? { checks: CVE_SCAN } : {}),
       title: title ?? rule,
       // Reports before 22.4 have no critical level, so the score decides.
       severity:
@@ -46,7 +58,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
           ? severityOfScore(severity)
           : (severityOfThreat(threat) ?? 'Informational'),
       ...(nvt === undefined ? {} : nvtTexts(nvt, plainTextAt(result, 'description'))),
-      target: targetOf(host, textAt(result, 'port') ?? ''),
+      target,
       evidence: textsAt(result, 'description'),
     },
   };
@@ -55,7 +67,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
 /** Overrides and scanner errors have a score below 0 (GMP, section `severity`) and a word of their own. */
 function reasonToSkip(threat: string, severity: number, compliance: string | undefined): string | undefined {
   if (severity === -1 || /^false positive$/i.test(threat)) return 'false positive';
-  if (severity <= -2 || /^(debug|error)$/i.test(threat)) return 'scanner error';
+  if (severity <= -2 || /^(debug|error)$/i.test(threat)) return SCANNER_ERROR;
   return compliance === 'yes' ? 'passed' : undefined;
 }
 

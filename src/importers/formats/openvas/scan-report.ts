@@ -15,6 +15,8 @@ export class OpenvasReport {
   readonly element: XmlAncestor | undefined;
   /** Results read so far. */
   results = 0;
+  /** Groups of checks that found something: tests (`''`), and the CVE scanner. */
+  readonly ran = new Set<string>();
   scannedAt: number | undefined;
   #timeRank = -1;
   #isComplete = true;
@@ -54,7 +56,9 @@ export class OpenvasReport {
   *end(): Generator<ReportRecord> {
     yield* this.#releasePorts();
     if (!this.#isComplete) return;
-    for (const host of this.#covered) yield { kind: 'covered', target: { host } };
+    // The report does not name its scanner; without any result it is that of the tests.
+    const checks = this.ran.size === 0 ? [''] : [...this.ran];
+    for (const host of this.#covered) yield { kind: 'covered', target: { host }, checks };
   }
 
   #takeTime({ name, text }: XmlElement): void {

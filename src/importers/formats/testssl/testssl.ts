@@ -12,6 +12,7 @@ import { streamJsonMatches } from '../../parsing/json-stream.ts';
 import { parseSeverity } from '../../parsing/severity-and-cvss.ts';
 import { extractCveIds, extractCweIds } from '../../parsing/markdown.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { checksOfTest } from './checks.ts';
 import { locationOfHost } from '../../targets.ts';
 import type {
   ReportFormat,
@@ -52,19 +53,25 @@ export const testssl: ReportFormat = {
   },
 };
 
+/** Groups per server. */
+const MAX_CHECKS = 1_000;
+
 interface Server {
   name: string | undefined;
   address: string | undefined;
   port: number | undefined;
 }
 
-/** Collects the servers whose tests completed. */
+/** Collects the servers whose tests completed, and which tests ran. */
 class ServerCoverage {
-  readonly #targets = new Map<string, ScanTarget>();
+  readonly #targets = new Map<string, { target: ScanTarget; checks: Set<string> }>();
   readonly #broken = new Set<string>();
 
-  add(target: ScanTarget): void {
-    this.#targets.set(JSON.stringify(target), target);
+  add(target: ScanTarget, checks: string): void {
+    const key = JSON.stringify(target);
+    const known = this.#targets.get(key);
+    if (known === undefined) this.#targets.set(key, { target, checks: new Set([checks]) });
+    else if (known.checks.size < MAX_CHECKS) known.checks.add(checks);
   }
 
   /** @param target if absent, no single server is affected */
@@ -73,7 +80,8 @@ class ServerCoverage {
   }
 
   *records(): Generator<ReportRecord> {
-    for (const [key, target] of this.#targets) if (!this.#broken.has(key)) yield { kind: 'covered', target };
+    for (const [key, { target, checks }] of this.#targets)
+      if (!this.#broken.has(key)) yield { kind: 'covered', target, checks: [...checks] };
   }
 }
 
@@ -97,8 +105,6 @@ function* recordsOf(
     yield recordOf(result, server, coverage, at);
     return;
   }
-  const target = targetOf(server);
-  if (target !== undefined) coverage.add(target);
   for (const section of Object.values(result)) {
     if (!Array.isArray(section)) continue;
     for (const entry of arrayOf(section)) yield recordOf(asJsonObject(entry), server, coverage, at);
@@ -115,21 +121,22 @@ function recordOf(
   const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, at });
   if (id === undefined) return skipped('no id');
   const target = targetOf(server);
+  const checks = checksOfTest(id);
   switch (textOf(entry.severity)?.toUpperCase()) {
     case 'OK':
-      if (target !== undefined) coverage.add(target);
+      if (target !== undefined) coverage.add(target, checks);
       return skipped('passed');
     case 'FATAL':
       coverage.break(target);
       return skipped('scan problem');
     case 'WARN':
-      return skipped('not tested');
+      return { kind: 'untested', finding: { rule: id, target }, reason: 'not tested', at };
     case 'DEBUG':
       return skipped('scan metadata');
   }
   if (id === 'scanTime') return skipped('scan metadata');
   if (target === undefined) return skipped('no host');
-  coverage.add(target);
+  coverage.add(target, checks);
   const text = textOf(entry.finding);
   const found = text === '--' ? undefined : text;
   const short = found !== undefined && found.length <= 80 && !found.includes('\n');
@@ -138,6 +145,7 @@ function recordOf(
     at,
     finding: {
       rule: id,
+      checks,
       title: short ? `${id}: ${found}` : id,
       severity: parseSeverity(textOf(entry.severity)) ?? 'Informational',
       description: markdownTextOf(found),

@@ -57,6 +57,7 @@ function vulnerabilityOf(found: JsonObject, result: TrivyResult): ReportedFindin
   return {
     ...common(found),
     rule: id,
+    checks: ofSystem ? 'os-pkgs' : 'lang-pkgs',
     title: textOf(found.Title) ?? `${id} in ${name}`,
     description: markdownTextOf(found.Description),
     recommendedFix: fixed === undefined ? undefined : textToMarkdown(`Update ${name} to ${fixed}.`),
@@ -100,6 +101,7 @@ function misconfigurationOf(found: JsonObject, result: TrivyResult): ReportedFin
   return {
     ...common(found),
     rule: checkOf(id),
+    checks: 'config',
     title: textOf(found.Title) ?? id,
     description: markdownTextOf(found.Description),
     recommendedFix: markdownTextOf(found.Resolution),
@@ -123,6 +125,7 @@ function secretOf(found: JsonObject, result: TrivyResult): ReportedFinding | str
   return {
     ...common(found),
     rule: id,
+    checks: 'secret',
     title: textOf(found.Title) ?? id,
     description: `The file contains a secret (${textToMarkdown(textOf(found.Category) ?? id)}).`,
     recommendedFix: 'Revoke the secret, and take it out of the file and its history.',
@@ -141,6 +144,7 @@ function licenceOf(found: JsonObject, result: TrivyResult): ReportedFinding | st
   return {
     ...common(found),
     rule: `license:${name}`,
+    checks: result.class === 'license-file' ? 'license-file' : 'license',
     title: `Licence ${name}${component === undefined ? '' : ` of ${component}`}`,
     description: textToMarkdown(
       `The licence ${name} belongs to the category ${textOf(found.Category) ?? 'unknown'}.`,

@@ -33,6 +33,7 @@ export const trivy: ReportFormat = {
         continue;
       }
       const found = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
+      if (typeof found !== 'string') header.addChecks(result.artifact, found.checks);
       yield typeof found === 'string'
         ? { kind: 'skipped', reason: found, at }
         : { kind: 'finding', finding: found, at };
@@ -77,6 +78,8 @@ class TrivyHeader {
   #scannedAt: number | undefined;
   readonly #results = new Map<string, JsonObject>();
   readonly #resources = new Map<string, JsonObject>();
+  /** Groups of checks that ran, by artifact. */
+  readonly #checks = new Map<string, Set<string>>();
 
   take({ path, keys, value }: JsonMatch): void {
     if (path === 'CreatedAt') this.#scannedAt = parseTime(value);
@@ -102,13 +105,23 @@ class TrivyHeader {
     return { artifact, target: nameOf(target), class: textOf(result?.Class) };
   }
 
+  /** Results before 0.20 have no class; what they contain tells which checks ran. */
+  addChecks(artifact: string, checks: string | undefined): void {
+    const known = this.#checks.get(artifact);
+    if (checks === undefined || known?.has(checks) === true) return;
+    if (known === undefined) this.#checks.set(artifact, new Set([checks]));
+    else known.add(checks);
+  }
+
+  /** An artifact is covered by the classes of its results, also by those without findings. */
   *records(): Generator<ReportRecord> {
     if (this.#scannedAt !== undefined) yield { kind: 'report', scannedAt: this.#scannedAt };
-    const resources = [...this.#resources.values()].filter((resource) => resource.Kind !== undefined);
-    const artifacts =
-      resources.length === 0 ? [this.#artifact] : resources.map((one) => this.#artifactOf(one));
-    for (const artifact of new Set(artifacts))
-      if (artifact !== '') yield { kind: 'covered', target: { artifact } };
+    for (const [key, result] of this.#results) {
+      const artifact = this.#artifactOf(this.#resources.get(key.split('.').slice(0, 2).join('.')));
+      this.addChecks(artifact, textOf(result.Class));
+    }
+    for (const [artifact, checks] of this.#checks)
+      if (artifact !== '') yield { kind: 'covered', target: { artifact }, checks: [...checks] };
   }
 
   /** Each resource of a cluster is an artifact. */

@@ -54,7 +54,7 @@ export const wapiti: ReportFormat = {
     }
     const scannedAt = parseTime(infos.date);
     if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
-    yield* coverageRecords(base, textOf(infos.scope));
+    yield* coverageRecords(base, textOf(infos.scope), [...categories.keys()]);
   },
 };
 
@@ -63,13 +63,17 @@ const OF_INFOS = ['target', 'date', 'scope', 'version'];
 const MAX_CATEGORIES = 1_000;
 const LEVELS: readonly Severity[] = ['Informational', 'Low', 'Medium', 'High', 'Critical'];
 
-/** A scan of one page or folder does not cover its site. */
-function* coverageRecords(base: string | undefined, scope: string | undefined): Generator<ReportRecord> {
+/** A scan of one page or folder does not cover its site, and none covers a category that it does not name. */
+function* coverageRecords(
+  base: string | undefined,
+  scope: string | undefined,
+  checks: readonly string[],
+): Generator<ReportRecord> {
   const url = URL.parse(base ?? '');
   if (base === undefined || url === null) return;
   const isComplete = scope === 'domain' || scope === 'subdomain' || scope === 'punk';
   if (isComplete || (scope === 'folder' && url.pathname === '/'))
-    yield { kind: 'covered', target: { url: base } };
+    yield { kind: 'covered', target: { url: base }, checks };
 }
 
 /** @returns the URL without its query, which contains the payload */
@@ -94,6 +98,7 @@ function findingOf(
   const parameter = textOf(found.parameter);
   return {
     rule: category,
+    checks: category,
     title: category,
     severity: levelOf(found.level),
     description: markdownTextOf(description?.desc),

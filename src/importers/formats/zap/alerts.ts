@@ -66,6 +66,25 @@ export interface ZapInstance {
 const RISKS = ['Informational', 'Low', 'Medium', 'High'] as const;
 const FALSE_POSITIVE = '0';
 
+/**
+ * Active rules whose ids are among those of passive ones (https://www.zaproxy.org/docs/alerts/). Passive rules watch every
+ * scan; active ones attack, and only some scans run them.
+ */
+const ACTIVE_AMONG_PASSIVE = new Set(
+  [10045, 10047, 10048, 10051, 10053, 10058, 10095, 10104, 10106, 10107].map(String),
+);
+const PASSIVE_AMONG_ACTIVE = new Set([90001, 90003, 90004, 90005, 90011, 90022, 90030, 90033].map(String));
+
+/** @returns the kind of the rule; one that is not known, such as a script, counts as passive */
+export function checksOfAlert({ fields }: ZapAlert): 'active' | 'passive' {
+  const plugin = fields.get('pluginid') ?? fields.get('alertRef')?.replace(/-.*/, '') ?? '';
+  if (ACTIVE_AMONG_PASSIVE.has(plugin)) return 'active';
+  const number = Number(plugin);
+  const isActive = (number >= 20_000 && number < 50_000) || (number >= 90_000 && number < 100_000);
+  const isOldActive = [6, 7, 41, 42, 43].includes(number);
+  return (isActive && !PASSIVE_AMONG_ACTIVE.has(plugin)) || isOldActive ? 'active' : 'passive';
+}
+
 /** Yields a finding per site of the alert's instances, nearly always one. */
 export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<ReportRecord> {
   const { fields } = alert;
@@ -87,6 +106,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
   const weakness = Number(fields.get('cweid'));
   const common: ReportedFinding = {
     rule,
+    checks: checksOfAlert(alert),
     title: name ?? rule,
     severity:
       RISKS[Number(fields.get('riskcode'))] ?? parseSeverity(riskWords.split('(')[0]) ?? 'Informational',

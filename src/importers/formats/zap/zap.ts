@@ -25,9 +25,16 @@ export const zap: ReportFormat = {
   detect: ({ root, json }) => root?.name === 'OWASPZAPReport' || isReport(json),
   async *read(source) {
     const { start, all } = await peekStart(source());
-    yield* start.startsWith('<') ? readXml(all) : readJson(all);
+    const covered = new ZapCoverage();
+    for await (const record of start.startsWith('<') ? readXml(all, covered) : readJson(all, covered)) {
+      if (record.kind === 'finding') covered.add(record.finding.checks);
+      yield record;
+    }
+    yield* covered.records();
   },
 };
+
+const MAX_SITES = 100_000;
 
 function isReport(json: unknown): boolean {
   if (!isJsonObject(json) || !('site' in json)) return false;
@@ -36,7 +43,31 @@ function isReport(json: unknown): boolean {
   return ['@version', '@generated', '@programName'].some((name) => name in json) || '@name' in (site ?? {});
 }
 
-async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
+/** The sites that a report names, and the kinds of rules that found something on any of them. */
+class ZapCoverage {
+  readonly #sites = new Set<string>();
+  readonly #checks = new Set<string>();
+
+  addSite(name: string | undefined): void {
+    const url = parseWebUrl(name)?.origin;
+    if (url !== undefined && this.#sites.size < MAX_SITES) this.#sites.add(url);
+  }
+
+  add(checks: string | undefined): void {
+    if (checks !== undefined) this.#checks.add(checks);
+  }
+
+  /** Passive rules always run. A report without any alert says that all is well. */
+  *records(): Generator<ReportRecord> {
+    const checks = this.#checks.size === 0 ? ('all' as const) : [...this.#checks.add('passive')].toSorted();
+    for (const url of this.#sites) yield { kind: 'covered', target: { url }, checks };
+  }
+}
+
+async function* readXml(
+  chunks: AsyncIterable<Uint8Array>,
+  covered: ZapCoverage,
+): AsyncGenerator<ReportRecord> {
   const item = 'OWASPZAPReport.site.alerts.alertitem';
   const matches = streamXmlMatches(chunks, {
     roots: ['OWASPZAPReport'],
@@ -55,7 +86,7 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       const scannedAt = parseTime(attributes.created) ?? parseTime(attributes.generated);
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (path === 'OWASPZAPReport.site') {
-      yield* recordsOfSite(attributes.name);
+      covered.addSite(attributes.name);
     } else if (path !== item) {
       if (name === 'instance') alert?.add(instanceOfElement(element));
       else if (name === 'tags')
@@ -73,11 +104,6 @@ async function* readXml(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repor
       alert = undefined;
     }
   }
-}
-
-function* recordsOfSite(name: string | undefined): Generator<ReportRecord> {
-  const url = parseWebUrl(name)?.origin;
-  if (url !== undefined) yield { kind: 'covered', target: { url } };
 }
 
 function instanceOfElement(element: XmlElement): ZapInstance {
@@ -99,7 +125,10 @@ const ALERT_PATHS = SITES.flatMap((site) =>
 );
 
 /** Members may come in any order. An alert before the name of its site gets the site of its instances. */
-async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ReportRecord> {
+async function* readJson(
+  chunks: AsyncIterable<Uint8Array>,
+  covered: ZapCoverage,
+): AsyncGenerator<ReportRecord> {
   const names = SITES.map((site) => `${site}.@name`);
   let site: { key: string; name: string | undefined } | undefined;
   let open: { key: string; number: number; alert: ZapAlert; offset: number } | undefined;
@@ -120,7 +149,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
       if (scannedAt !== undefined) yield { kind: 'report', scannedAt };
     } else if (names.includes(path)) {
       site = { key: String(keys[1]), name: textOf(value) };
-      yield* recordsOfSite(site.name);
+      covered.addSite(site.name);
     } else {
       if (open === undefined) {
         const number = Number(keys[depth - 1]);
