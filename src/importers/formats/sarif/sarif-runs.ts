@@ -9,6 +9,7 @@ import {
 } from '../../parsing/json-values.ts';
 import type { JsonMatch } from '../../parsing/json-stream.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { SarifBases } from './sarif-bases.ts';
 
 /**
  * The parts of a run that are read before its results. Notifications and file contents can be large and are skipped.
@@ -19,12 +20,13 @@ export const RUN_PATHS = [
   'runs.*.tool.extensions.*.name',
   'runs.*.tool.extensions.*.rules.*',
   'runs.*.automationDetails.id',
-  'runs.*.originalUriBaseIds.*.uri',
+  'runs.*.originalUriBaseIds.*',
   'runs.*.invocations.*.executionSuccessful',
   'runs.*.invocations.*.startTimeUtc',
   'runs.*.invocations.*.endTimeUtc',
   'runs.*.invocations.*.workingDirectory.uri',
   'runs.*.artifacts.*.location.uri',
+  'runs.*.artifacts.*.location.uriBaseId',
 ];
 
 /** The metadata of a rule (section 3.49). */
@@ -61,8 +63,8 @@ export class SarifRun {
   #toolOffset: number | undefined;
   #automation: string | undefined;
   #buffered = 0;
-  readonly #roots: string[] = [];
-  readonly #artifacts = new Map<number, string>();
+  readonly #bases = new SarifBases();
+  readonly #artifacts = new Map<number, { uri?: string; base?: string }>();
   /** By component and index, and by component and id. */
   readonly #rules = new Map<string, SarifRule>();
   readonly #extensions = new Map<string, string>();
@@ -85,12 +87,12 @@ export class SarifRun {
     else if (member.endsWith('TimeUtc')) {
       const time = parseTime(value);
       if (time !== undefined) this.scannedAt = Math.max(this.scannedAt ?? 0, time);
+    } else if (member === 'originalUriBaseIds.*') {
+      const { uri, uriBaseId } = asJsonObject(value);
+      this.#addBase(String(keys[3]), textOf(uri), textOf(uriBaseId));
     } else if (text === undefined) return;
-    else if (member === 'artifacts.*.location.uri') {
-      if (this.#artifacts.size < MAX_ARTIFACTS && this.#reserve(text.length)) {
-        this.#artifacts.set(keys[3] as number, text);
-      }
-    } else if (this.#roots.length < 100) this.#roots.push(text.endsWith('/') ? text : `${text}/`);
+    else if (member.startsWith('artifacts.')) this.#addArtifact(keys[3] as number, String(keys.at(-1)), text);
+    else if (text.length <= MAX_TEXT) this.#bases.addWorkingFolder(text);
   }
 
   /** Identifies later reports of the same subject (section 7). */
@@ -130,16 +132,31 @@ export class SarifRun {
   /** @returns the decoded path of a file, relative to the run's root if known */
   pathOf(location: JsonObject): string | undefined {
     const index = numberOf(location.index);
-    const uri = textOf(location.uri) ?? (index === undefined ? undefined : this.#artifacts.get(index));
+    const artifact = index === undefined ? undefined : this.#artifacts.get(index);
+    const uri = textOf(location.uri) ?? artifact?.uri;
     if (uri === undefined) return undefined;
-    const root = this.#roots.find((one) => uri.startsWith(one) && uri.length > one.length);
-    const path = root === undefined ? uri.replace(/^file:\/\/(?=\/)/i, '') : uri.slice(root.length);
+    const base = textOf(location.uriBaseId) ?? (uri === artifact?.uri ? artifact.base : undefined);
+    const path = this.#bases.pathOf(uri, base);
     if (/^https?:\/\//i.test(path)) return path;
     try {
       return decodeURIComponent(path);
     } catch {
       return path;
     }
+  }
+
+  #addBase(name: string, uri: string | undefined, parent: string | undefined): void {
+    if (this.#reserve(name.length + (uri?.length ?? 0) + (parent?.length ?? 0))) {
+      this.#bases.add(name, uri, parent);
+    }
+  }
+
+  #addArtifact(index: number, member: string, text: string): void {
+    if (!this.#reserve(text.length)) return;
+    const artifact = this.#artifacts.get(index) ?? {};
+    if (member === 'uri') artifact.uri = text;
+    else artifact.base = text;
+    if (this.#artifacts.size < MAX_ARTIFACTS) this.#artifacts.set(index, artifact);
   }
 
   #componentOf(reference: JsonObject): string {
