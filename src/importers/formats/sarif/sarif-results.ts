@@ -17,13 +17,24 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
+import { identityOf } from '../../finding-identity.ts';
+import { identityOfSarifResult, isWebAddress, placeOfResult, type ResultLocation } from './sarif-identity.ts';
+import type { SarifMessages } from './sarif-messages.ts';
 import { identifierText, type SarifRule, type SarifRun } from './sarif-runs.ts';
 
-/** Converts a result (section 3.27) to a finding, or skips it. */
-export function recordOfSarifResult(result: JsonObject, run: SarifRun, at: SourceLocation): ReportRecord {
+/**
+ * Converts a result (section 3.27) to a finding, or skips it.
+ * @param messages of the results before it
+ */
+export function recordOfSarifResult(
+  result: JsonObject,
+  run: SarifRun,
+  messages: SarifMessages,
+  at: SourceLocation,
+): ReportRecord {
   const reason = reasonToSkip(result);
   return reason === undefined
-    ? { kind: 'finding', finding: findingOf(result, run), at }
+    ? { kind: 'finding', finding: findingOf(result, run, messages), at }
     : { kind: 'skipped', reason, at };
 }
 
@@ -39,13 +50,13 @@ function reasonToSkip(result: JsonObject): string | undefined {
   return suppressions.length > 0 && !open ? 'suppressed' : undefined;
 }
 
-function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
+function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): ReportedFinding {
   const rule = run.ruleOf(result);
   const message = messageOf(asJsonObject(result.message), rule);
   const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
   const title = rule?.title ?? firstLineOf(message) ?? id ?? 'Result without a message';
   const locations = arrayOf(result.locations).map((value) => locationFrom(asJsonObject(value), run));
-  const first = locations[0];
+  const place = placeOfResult(locations);
   const properties = asJsonObject(result.properties);
   const identifiers = [
     id,
@@ -53,10 +64,11 @@ function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
     identifierText(properties, arrayOf(result.taxa).map(asJsonObject)),
   ].join(' ');
   const named = id ?? title.toLowerCase().replace(/\s+/g, ' ');
-  return {
+  const evidence = evidenceOf(locations, message);
+  const finding: ReportedFinding = {
     rule: named,
     source: run.source,
-    ...identityOf(result, named, first),
+    ...identityOfSarifResult(result, named, place, message),
     title,
     severity: severityOf(result, rule),
     description: descriptionOf(message, rule),
@@ -64,21 +76,24 @@ function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
     cweIds: extractCweIds(identifiers),
     ...bestCvss([{ score: rule?.cvss }]),
     referenceUrls: rule?.links,
-    evidence: locations.map(({ snippet }) => snippet).filter((snippet) => snippet !== undefined),
-    target: targetOf(first, run),
+    evidence,
+    target: targetOf(place, run),
     locations: locations.map(({ location }) => location).filter((location) => location !== undefined),
   };
+  // Of several results only the first is described.
+  if (message !== undefined && messages.isOther(identityOf(finding, run.source ?? 'sarif'), message)) {
+    evidence.unshift(message);
+  }
+  return finding;
 }
 
-interface Found {
-  path: string | undefined;
-  /** Full name of a class, function or resource. */
-  name: string | undefined;
-  snippet: string | undefined;
-  location: ReportedLocation | undefined;
+/** What the locations say, unless the message does, and their snippets. */
+function evidenceOf(locations: readonly ResultLocation[], message: string | undefined): string[] {
+  const told = locations.map((location) => location.message).filter((text) => !message?.includes(text ?? ''));
+  return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 
-function locationFrom(value: JsonObject, run: SarifRun): Found {
+function locationFrom(value: JsonObject, run: SarifRun): ResultLocation {
   const physical = asJsonObject(value.physicalLocation);
   const region = asJsonObject(physical.region);
   const path = run.pathOf(asJsonObject(physical.artifactLocation));
@@ -87,7 +102,16 @@ function locationFrom(value: JsonObject, run: SarifRun): Found {
     textOf(asJsonObject(asJsonObject(physical.contextRegion).snippet).text);
   const logical = arrayOf(value.logicalLocations ?? value.logicalLocation).map(asJsonObject)[0];
   const name = textOf(logical?.fullyQualifiedName) ?? textOf(logical?.name);
-  return { path, name, snippet, location: locationOf(path, name, numberOf(region.startLine)) };
+  const line = numberOf(region.startLine);
+  const message = messageOf(asJsonObject(value.message), undefined);
+  const hasLine = line !== undefined && line >= 1 && !isPlaceholder(region);
+  return { path, name, hasLine, snippet, message, location: locationOf(path, name, line) };
+}
+
+/** Scanners of packages point at nothing at the beginning of the file, because some readers need a line. */
+function isPlaceholder(region: JsonObject): boolean {
+  const { startLine, startColumn, endLine, endColumn } = region;
+  return [startLine, startColumn, endLine, endColumn].every((number) => number === 1);
 }
 
 function locationOf(
@@ -100,57 +124,9 @@ function locationOf(
   return { type: 'file', value: line === undefined || line < 1 ? path : `${path}:${line}` };
 }
 
-function isWebAddress(path: string): boolean {
-  return /^https?:\/\//i.test(path) && URL.parse(path) !== null;
-}
-
-function targetOf(first: Found | undefined, run: SarifRun): ScanTarget {
-  const path = first?.path;
+function targetOf(place: ResultLocation | undefined, run: SarifRun): ScanTarget {
+  const path = place?.path;
   return path !== undefined && isWebAddress(path) ? { url: path } : { artifact: run.artifact, path };
-}
-
-/** Uses the tool's fingerprints, else its partial ones with the path, else path and snippet. */
-function identityOf(
-  result: JsonObject,
-  rule: string,
-  first: Found | undefined,
-): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
-  const path = pathWithoutQuery(first?.path);
-  const own = fingerprintOf(result.fingerprints);
-  if (own !== undefined) return { fingerprint: JSON.stringify([rule, own]) };
-  const partial = fingerprintOf(result.partialFingerprints);
-  if (partial !== undefined) return { fingerprint: JSON.stringify([rule, path, partial]) };
-  return {
-    locationKey: [path, first?.name, first?.snippet?.replace(/\s+/g, ' ')]
-      .map((part) => part ?? '')
-      .join('\n'),
-  };
-}
-
-function pathWithoutQuery(path: string | undefined): string {
-  return path === undefined ? '' : isWebAddress(path) ? new URL(path).pathname : path;
-}
-
-/** Placeholders of tools that compute no fingerprint. */
-const NO_FINGERPRINT = /^(requires login|unknown|none|null|undefined|n\/?a|0+)$/i;
-
-/** Uses each fingerprint's oldest version, because newer tools add versions (section 3.27.16). */
-function fingerprintOf(value: unknown): [string, string][] | undefined {
-  const kinds = new Map<string, { version: number; text: string }>();
-  for (const [name, content] of Object.entries(asJsonObject(value))) {
-    const text = textOf(content) ?? textOf(asJsonObject(content).value);
-    // CodeQL adds the column.
-    if (text === undefined || NO_FINGERPRINT.test(text) || /column/i.test(name)) continue;
-    const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
-    const kind = parts?.[1] ?? name;
-    const version = Number(parts?.[2] ?? 0);
-    const known = kinds.get(kind);
-    if (known === undefined || version < known.version) kinds.set(kind, { version, text });
-  }
-  if (kinds.size === 0) return undefined;
-  return [...kinds]
-    .map(([kind, { text }]): [string, string] => [kind, text])
-    .sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 const LEVELS: Readonly<Record<string, Severity>> = {
