@@ -20,7 +20,9 @@ import type {
 import { identityOf } from '../../finding-identity.ts';
 import { identityOfSarifResult, isWebAddress, placeOfResult, type ResultLocation } from './sarif-identity.ts';
 import type { SarifMessages } from './sarif-messages.ts';
-import { identifierText, type SarifRule, type SarifRun } from './sarif-runs.ts';
+import { identifierText, type SarifRule } from './sarif-rules.ts';
+import type { SarifRun } from './sarif-runs.ts';
+import { type SarifText, sarifText } from './sarif-text.ts';
 
 /**
  * Converts a result (section 3.27) to a finding, or skips it.
@@ -45,23 +47,26 @@ function reasonToSkip(result: JsonObject): string | undefined {
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
   const suppressions = arrayOf(result.suppressions).filter(isJsonObject);
-  // A suppression that is under review or rejected has no effect (section 3.27.23).
-  const open = suppressions.some(({ status }) => status === 'underReview' || status === 'rejected');
-  return suppressions.length > 0 && !open ? 'suppressed' : undefined;
+  // One that is under review or rejected has no effect, nor have the others then (section 3.27.23).
+  const isAccepted = suppressions.every(({ status }) => (status ?? 'accepted') === 'accepted');
+  return suppressions.length > 0 && isAccepted ? 'suppressed' : undefined;
 }
 
 function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): ReportedFinding {
   const rule = run.ruleOf(result);
-  const message = messageOf(asJsonObject(result.message), rule);
+  const text = textOfMessage(result.message, run, rule, result);
+  const message = text?.plain;
   const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
   const title = rule?.title ?? firstLineOf(message) ?? id ?? 'Result without a message';
-  const locations = arrayOf(result.locations).map((value) => locationFrom(asJsonObject(value), run));
+  const locations = locationsOf(result).map((value) => locationFrom(value, run, rule, result));
   const place = placeOfResult(locations);
   const properties = asJsonObject(result.properties);
   const identifiers = [
     id,
-    rule?.identifiers,
-    identifierText(properties, arrayOf(result.taxa).map(asJsonObject)),
+    rule?.tags,
+    run.taxaOf(rule?.taxa ?? []),
+    identifierText(properties),
+    run.taxaOf(arrayOf(result.taxa)),
   ].join(' ');
   const named = id ?? title.toLowerCase().replace(/\s+/g, ' ');
   const evidence = evidenceOf(locations, message);
@@ -70,8 +75,8 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     source: run.source,
     ...identityOfSarifResult(result, named, place, message),
     title,
-    severity: severityOf(result, rule),
-    description: descriptionOf(message, rule),
+    severity: severityOf(result, run, rule),
+    description: descriptionOf(text, rule),
     cveIds: extractCveIds(identifiers),
     cweIds: extractCweIds(identifiers),
     ...bestCvss([{ score: rule?.cvss }]),
@@ -93,7 +98,19 @@ function evidenceOf(locations: readonly ResultLocation[], message: string | unde
   return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 
-function locationFrom(value: JsonObject, run: SarifRun): ResultLocation {
+/** Without locations, what the tool was looking at (section 3.27.13). */
+function locationsOf({ locations, analysisTarget }: JsonObject): JsonObject[] {
+  const listed = arrayOf(locations).map(asJsonObject);
+  if (listed.length > 0 || !isJsonObject(analysisTarget)) return listed;
+  return [{ physicalLocation: { artifactLocation: analysisTarget } }];
+}
+
+function locationFrom(
+  value: JsonObject,
+  run: SarifRun,
+  rule: SarifRule | undefined,
+  result: JsonObject,
+): ResultLocation {
   const physical = asJsonObject(value.physicalLocation);
   const region = asJsonObject(physical.region);
   const path = run.pathOf(asJsonObject(physical.artifactLocation));
@@ -101,9 +118,9 @@ function locationFrom(value: JsonObject, run: SarifRun): ResultLocation {
     textOf(asJsonObject(region.snippet).text) ??
     textOf(asJsonObject(asJsonObject(physical.contextRegion).snippet).text);
   const logical = arrayOf(value.logicalLocations ?? value.logicalLocation).map(asJsonObject)[0];
-  const name = textOf(logical?.fullyQualifiedName) ?? textOf(logical?.name);
+  const name = logical === undefined ? undefined : run.logicalNameOf(logical);
   const line = numberOf(region.startLine);
-  const message = messageOf(asJsonObject(value.message), undefined);
+  const message = textOfMessage(value.message, run, rule, result)?.plain;
   const hasLine = line !== undefined && line >= 1 && !isPlaceholder(region);
   return { path, name, hasLine, snippet, message, location: locationOf(path, name, line) };
 }
@@ -136,31 +153,39 @@ const LEVELS: Readonly<Record<string, Severity>> = {
   none: 'Informational',
 };
 
-/** GitHub's `security-severity`, else the level (section 3.27.10), which defaults to `warning`. */
-function severityOf(result: JsonObject, rule: SarifRule | undefined): Severity {
+/**
+ * GitHub's `security-severity`, else the level of the result, of the invocation for its rule, or of the rule (section
+ * 3.27.10), which defaults to `warning`.
+ */
+function severityOf(result: JsonObject, run: SarifRun, rule: SarifRule | undefined): Severity {
   const score = numberOf(asJsonObject(result.properties)['security-severity']) ?? rule?.score;
   if (score !== undefined && score >= 0 && score <= 10) return severityOfScore(score);
   const kind = textOf(result.kind) ?? 'fail';
-  const level = textOf(result.level) ?? (kind === 'fail' ? (rule?.level ?? 'warning') : 'none');
-  return LEVELS[level] ?? 'Medium';
+  const level =
+    textOf(result.level) ?? (kind === 'fail' ? (run.overrideOf(result, rule) ?? rule?.level) : 'none');
+  return LEVELS[level ?? 'warning'] ?? 'Medium';
 }
 
-/** The message, or the rule's by id, with its arguments (section 3.11). */
-function messageOf(message: JsonObject, rule: SarifRule | undefined): string | undefined {
-  const named = asJsonObject(rule?.messages[textOf(message.id) ?? '']);
-  const text = textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown);
-  const values = arrayOf(message.arguments).map((value) => textOf(value) ?? '');
-  return (
-    text
-      ?.replace(/\{(\d{1,3})\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder)
-      // Links to related locations (section 3.11.6).
-      .replace(/\[([^\]]{1,500})\]\(\d+\)/g, '$1')
-  );
+/** The message, or that of the rule or its component by id, with its arguments (section 3.11). */
+function textOfMessage(
+  value: unknown,
+  run: SarifRun,
+  rule: SarifRule | undefined,
+  result: JsonObject,
+): SarifText | undefined {
+  if (value === undefined) return undefined;
+  const message = asJsonObject(value);
+  const id = textOf(message.id);
+  const named = id === undefined ? {} : run.messageStringOf(id, rule, result);
+  const text =
+    textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown) ?? textOf(named.markdown);
+  const values = arrayOf(message.arguments).map((argument) => textOf(argument) ?? '');
+  return text === undefined ? undefined : sarifText(text, values);
 }
 
-function descriptionOf(message: string | undefined, rule: SarifRule | undefined): string | undefined {
+function descriptionOf(message: SarifText | undefined, rule: SarifRule | undefined): string | undefined {
   const about = rule?.help ?? markdownTextOf(rule?.description);
-  const parts = [markdownTextOf(message), about].filter((part) => part !== undefined);
+  const parts = [message?.markdown, about].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
 }
 

@@ -31,7 +31,7 @@ export const sarif: ReportFormat = {
       run.hasResults = true;
       const result = asJsonObject(value);
       // Without the missing metadata the result would get another identity.
-      if (failure !== undefined && run.isMissingRulesFor(result, offset)) throw failure;
+      if (failure !== undefined && run.isMissingPartsFor(result, offset)) throw failure;
       yield recordOfSarifResult(result, run, messages, { offset });
     }
     yield* reportOf([...runs.values()]);
