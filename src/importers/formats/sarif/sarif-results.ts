@@ -17,7 +17,6 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
-import { identityOf } from '../../finding-identity.ts';
 import { identityOfSarifResult, isWebAddress, placeOfResult, type ResultLocation } from './sarif-identity.ts';
 import type { SarifMessages } from './sarif-messages.ts';
 import { identifierText, type SarifRule } from './sarif-rules.ts';
@@ -86,9 +85,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     locations: locations.map(({ location }) => location).filter((location) => location !== undefined),
   };
   // Of several results only the first is described.
-  if (message !== undefined && messages.isOther(identityOf(finding, run.source ?? 'sarif'), message)) {
-    evidence.unshift(message);
-  }
+  if (message !== undefined && messages.isOther(finding, message)) evidence.unshift(message);
   return finding;
 }
 
