@@ -78,6 +78,30 @@ describe('Results of SARIF have paths', () => {
     expect(await pathsOf({}, [uri, 'file:///usr/x.c'], { invocations })).toEqual(['src/x.c', '/usr/x.c']);
   });
 
+  it('relative to the working folder, also beside bases', async () => {
+    const invocations = [{ workingDirectory: { uri: 'file:///ci/17' } }];
+    const uris = ['file:///ci/17/src/x.c', 'file:///ci/17/x.c'];
+    const among = (uri: string) => pathsOf({ SRCROOT: { uri } }, uris, { invocations });
+    expect(await pathsOf({}, uris, { invocations })).toEqual(['src/x.c', 'x.c']);
+    expect(await among('file:///ci/17/src/')).toEqual(['x.c', '../x.c']);
+    expect(await among('file:///ci/')).toEqual(['17/src/x.c', '17/x.c']);
+    const root = { ALL: { uri: 'file:///' } };
+    expect(await pathsOf(root, [['usr/x.c', 'ALL'], ...uris], { invocations })).toEqual([
+      'usr/x.c',
+      'src/x.c',
+      'x.c',
+    ]);
+  });
+
+  it('of bases without an end or in a circle', async () => {
+    const bases = { A: { uri: 'a/', uriBaseId: 'B' }, B: { uri: 'b/', uriBaseId: 'A' } };
+    const [one, other] = await pathsOf(bases, [
+      ['x.c', 'A'],
+      ['x.c', 'B'],
+    ]);
+    expect(one).not.toBe(other);
+  });
+
   it('in the base of their artifact', async () => {
     const artifacts = ['A', 'B'].map((uriBaseId) => ({ location: { uri: 'x.c', uriBaseId } }));
     const results = [0, 1].map((index) => resultIn({ index }));

@@ -121,8 +121,8 @@ function prefixesOf(
       prefixes.push([working, '../'.repeat(main.slice(working.length).split('/').length - 1)]);
     }
   }
-  // The root of a file system counts if there is nothing else.
-  if (prefixes.length === 0) return all.map((folder) => [folder, '']);
+  // The root of a file system counts if there is no other base.
+  if (folders.length === 0) prefixes.push(...all.map((folder): [string, string] => [folder, '']));
   return prefixes.sort(([one], [other]) => other.length - one.length);
 }
 

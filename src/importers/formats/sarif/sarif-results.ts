@@ -40,8 +40,10 @@ export function recordOfSarifResult(
 }
 
 function reasonToSkip(result: JsonObject): string | undefined {
-  if (!isJsonObject(result.message) && textOf(result.ruleId) === undefined && !isJsonObject(result.rule))
-    return 'no message';
+  const { message, rule, ruleId, ruleIndex } = result;
+  const says =
+    isJsonObject(message) || isJsonObject(rule) || (textOf(ruleId) ?? textOf(ruleIndex)) !== undefined;
+  if (!says) return 'no message';
   if (result.kind === 'pass') return 'passed';
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
