@@ -144,11 +144,12 @@ describe('Results of SARIF', () => {
     const places = ['b.js', 'a.js', 'https://shop.example/x'].map((uri) => ({
       physicalLocation: { artifactLocation: { uri }, region: { snippet: { text: uri } } },
     }));
+    const named = { logicalLocations: [{ name: 'a' }] };
     const [one, reversed] = await findingsOf(
       sarif,
       report({
         tool: TOOL,
-        results: [result({ locations: places }), result({ locations: [...places].reverse() })],
+        results: [places, [...places, named].reverse()].map((locations) => result({ locations })),
       }),
     );
     expect(identity(reversed)).toBe(identity(one));
@@ -178,6 +179,22 @@ describe('Results of SARIF', () => {
     const { records, error } = await readRecords(sarif, whole.slice(0, whole.indexOf('"Probe"')));
     expect(records).toEqual([]);
     expect(error).toBeDefined();
+  });
+
+  it('are not read from a report that is truncated before what they refer to', async () => {
+    const at = (location: object) => result({ locations: [location] });
+    const results = [
+      at({ physicalLocation: { artifactLocation: { index: 0 } } }),
+      at({ physicalLocation: { artifactLocation: { uri: 'x.c', uriBaseId: 'LIB' } } }),
+      at({ logicalLocations: [{ index: 0 }] }),
+      result({ message: { id: 'm' } }),
+    ];
+    for (const one of results) {
+      const whole = report({ tool: TOOL, results: [result(), one], end: 1 });
+      const { records, error } = await readRecords(sarif, whole.slice(0, whole.indexOf('"end"')));
+      expect(records).toHaveLength(1);
+      expect(error).toBeDefined();
+    }
   });
 
   it('have the severity of the score, else of the level of the result or the rule', async () => {

@@ -14,7 +14,7 @@ interface Base {
 }
 
 /** A path in a base that is relative to no other. */
-interface Place {
+interface Position {
   base: string;
   /** The URI of the base, if the report tells it. */
   folder?: string;
@@ -30,7 +30,7 @@ export class SarifBases {
   readonly #workingFolders = new Set<string>();
   /** By folder, the longest first. Made when everything is read. */
   #prefixes: [folder: string, prefix: string][] | undefined;
-  readonly #places = new Map<string, Place>();
+  readonly #positions = new Map<string, Position>();
 
   /** @param parent the base to which the URI is relative */
   add(name: string, uri: string | undefined, parent: string | undefined): void {
@@ -50,7 +50,7 @@ export class SarifBases {
   /** @returns the path by which a file is known in every report; a web address as it is */
   pathOf(uri: string, base: string | undefined): string {
     if (base === undefined || isAbsolute(uri)) return this.#relative(uri);
-    const { base: top, folder, path } = this.#placeOf(base);
+    const { base: top, folder, path } = this.#positionOf(base);
     if (folder !== undefined) return this.#relative(folder + joined(path, uri));
     const isOnly = this.#bases.size === 1 && this.#bases.has(top);
     return joined((isOnly || isCheckout(top) ? '' : prefixFrom(top)) + path, uri);
@@ -69,29 +69,29 @@ export class SarifBases {
   #folders(): Map<string, string> {
     const folders = new Map<string, string>();
     for (const name of [...this.#bases.keys()].sort()) {
-      const { base, folder } = this.#placeOf(name);
+      const { base, folder } = this.#positionOf(name);
       if (base !== name || folder === undefined) continue;
       if (!folders.has(folder) || isCheckout(name)) folders.set(folder, name);
     }
     return folders;
   }
 
-  #placeOf(name: string, depth = 0): Place {
-    const known = this.#places.get(name);
+  #positionOf(name: string, depth = 0): Position {
+    const known = this.#positions.get(name);
     if (known !== undefined) return known;
-    const place = this.#resolve(name, depth);
-    if (this.#places.size < MAX_BASES) this.#places.set(name, place);
-    return place;
+    const position = this.#resolve(name, depth);
+    if (this.#positions.size < MAX_BASES) this.#positions.set(name, position);
+    return position;
   }
 
-  #resolve(name: string, depth: number): Place {
+  #resolve(name: string, depth: number): Position {
     const { uri, parent } = this.#bases.get(name) ?? {};
     if (uri !== undefined && isAbsolute(uri)) return { base: name, folder: uri, path: '' };
     if (parent === undefined || depth >= MAX_DEPTH) {
       const isInCheckout = uri !== undefined && this.#bases.size > 1 && !isCheckout(name);
       return isInCheckout ? { base: 'ROOT', path: uri } : { base: name, path: '' };
     }
-    const outer = this.#placeOf(parent, depth + 1);
+    const outer = this.#positionOf(parent, depth + 1);
     const path = withoutDots(outer.path + (uri ?? ''));
     // A folder of a file system says nothing to other machines.
     return outer.folder !== undefined && FILE_SYSTEM.test(outer.folder)

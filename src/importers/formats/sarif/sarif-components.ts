@@ -116,11 +116,11 @@ export class SarifComponents {
   taxonOf(reference: JsonObject): string {
     const index = numberOf(reference.index) ?? '';
     const own = `${this.#taxonomyOf(reference)}#${index}`;
-    const place = this.#taxa.get(guidOf(reference.guid) ?? '') ?? own;
-    const id = textOf(reference.id) ?? this.#taxa.get(place) ?? '';
+    const key = this.#taxa.get(guidOf(reference.guid) ?? '') ?? own;
+    const id = textOf(reference.id) ?? this.#taxa.get(key) ?? '';
     const list =
       textOf(asJsonObject(reference.toolComponent).name) ??
-      this.#names.get(place.slice(0, place.lastIndexOf('#'))) ??
+      this.#names.get(key.slice(0, key.lastIndexOf('#'))) ??
       '';
     return /cwe|common weakness/i.test(list) && /^\d+$/.test(id) ? `CWE-${id}` : id;
   }

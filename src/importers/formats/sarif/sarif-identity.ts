@@ -15,14 +15,16 @@ export interface ResultLocation {
 }
 
 /** @returns the location that identifies a result, whatever their order: the one with the smallest path */
-export function placeOfResult(locations: readonly ResultLocation[]): ResultLocation | undefined {
+export function mainLocationOf(locations: readonly ResultLocation[]): ResultLocation | undefined {
   const first = locations[0];
   if (first === undefined || locations.length === 1) return first;
   return locations.reduce((one, other) => (keyOf(other) < keyOf(one) ? other : one), first);
 }
 
 function keyOf({ path, name, snippet, message }: ResultLocation): string {
-  return [path, name, snippet, message].map((part) => part ?? '').join('\n');
+  // Files come before what has only a name.
+  const parts = [path ?? '\uFFFF', name ?? '', snippet ?? '', message ?? ''];
+  return parts.join('\n');
 }
 
 /**
@@ -33,27 +35,27 @@ function keyOf({ path, name, snippet, message }: ResultLocation): string {
 export function identityOfSarifResult(
   result: JsonObject,
   rule: string,
-  place: ResultLocation | undefined,
+  location: ResultLocation | undefined,
   message: string | undefined,
 ): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
-  const path = pathWithoutQuery(place?.path);
+  const path = pathWithoutQuery(location?.path);
   const own = fingerprintOf(result.fingerprints);
   const isOfCode = own?.every(([kind]) => CODE_HASH.test(kind)) === true;
   if (own !== undefined && !isOfCode) return { fingerprint: JSON.stringify([rule, own]) };
-  const subject = subjectOf(place, message);
+  const subject = subjectOf(location, message);
   const partial = own ?? fingerprintOf(result.partialFingerprints);
   if (partial !== undefined) {
-    const parts = path === '' ? [place?.name ?? '', subject ?? ''] : [];
+    const parts = path === '' ? [location?.name ?? '', subject ?? ''] : [];
     return { fingerprint: JSON.stringify([rule, path, partial, ...parts]) };
   }
-  const key = [path, place?.name ?? '', place?.snippet?.replace(/\s+/g, ' ') ?? ''];
+  const key = [path, location?.name ?? '', location?.snippet?.replace(/\s+/g, ' ') ?? ''];
   return { locationKey: [...key, ...(subject === undefined ? [] : [subject])].join('\n') };
 }
 
-/** What a result is about if its place does not tell: a package or a setting, without its version or value. */
-function subjectOf(place: ResultLocation | undefined, message: string | undefined): string | undefined {
-  const hasCode = place !== undefined && (place.hasLine || place.snippet !== undefined);
-  const text = place?.message ?? (hasCode ? undefined : message);
+/** What a result is about if its location does not tell: a package or a setting, without its version or value. */
+function subjectOf(location: ResultLocation | undefined, message: string | undefined): string | undefined {
+  const hasCode = location !== undefined && (location.hasLine || location.snippet !== undefined);
+  const text = location?.message ?? (hasCode ? undefined : message);
   const subject = text === undefined ? '' : withoutVersions(text);
   return subject === '' ? undefined : subject;
 }

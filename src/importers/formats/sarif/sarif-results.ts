@@ -17,7 +17,12 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
-import { identityOfSarifResult, isWebAddress, placeOfResult, type ResultLocation } from './sarif-identity.ts';
+import {
+  identityOfSarifResult,
+  isWebAddress,
+  mainLocationOf,
+  type ResultLocation,
+} from './sarif-identity.ts';
 import type { SarifMessages } from './sarif-messages.ts';
 import { identifierText, type SarifRule } from './sarif-rules.ts';
 import type { SarifRun } from './sarif-runs.ts';
@@ -60,7 +65,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
   const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
   const title = rule?.title ?? firstLineOf(message) ?? id ?? 'Result without a message';
   const locations = locationsOf(result).map((value) => locationFrom(value, run, rule, result));
-  const place = placeOfResult(locations);
+  const main = mainLocationOf(locations);
   const properties = asJsonObject(result.properties);
   const identifiers = [
     id,
@@ -74,7 +79,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
   const finding: ReportedFinding = {
     rule: named,
     source: run.source,
-    ...identityOfSarifResult(result, named, place, message),
+    ...identityOfSarifResult(result, named, main, message),
     title,
     severity: severityOf(result, run, rule),
     description: descriptionOf(text, rule),
@@ -83,7 +88,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
     ...bestCvss([{ score: rule?.cvss }]),
     referenceUrls: rule?.links,
     evidence,
-    target: targetOf(place, run),
+    target: targetOf(main, run),
     locations: locations.map(({ location }) => location).filter((location) => location !== undefined),
   };
   // Of several results only the first is described.
@@ -140,8 +145,8 @@ function locationOf(
   return { type: 'file', value: line === undefined || line < 1 ? path : `${path}:${line}` };
 }
 
-function targetOf(place: ResultLocation | undefined, run: SarifRun): ScanTarget {
-  const path = place?.path;
+function targetOf(main: ResultLocation | undefined, run: SarifRun): ScanTarget {
+  const path = main?.path;
   return path !== undefined && isWebAddress(path) ? { url: path } : { artifact: run.artifact, path };
 }
 

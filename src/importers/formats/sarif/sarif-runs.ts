@@ -2,7 +2,7 @@ import { arrayOf, type JsonObject, asJsonObject, numberOf, textOf } from '../../
 import type { JsonMatch } from '../../parsing/json-stream.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
 import { SarifComponents } from './sarif-components.ts';
-import { SarifPlaces } from './sarif-places.ts';
+import { SarifLocations } from './sarif-locations.ts';
 import type { SarifRule } from './sarif-rules.ts';
 
 /** What is read of a taxonomy, and of a tool or an extension. */
@@ -48,7 +48,7 @@ export class SarifRun {
   #automation: string | undefined;
   #buffered = 0;
   readonly #components = new SarifComponents((size) => this.#reserve(size));
-  readonly #places = new SarifPlaces();
+  readonly #locations = new SarifLocations();
 
   take(match: JsonMatch): void {
     const { path, keys, value } = match;
@@ -67,11 +67,11 @@ export class SarifRun {
       this.#addBase(String(keys[3]), textOf(uri), textOf(uriBaseId));
     } else if (text === undefined) return;
     else if (member === 'invocations.*.workingDirectory.uri') {
-      if (text.length <= MAX_TEXT) this.#places.bases.addWorkingFolder(text);
+      if (text.length <= MAX_TEXT) this.#locations.bases.addWorkingFolder(text);
     } else if (!this.#reserve(text.length)) return;
     else if (member.startsWith('artifacts.')) {
-      this.#places.addToArtifact(keys[3] as number, String(keys.at(-1)), text);
-    } else this.#places.addToLogicalLocation(keys[3] as number, String(keys.at(-1)), text);
+      this.#locations.addToArtifact(keys[3] as number, String(keys.at(-1)), text);
+    } else this.#locations.addToLogicalLocation(keys[3] as number, String(keys.at(-1)), text);
   }
 
   /** Identifies later reports of the same subject (section 7). */
@@ -94,7 +94,7 @@ export class SarifRun {
     if (string !== undefined && !('text' in this.messageStringOf(string, rule, result))) return true;
     const locations = arrayOf(result.locations).map(asJsonObject);
     return !locations.every(({ physicalLocation, logicalLocations }) =>
-      this.#places.knows(
+      this.#locations.knows(
         asJsonObject(asJsonObject(physicalLocation).artifactLocation),
         asJsonObject(arrayOf(logicalLocations)[0]),
       ),
@@ -125,11 +125,11 @@ export class SarifRun {
   }
 
   pathOf(location: JsonObject): string | undefined {
-    return this.#places.pathOf(location);
+    return this.#locations.pathOf(location);
   }
 
   logicalNameOf(location: JsonObject): string | undefined {
-    return this.#places.logicalNameOf(location);
+    return this.#locations.logicalNameOf(location);
   }
 
   #takeOfComponent({ path, keys, value, offset }: JsonMatch): void {
@@ -151,7 +151,7 @@ export class SarifRun {
 
   #addBase(name: string, uri: string | undefined, parent: string | undefined): void {
     if (this.#reserve(name.length + (uri?.length ?? 0) + (parent?.length ?? 0))) {
-      this.#places.bases.add(name, uri, parent);
+      this.#locations.bases.add(name, uri, parent);
     }
   }
 

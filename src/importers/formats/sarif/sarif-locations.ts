@@ -2,11 +2,11 @@ import { type JsonObject, numberOf, textOf } from '../../parsing/json-values.ts'
 import { SarifBases } from './sarif-bases.ts';
 
 /** Artifacts, and logical locations, per run. */
-const MAX_PLACES = 500_000;
-/** Places inside one another. */
+const MAX_LOCATIONS = 500_000;
+/** Files and names inside one another. */
 const MAX_DEPTH = 20;
 
-interface Place {
+interface Listed {
   uri?: string;
   base?: string;
   name?: string;
@@ -15,10 +15,10 @@ interface Place {
 }
 
 /** The artifacts and logical locations of a run, to which results refer by index (sections 3.14.15 and 3.14.17). */
-export class SarifPlaces {
+export class SarifLocations {
   readonly bases = new SarifBases();
-  readonly #artifacts = new Map<number, Place>();
-  readonly #logical = new Map<number, Place>();
+  readonly #artifacts = new Map<number, Listed>();
+  readonly #logical = new Map<number, Listed>();
 
   addToArtifact(index: number, member: string, value: string): void {
     add(this.#artifacts, index, member, value);
@@ -28,7 +28,7 @@ export class SarifPlaces {
     add(this.#logical, index, member, value);
   }
 
-  /** Whether the place of a location is read. */
+  /** Whether what a location refers to is read. */
   knows(artifactLocation: JsonObject, logicalLocation: JsonObject): boolean {
     const [artifact, logical] = [numberOf(artifactLocation.index), numberOf(logicalLocation.index)];
     const base = textOf(artifactLocation.uriBaseId);
@@ -58,10 +58,10 @@ export class SarifPlaces {
     const names: string[] = [];
     let at: number | undefined = index;
     for (let depth = 0; at !== undefined && depth < MAX_DEPTH; depth += 1) {
-      const place: Place | undefined = this.#logical.get(at);
-      const name = place?.fullName ?? place?.name;
+      const listed: Listed | undefined = this.#logical.get(at);
+      const name = listed?.fullName ?? listed?.name;
       if (name !== undefined) names.unshift(name);
-      at = place?.fullName === undefined ? place?.parent : undefined;
+      at = listed?.fullName === undefined ? listed?.parent : undefined;
     }
     return names.length === 0 ? textOf(location.name) : names.join('.');
   }
@@ -70,7 +70,7 @@ export class SarifPlaces {
     let whole = path;
     let at: number | undefined = outer;
     for (let depth = 0; at !== undefined && depth < MAX_DEPTH; depth += 1) {
-      const { uri, base, parent }: Place = this.#artifacts.get(at) ?? {};
+      const { uri, base, parent }: Listed = this.#artifacts.get(at) ?? {};
       if (uri !== undefined) whole = `${decoded(this.bases.pathOf(uri, base))}/${whole.replace(/^\/+/, '')}`;
       at = parent;
     }
@@ -78,14 +78,14 @@ export class SarifPlaces {
   }
 }
 
-function add(places: Map<number, Place>, index: number, member: string, value: string): void {
-  const place = places.get(index) ?? {};
-  if (member === 'uri') place.uri = value;
-  else if (member === 'uriBaseId') place.base = value;
-  else if (member === 'name') place.name = value;
-  else if (member === 'fullyQualifiedName') place.fullName = value;
-  else if (Number(value) >= 0) place.parent = Number(value);
-  if (places.size < MAX_PLACES) places.set(index, place);
+function add(all: Map<number, Listed>, index: number, member: string, value: string): void {
+  const listed = all.get(index) ?? {};
+  if (member === 'uri') listed.uri = value;
+  else if (member === 'uriBaseId') listed.base = value;
+  else if (member === 'name') listed.name = value;
+  else if (member === 'fullyQualifiedName') listed.fullName = value;
+  else if (Number(value) >= 0) listed.parent = Number(value);
+  if (all.size < MAX_LOCATIONS) all.set(index, listed);
 }
 
 function decoded(path: string): string {
