@@ -50,6 +50,113 @@ describe('Results of SARIF', () => {
     expect(new Set([one, other, none, partial]).size).toBe(4);
   });
 
+  it('are told apart by the package or setting of the location or message, whatever its version', async () => {
+    const at = (members: object, region?: object) => [
+      { physicalLocation: { artifactLocation: { uri: 'image' }, region }, ...members },
+    ];
+    const nowhere = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 1 };
+    const told = (text: string) =>
+      result({ message: { text: 'Told.' }, locations: at({ message: { text } }, nowhere) });
+    const says = (text: string, region?: object) => result({ message: { text }, locations: at({}, region) });
+    const pairs: [object, object][] = [
+      [told('image: libfoo1.1@1.1.1c-r0'), told('image: libfoo1.1@1.1.1d-r2')],
+      [told('image: libbar1.1@1.1.1c-r0'), told('image: libbar1.1@2.0')],
+      [says('Setting ttl is 300 (v1.2)'), says('Setting ttl is 60 (v2.0.1-rc.1)')],
+      [says('Setting port is 22'), says('Setting port is 2222')],
+      [says('pkg in 1.0 has CVE-2024-0001'), says('pkg in 1.1 has CVE-2024-0001')],
+      [says('pkg in 1.0 has CVE-2024-0002'), says('pkg in 1.1 has CVE-2024-0002')],
+      [says('Package: a\nFixed: 1.2, 1.3', nowhere), says('Package: a\nFixed: 1.2.1', nowhere)],
+      [says('layer sha256:0a1b2c3d4e of b', nowhere), says('layer sha256:99aabbccdd of b', nowhere)],
+      [says('Some words.', { startLine: 4 }), says('Other words.', { startLine: 9 })],
+      [
+        result({ message: { text: 'Nowhere, a' }, locations: [] }),
+        result({ message: { text: 'nowhere: a' } }),
+      ],
+    ];
+    const last = pairs.at(-1)?.[1] as { locations?: unknown };
+    delete last.locations;
+    const [old, newer] = [0, 1].map((index) => pairs.map((pair) => pair[index] as object));
+    const identities = await identitiesOf(...(old ?? []));
+    expect(new Set(identities).size).toBe(pairs.length);
+    expect(await identitiesOf(...(newer ?? []))).toEqual(identities);
+  });
+
+  it('keep each message of a finding, and the description of one only once', async () => {
+    const says = (text: string, line: number, snippet?: string) => {
+      const region = { startLine: line, ...(snippet === undefined ? {} : { snippet: { text: snippet } }) };
+      const physicalLocation = { artifactLocation: { uri: 'a.js' }, region };
+      return result({ message: { text }, locations: [{ physicalLocation }] });
+    };
+    const found = await findingsOf(
+      sarif,
+      report(
+        { tool: TOOL, results: [says('x is unused', 1), says('y is unused', 2), says('x is unused', 3)] },
+        { tool: TOOL, results: [says('z is unused', 4), says('p', 5, 'f()'), says('q', 6, 'f()')] },
+      ),
+    );
+    expect(found.map(({ evidence }) => evidence)).toEqual([
+      [],
+      ['y is unused'],
+      [],
+      ['z is unused'],
+      ['f()'],
+      ['q', 'f()'],
+    ]);
+  });
+
+  it('keep what a location says', async () => {
+    const locations = ['Told', 'From here'].map((text) => ({ message: { text } }));
+    const [found] = await findingsOf(sarif, report({ tool: TOOL, results: [result({ locations })] }));
+    expect(found?.evidence).toEqual(['From here']);
+  });
+
+  it('of a hash of code count by file, and without a file by name and message', async () => {
+    const code = (uri: string, fingerprints: object) =>
+      result({ fingerprints, locations: [{ physicalLocation: { artifactLocation: { uri } } }] });
+    const [a, b, newer, more, elsewhere] = await identitiesOf(
+      code('a.c', { 'contextHash/v1': 'ab' }),
+      code('b.c', { 'contextHash/v1': 'ab' }),
+      code('a.c', { 'contextHash/v1': 'ab', 'contextHash/v2': 'cd' }),
+      code('a.c', { 'contextHash/v1': 'ab', id: '1' }),
+      code('b.c', { 'contextHash/v1': 'ab', id: '1' }),
+    );
+    expect(newer).toBe(a);
+    expect(elsewhere).toBe(more);
+    expect(new Set([a, b, more]).size).toBe(3);
+
+    const partial = (text: string, name?: string) => ({
+      ruleId: 'r',
+      message: { text },
+      locations: [{ logicalLocations: [{ fullyQualifiedName: name }] }],
+      partialFingerprints: { hash: 'h' },
+    });
+    const [one, update, other, named] = await identitiesOf(
+      partial('a 1.0 is old'),
+      partial('a 1.1 is old'),
+      partial('b 1.0 is old'),
+      partial('a 1.0 is old', 'N.m'),
+    );
+    expect(update).toBe(one);
+    expect(new Set([one, other, named]).size).toBe(3);
+  });
+
+  it('are the same with their locations in another order', async () => {
+    const places = ['b.js', 'a.js', 'https://shop.example/x'].map((uri) => ({
+      physicalLocation: { artifactLocation: { uri }, region: { snippet: { text: uri } } },
+    }));
+    const named = { logicalLocations: [{ name: 'a' }] };
+    const [one, reversed] = await findingsOf(
+      sarif,
+      report({
+        tool: TOOL,
+        results: [places, [...places, named].reverse()].map((locations) => result({ locations })),
+      }),
+    );
+    expect(identity(reversed)).toBe(identity(one));
+    expect(one?.target).toEqual({ artifact: 'Probe', path: 'a.js' });
+    expect(one?.locations?.map(({ value }) => value)).toEqual(['b.js', 'a.js', 'https://shop.example/x']);
+  });
+
   it('are the same with the tool before or after them', async () => {
     const results = [result(), result({ ruleId: 'r/part' }, 9, 'z')];
     const before = await findingsOf(
@@ -74,6 +181,22 @@ describe('Results of SARIF', () => {
     expect(error).toBeDefined();
   });
 
+  it('are not read from a report that is truncated before what they refer to', async () => {
+    const at = (location: object) => result({ locations: [location] });
+    const results = [
+      at({ physicalLocation: { artifactLocation: { index: 0 } } }),
+      at({ physicalLocation: { artifactLocation: { uri: 'x.c', uriBaseId: 'LIB' } } }),
+      at({ logicalLocations: [{ index: 0 }] }),
+      result({ message: { id: 'm' } }),
+    ];
+    for (const one of results) {
+      const whole = report({ tool: TOOL, results: [result(), one], end: 1 });
+      const { records, error } = await readRecords(sarif, whole.slice(0, whole.indexOf('"end"')));
+      expect(records).toHaveLength(1);
+      expect(error).toBeDefined();
+    }
+  });
+
   it('have the severity of the score, else of the level of the result or the rule', async () => {
     const rules = [
       { id: 'scored', properties: { 'security-severity': '9.1' }, defaultConfiguration: { level: 'note' } },
@@ -95,6 +218,76 @@ describe('Results of SARIF', () => {
       'Medium',
       'Informational',
     ]);
+  });
+
+  it('have the level that their invocation sets for the rule', async () => {
+    const guid = '22222222-AAAA-4222-8222-222222222222';
+    const rules = ['a', 'b', 'c', 'd'].map((id) => ({ id, defaultConfiguration: { level: 'note' } }));
+    const extension = { name: 'More', rules: [{ id: 'a', defaultConfiguration: { level: 'note' } }] };
+    const set = (descriptor: object, level = 'error') => ({ descriptor, configuration: { level } });
+    const invocations = [
+      {},
+      {
+        ruleConfigurationOverrides: [
+          set({ id: 'a' }),
+          set({ index: 1 }),
+          set({ guid: guid.toLowerCase() }),
+          set({ id: 'unknown' }),
+          set({ index: 0, toolComponent: { name: 'More' } }, 'none'),
+          { descriptor: { id: 'd' }, configuration: { enabled: true } },
+        ],
+      },
+    ];
+    const from = (ruleId: string, invocationIndex?: number, members = {}) => ({
+      ruleId,
+      message: { text: 'm' },
+      ...(invocationIndex === undefined ? {} : { provenance: { invocationIndex } }),
+      ...members,
+    });
+    const results = [
+      ...['a', 'b', 'c', 'd', 'unknown'].map((id) => from(id, 1)),
+      from('a', 1, { rule: { toolComponent: { index: 0 } } }),
+      from('a', 1, { level: 'warning' }),
+      from('a', 0),
+      from('a', -1),
+      from('a'),
+      from('a', 1, { kind: 'open' }),
+    ];
+    const tool = {
+      extensions: [extension],
+      driver: { rules: rules.map((rule) => (rule.id === 'c' ? { ...rule, guid } : rule)), name: 'Probe' },
+    };
+    const expected = 'High High High Low High Informational Medium Low Low Low Informational'.split(' ');
+    for (const run of [
+      { tool, results, invocations },
+      { invocations, results, tool },
+    ]) {
+      const found = await findingsOf(sarif, report(run));
+      expect(found.map(({ severity }) => severity)).toEqual(expected);
+    }
+  });
+
+  it('are skipped if they passed, are absent, or all their suppressions are accepted', async () => {
+    const suppressed = (...suppressions: object[]) => result({ suppressions });
+    const { records } = await readRecords(
+      sarif,
+      report({
+        tool: TOOL,
+        results: [
+          ...['pass', 'notApplicable', 'open', 'review', 'informational'].map((kind) => result({ kind })),
+          ...['absent', 'new', 'unchanged', 'updated'].map((state) => result({ baselineState: state })),
+          suppressed({ kind: 'inSource' }, { kind: 'external', status: 'accepted' }),
+          suppressed({ kind: 'inSource' }, { kind: 'external', status: 'underReview' }),
+          suppressed({ kind: 'external', status: 'rejected' }),
+          suppressed({ kind: 'external', status: 'proposed' }),
+          suppressed(),
+        ],
+      }),
+    );
+    const outcomes = records.map((record) => (record.kind === 'skipped' ? record.reason : record.kind));
+    const expected =
+      'passed,not applicable,finding,finding,finding,absent,finding,finding,finding,suppressed,finding,finding,finding,finding,covered';
+    expect(outcomes.join()).toBe(expected);
   });
 
   it('cover the automation id without its unique part, unless the run failed', async () => {

@@ -17,68 +17,104 @@ import type {
   ReportRecord,
   ScanTarget,
 } from '../../report.ts';
-import { identifierText, type SarifRule, type SarifRun } from './sarif-runs.ts';
+import {
+  identityOfSarifResult,
+  isWebAddress,
+  mainLocationOf,
+  type ResultLocation,
+} from './sarif-identity.ts';
+import type { SarifMessages } from './sarif-messages.ts';
+import { identifierText, type SarifRule } from './sarif-rules.ts';
+import type { SarifRun } from './sarif-runs.ts';
+import { type SarifText, sarifText } from './sarif-text.ts';
 
-/** Converts a result (section 3.27) to a finding, or skips it. */
-export function recordOfSarifResult(result: JsonObject, run: SarifRun, at: SourceLocation): ReportRecord {
+/**
+ * Converts a result (section 3.27) to a finding, or skips it.
+ * @param messages of the results before it
+ */
+export function recordOfSarifResult(
+  result: JsonObject,
+  run: SarifRun,
+  messages: SarifMessages,
+  at: SourceLocation,
+): ReportRecord {
   const reason = reasonToSkip(result);
   return reason === undefined
-    ? { kind: 'finding', finding: findingOf(result, run), at }
+    ? { kind: 'finding', finding: findingOf(result, run, messages), at }
     : { kind: 'skipped', reason, at };
 }
 
 function reasonToSkip(result: JsonObject): string | undefined {
-  if (!isJsonObject(result.message) && textOf(result.ruleId) === undefined && !isJsonObject(result.rule))
-    return 'no message';
+  const { message, rule, ruleId, ruleIndex } = result;
+  const says =
+    isJsonObject(message) || isJsonObject(rule) || (textOf(ruleId) ?? textOf(ruleIndex)) !== undefined;
+  if (!says) return 'no message';
   if (result.kind === 'pass') return 'passed';
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';
   const suppressions = arrayOf(result.suppressions).filter(isJsonObject);
-  // A suppression that is under review or rejected has no effect (section 3.27.23).
-  const open = suppressions.some(({ status }) => status === 'underReview' || status === 'rejected');
-  return suppressions.length > 0 && !open ? 'suppressed' : undefined;
+  // One that is under review or rejected has no effect, nor have the others then (section 3.27.23).
+  const isAccepted = suppressions.every(({ status }) => (status ?? 'accepted') === 'accepted');
+  return suppressions.length > 0 && isAccepted ? 'suppressed' : undefined;
 }
 
-function findingOf(result: JsonObject, run: SarifRun): ReportedFinding {
+function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): ReportedFinding {
   const rule = run.ruleOf(result);
-  const message = messageOf(asJsonObject(result.message), rule);
+  const text = textOfMessage(result.message, run, rule, result);
+  const message = text?.plain;
   const id = textOf(result.ruleId) ?? textOf(asJsonObject(result.rule).id) ?? rule?.id;
   const title = rule?.title ?? firstLineOf(message) ?? id ?? 'Result without a message';
-  const locations = arrayOf(result.locations).map((value) => locationFrom(asJsonObject(value), run));
-  const first = locations[0];
+  const locations = locationsOf(result).map((value) => locationFrom(value, run, rule, result));
+  const main = mainLocationOf(locations);
   const properties = asJsonObject(result.properties);
   const identifiers = [
     id,
-    rule?.identifiers,
-    identifierText(properties, arrayOf(result.taxa).map(asJsonObject)),
+    rule?.tags,
+    run.taxaOf(rule?.taxa ?? []),
+    identifierText(properties),
+    run.taxaOf(arrayOf(result.taxa)),
   ].join(' ');
   const named = id ?? title.toLowerCase().replace(/\s+/g, ' ');
-  return {
+  const evidence = evidenceOf(locations, message);
+  const finding: ReportedFinding = {
     rule: named,
     source: run.source,
-    ...identityOf(result, named, first),
+    ...identityOfSarifResult(result, named, main, message),
     title,
-    severity: severityOf(result, rule),
-    description: descriptionOf(message, rule),
+    severity: severityOf(result, run, rule),
+    description: descriptionOf(text, rule),
     cveIds: extractCveIds(identifiers),
     cweIds: extractCweIds(identifiers),
     ...bestCvss([{ score: rule?.cvss }]),
     referenceUrls: rule?.links,
-    evidence: locations.map(({ snippet }) => snippet).filter((snippet) => snippet !== undefined),
-    target: targetOf(first, run),
+    evidence,
+    target: targetOf(main, run),
     locations: locations.map(({ location }) => location).filter((location) => location !== undefined),
   };
+  // Of several results only the first is described.
+  if (message !== undefined && messages.isOther(finding, message)) evidence.unshift(message);
+  return finding;
 }
 
-interface Found {
-  path: string | undefined;
-  /** Full name of a class, function or resource. */
-  name: string | undefined;
-  snippet: string | undefined;
-  location: ReportedLocation | undefined;
+/** What the locations say, unless the message does, and their snippets. */
+function evidenceOf(locations: readonly ResultLocation[], message: string | undefined): string[] {
+  const told = locations.map((location) => location.message).filter((text) => !message?.includes(text ?? ''));
+  return [...told, ...locations.map(({ snippet }) => snippet)].filter((text) => text !== undefined);
 }
 
-function locationFrom(value: JsonObject, run: SarifRun): Found {
+/** Without locations, what the tool was looking at (section 3.27.13). */
+function locationsOf({ locations, analysisTarget }: JsonObject): JsonObject[] {
+  const listed = arrayOf(locations).map(asJsonObject);
+  if (listed.length > 0 || !isJsonObject(analysisTarget)) return listed;
+  return [{ physicalLocation: { artifactLocation: analysisTarget } }];
+}
+
+function locationFrom(
+  value: JsonObject,
+  run: SarifRun,
+  rule: SarifRule | undefined,
+  result: JsonObject,
+): ResultLocation {
   const physical = asJsonObject(value.physicalLocation);
   const region = asJsonObject(physical.region);
   const path = run.pathOf(asJsonObject(physical.artifactLocation));
@@ -86,8 +122,17 @@ function locationFrom(value: JsonObject, run: SarifRun): Found {
     textOf(asJsonObject(region.snippet).text) ??
     textOf(asJsonObject(asJsonObject(physical.contextRegion).snippet).text);
   const logical = arrayOf(value.logicalLocations ?? value.logicalLocation).map(asJsonObject)[0];
-  const name = textOf(logical?.fullyQualifiedName) ?? textOf(logical?.name);
-  return { path, name, snippet, location: locationOf(path, name, numberOf(region.startLine)) };
+  const name = logical === undefined ? undefined : run.logicalNameOf(logical);
+  const line = numberOf(region.startLine);
+  const message = textOfMessage(value.message, run, rule, result)?.plain;
+  const hasLine = line !== undefined && line >= 1 && !isPlaceholder(region);
+  return { path, name, hasLine, snippet, message, location: locationOf(path, name, line) };
+}
+
+/** Scanners of packages point at nothing at the beginning of the file, because some readers need a line. */
+function isPlaceholder(region: JsonObject): boolean {
+  const { startLine, startColumn, endLine, endColumn } = region;
+  return [startLine, startColumn, endLine, endColumn].every((number) => number === 1);
 }
 
 function locationOf(
@@ -100,57 +145,9 @@ function locationOf(
   return { type: 'file', value: line === undefined || line < 1 ? path : `${path}:${line}` };
 }
 
-function isWebAddress(path: string): boolean {
-  return /^https?:\/\//i.test(path) && URL.parse(path) !== null;
-}
-
-function targetOf(first: Found | undefined, run: SarifRun): ScanTarget {
-  const path = first?.path;
+function targetOf(main: ResultLocation | undefined, run: SarifRun): ScanTarget {
+  const path = main?.path;
   return path !== undefined && isWebAddress(path) ? { url: path } : { artifact: run.artifact, path };
-}
-
-/** Uses the tool's fingerprints, else its partial ones with the path, else path and snippet. */
-function identityOf(
-  result: JsonObject,
-  rule: string,
-  first: Found | undefined,
-): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
-  const path = pathWithoutQuery(first?.path);
-  const own = fingerprintOf(result.fingerprints);
-  if (own !== undefined) return { fingerprint: JSON.stringify([rule, own]) };
-  const partial = fingerprintOf(result.partialFingerprints);
-  if (partial !== undefined) return { fingerprint: JSON.stringify([rule, path, partial]) };
-  return {
-    locationKey: [path, first?.name, first?.snippet?.replace(/\s+/g, ' ')]
-      .map((part) => part ?? '')
-      .join('\n'),
-  };
-}
-
-function pathWithoutQuery(path: string | undefined): string {
-  return path === undefined ? '' : isWebAddress(path) ? new URL(path).pathname : path;
-}
-
-/** Placeholders of tools that compute no fingerprint. */
-const NO_FINGERPRINT = /^(requires login|unknown|none|null|undefined|n\/?a|0+)$/i;
-
-/** Uses each fingerprint's oldest version, because newer tools add versions (section 3.27.16). */
-function fingerprintOf(value: unknown): [string, string][] | undefined {
-  const kinds = new Map<string, { version: number; text: string }>();
-  for (const [name, content] of Object.entries(asJsonObject(value))) {
-    const text = textOf(content) ?? textOf(asJsonObject(content).value);
-    // CodeQL adds the column.
-    if (text === undefined || NO_FINGERPRINT.test(text) || /column/i.test(name)) continue;
-    const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
-    const kind = parts?.[1] ?? name;
-    const version = Number(parts?.[2] ?? 0);
-    const known = kinds.get(kind);
-    if (known === undefined || version < known.version) kinds.set(kind, { version, text });
-  }
-  if (kinds.size === 0) return undefined;
-  return [...kinds]
-    .map(([kind, { text }]): [string, string] => [kind, text])
-    .sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 const LEVELS: Readonly<Record<string, Severity>> = {
@@ -160,31 +157,39 @@ const LEVELS: Readonly<Record<string, Severity>> = {
   none: 'Informational',
 };
 
-/** GitHub's `security-severity`, else the level (section 3.27.10), which defaults to `warning`. */
-function severityOf(result: JsonObject, rule: SarifRule | undefined): Severity {
+/**
+ * GitHub's `security-severity`, else the level of the result, of the invocation for its rule, or of the rule (section
+ * 3.27.10), which defaults to `warning`.
+ */
+function severityOf(result: JsonObject, run: SarifRun, rule: SarifRule | undefined): Severity {
   const score = numberOf(asJsonObject(result.properties)['security-severity']) ?? rule?.score;
   if (score !== undefined && score >= 0 && score <= 10) return severityOfScore(score);
   const kind = textOf(result.kind) ?? 'fail';
-  const level = textOf(result.level) ?? (kind === 'fail' ? (rule?.level ?? 'warning') : 'none');
-  return LEVELS[level] ?? 'Medium';
+  const level =
+    textOf(result.level) ?? (kind === 'fail' ? (run.overrideOf(result, rule) ?? rule?.level) : 'none');
+  return LEVELS[level ?? 'warning'] ?? 'Medium';
 }
 
-/** The message, or the rule's by id, with its arguments (section 3.11). */
-function messageOf(message: JsonObject, rule: SarifRule | undefined): string | undefined {
-  const named = asJsonObject(rule?.messages[textOf(message.id) ?? '']);
-  const text = textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown);
-  const values = arrayOf(message.arguments).map((value) => textOf(value) ?? '');
-  return (
-    text
-      ?.replace(/\{(\d{1,3})\}/g, (placeholder, index: string) => values[Number(index)] ?? placeholder)
-      // Links to related locations (section 3.11.6).
-      .replace(/\[([^\]]{1,500})\]\(\d+\)/g, '$1')
-  );
+/** The message, or that of the rule or its component by id, with its arguments (section 3.11). */
+function textOfMessage(
+  value: unknown,
+  run: SarifRun,
+  rule: SarifRule | undefined,
+  result: JsonObject,
+): SarifText | undefined {
+  if (value === undefined) return undefined;
+  const message = asJsonObject(value);
+  const id = textOf(message.id);
+  const named = id === undefined ? {} : run.messageStringOf(id, rule, result);
+  const text =
+    textOf(message.text) ?? textOf(named.text) ?? textOf(message.markdown) ?? textOf(named.markdown);
+  const values = arrayOf(message.arguments).map((argument) => textOf(argument) ?? '');
+  return text === undefined ? undefined : sarifText(text, values);
 }
 
-function descriptionOf(message: string | undefined, rule: SarifRule | undefined): string | undefined {
+function descriptionOf(message: SarifText | undefined, rule: SarifRule | undefined): string | undefined {
   const about = rule?.help ?? markdownTextOf(rule?.description);
-  const parts = [markdownTextOf(message), about].filter((part) => part !== undefined);
+  const parts = [message?.markdown, about].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : [...new Set(parts)].join('\n\n');
 }
 

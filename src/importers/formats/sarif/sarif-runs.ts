@@ -1,54 +1,40 @@
-import {
-  isJsonObject,
-  arrayOf,
-  type JsonObject,
-  asJsonObject,
-  numberOf,
-  textOf,
-  textsOf,
-} from '../../parsing/json-values.ts';
+import { arrayOf, type JsonObject, asJsonObject, numberOf, textOf } from '../../parsing/json-values.ts';
 import type { JsonMatch } from '../../parsing/json-stream.ts';
 import { parseTime } from '../../parsing/parse-time.ts';
+import { SarifComponents } from './sarif-components.ts';
+import { SarifLocations } from './sarif-locations.ts';
+import type { SarifRule } from './sarif-rules.ts';
+
+/** What is read of a taxonomy, and of a tool or an extension. */
+const TAXONOMY_PATHS = ['name', 'guid', 'taxa.*.id', 'taxa.*.guid'];
+const COMPONENT_PATHS = [...TAXONOMY_PATHS, 'rules.*', 'globalMessageStrings.*'];
+const COMPONENT = /^runs\.\*\.(?:tool\.driver|tool\.extensions\.\*|taxonomies\.\*)\./;
 
 /**
  * The parts of a run that are read before its results. Notifications and file contents can be large and are skipped.
  */
 export const RUN_PATHS = [
-  'runs.*.tool.driver.name',
-  'runs.*.tool.driver.rules.*',
-  'runs.*.tool.extensions.*.name',
-  'runs.*.tool.extensions.*.rules.*',
-  'runs.*.automationDetails.id',
-  'runs.*.originalUriBaseIds.*.uri',
-  'runs.*.invocations.*.executionSuccessful',
-  'runs.*.invocations.*.startTimeUtc',
-  'runs.*.invocations.*.endTimeUtc',
-  'runs.*.invocations.*.workingDirectory.uri',
-  'runs.*.artifacts.*.location.uri',
-];
-
-/** The metadata of a rule (section 3.49). */
-export interface SarifRule {
-  id: string | undefined;
-  title: string | undefined;
-  /** Plain text. */
-  description: string | undefined;
-  /** Markdown. */
-  help: string | undefined;
-  level: string | undefined;
-  /** GitHub's `security-severity`, from 0 to 10. */
-  score: number | undefined;
-  /** Tags and taxa, which may contain CVE and CWE ids. */
-  identifiers: string;
-  cvss: number | undefined;
-  links: string[];
-  messages: JsonObject;
-}
+  ...COMPONENT_PATHS.map((path) => `tool.driver.${path}`),
+  ...COMPONENT_PATHS.map((path) => `tool.extensions.*.${path}`),
+  ...TAXONOMY_PATHS.map((path) => `taxonomies.*.${path}`),
+  'automationDetails.id',
+  'originalUriBaseIds.*',
+  'invocations.*.executionSuccessful',
+  'invocations.*.startTimeUtc',
+  'invocations.*.endTimeUtc',
+  'invocations.*.workingDirectory.uri',
+  'invocations.*.ruleConfigurationOverrides.*',
+  'artifacts.*.location.uri',
+  'artifacts.*.location.uriBaseId',
+  'artifacts.*.parentIndex',
+  'logicalLocations.*.name',
+  'logicalLocations.*.fullyQualifiedName',
+  'logicalLocations.*.parentIndex',
+].map((path) => `runs.*.${path}`);
 
 const MAX_TEXT = 16_384;
-/** Characters of rules and paths per run. */
+/** Characters of rules, names and paths per run. */
 const MAX_BUFFERED = 24 * 1024 * 1024;
-const MAX_ARTIFACTS = 500_000;
 /** The part of `automationDetails.id` that differs per run: a date, a number or a UUID (section 3.17.3). */
 const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
@@ -61,36 +47,31 @@ export class SarifRun {
   #toolOffset: number | undefined;
   #automation: string | undefined;
   #buffered = 0;
-  readonly #roots: string[] = [];
-  readonly #artifacts = new Map<number, string>();
-  /** By component and index, and by component and id. */
-  readonly #rules = new Map<string, SarifRule>();
-  readonly #extensions = new Map<string, string>();
+  readonly #components = new SarifComponents((size) => this.#reserve(size));
+  readonly #locations = new SarifLocations();
 
-  take({ path, keys, value, offset }: JsonMatch): void {
+  take(match: JsonMatch): void {
+    const { path, keys, value } = match;
     const member = path.slice('runs.*.'.length);
     const text = textOf(value);
-    if (member === 'tool.driver.name') {
-      this.source = text?.slice(0, 200);
-      this.#toolOffset ??= offset;
-    } else if (member === 'tool.driver.rules.*') {
-      this.#toolOffset ??= offset;
-      this.#addRule('', keys.at(-1) as number, value);
-    } else if (member === 'tool.extensions.*.rules.*') {
-      this.#addRule(String(keys.at(-3)), keys.at(-1) as number, value);
-    } else if (member === 'tool.extensions.*.name') {
-      if (text !== undefined && this.#reserve(text.length)) this.#extensions.set(text, String(keys.at(-2)));
-    } else if (member === 'automationDetails.id') this.#automation = text?.slice(0, 1_000);
+    if (member.startsWith('tool.') || member.startsWith('taxonomies.')) this.#takeOfComponent(match);
+    else if (member === 'automationDetails.id') this.#automation = text?.slice(0, 1_000);
     else if (member === 'invocations.*.executionSuccessful') this.#failed ||= value === false;
-    else if (member.endsWith('TimeUtc')) {
+    else if (member === 'invocations.*.ruleConfigurationOverrides.*') {
+      this.#components.addOverride(keys[3] as number, value);
+    } else if (member.endsWith('TimeUtc')) {
       const time = parseTime(value);
       if (time !== undefined) this.scannedAt = Math.max(this.scannedAt ?? 0, time);
+    } else if (member === 'originalUriBaseIds.*') {
+      const { uri, uriBaseId } = asJsonObject(value);
+      this.#addBase(String(keys[3]), textOf(uri), textOf(uriBaseId));
     } else if (text === undefined) return;
-    else if (member === 'artifacts.*.location.uri') {
-      if (this.#artifacts.size < MAX_ARTIFACTS && this.#reserve(text.length)) {
-        this.#artifacts.set(keys[3] as number, text);
-      }
-    } else if (this.#roots.length < 100) this.#roots.push(text.endsWith('/') ? text : `${text}/`);
+    else if (member === 'invocations.*.workingDirectory.uri') {
+      if (text.length <= MAX_TEXT) this.#locations.bases.addWorkingFolder(text);
+    } else if (!this.#reserve(text.length)) return;
+    else if (member.startsWith('artifacts.')) {
+      this.#locations.addToArtifact(keys[3] as number, String(keys.at(-1)), text);
+    } else this.#locations.addToLogicalLocation(keys[3] as number, String(keys.at(-1)), text);
   }
 
   /** Identifies later reports of the same subject (section 7). */
@@ -104,60 +85,73 @@ export class SarifRun {
   }
 
   /** Whether the metadata of a result may be in the part of a truncated report that was not read. */
-  isMissingRulesFor(result: JsonObject, offset: number): boolean {
+  isMissingPartsFor(result: JsonObject, offset: number): boolean {
     if (this.#toolOffset === undefined) return true;
-    return offset < this.#toolOffset && this.ruleOf(result) === undefined;
+    const rule = this.ruleOf(result);
+    if (offset < this.#toolOffset && rule === undefined) return true;
+    const { text, id } = asJsonObject(result.message);
+    const string = text === undefined ? textOf(id) : undefined;
+    if (string !== undefined && !('text' in this.messageStringOf(string, rule, result))) return true;
+    const locations = arrayOf(result.locations).map(asJsonObject);
+    return !locations.every(({ physicalLocation, logicalLocations }) =>
+      this.#locations.knows(
+        asJsonObject(asJsonObject(physicalLocation).artifactLocation),
+        asJsonObject(arrayOf(logicalLocations)[0]),
+      ),
+    );
   }
 
-  /** By index, by id, and by the id without its last segments (sections 3.27.5 to 3.27.7 and 3.52). */
   ruleOf(result: JsonObject): SarifRule | undefined {
-    const reference = asJsonObject(result.rule);
-    const component = this.#componentOf(asJsonObject(reference.toolComponent));
-    const index = numberOf(reference.index ?? result.ruleIndex);
-    if (index !== undefined && index >= 0) {
-      const rule = this.#rules.get(`${component}#${index}`);
-      if (rule !== undefined) return rule;
-    }
-    let id = textOf(reference.id ?? result.ruleId) ?? '';
-    while (id !== '') {
-      const rule = this.#rules.get(`${component}:${id}`) ?? this.#rules.get(`*:${id}`);
-      if (rule !== undefined) return rule;
-      id = id.slice(0, Math.max(id.lastIndexOf('/'), 0));
-    }
-    return undefined;
+    return this.#components.ruleOf(ruleReference(result));
   }
 
-  /** @returns the decoded path of a file, relative to the run's root if known */
+  /** @returns the level that the invocation of a result sets for its rule (section 3.27.10) */
+  overrideOf(result: JsonObject, rule: SarifRule | undefined): string | undefined {
+    const invocation = numberOf(asJsonObject(result.provenance).invocationIndex);
+    const subject = rule ?? textOf(ruleReference(result).id);
+    return invocation === undefined || subject === undefined
+      ? undefined
+      : this.#components.levelOf(invocation, subject);
+  }
+
+  /** @returns the message string that a message of a result refers to */
+  messageStringOf(id: string, rule: SarifRule | undefined, result: JsonObject): JsonObject {
+    return this.#components.messageOf(id, rule, ruleReference(result));
+  }
+
+  /** @returns ids of taxa, which may be CWE ids */
+  taxaOf(references: readonly unknown[]): string {
+    return references.map((reference) => this.#components.taxonOf(asJsonObject(reference))).join(' ');
+  }
+
   pathOf(location: JsonObject): string | undefined {
-    const index = numberOf(location.index);
-    const uri = textOf(location.uri) ?? (index === undefined ? undefined : this.#artifacts.get(index));
-    if (uri === undefined) return undefined;
-    const root = this.#roots.find((one) => uri.startsWith(one) && uri.length > one.length);
-    const path = root === undefined ? uri.replace(/^file:\/\/(?=\/)/i, '') : uri.slice(root.length);
-    if (/^https?:\/\//i.test(path)) return path;
-    try {
-      return decodeURIComponent(path);
-    } catch {
-      return path;
-    }
+    return this.#locations.pathOf(location);
   }
 
-  #componentOf(reference: JsonObject): string {
-    const index = numberOf(reference.index);
-    if (index !== undefined && index >= 0) return String(index);
-    return this.#extensions.get(textOf(reference.name) ?? '') ?? '';
+  logicalNameOf(location: JsonObject): string | undefined {
+    return this.#locations.logicalNameOf(location);
   }
 
-  #addRule(component: string, index: number, value: unknown): void {
-    if (!isJsonObject(value)) return;
-    const rule = ruleFrom(value);
-    const { id = '', title = '', description = '', help = '', identifiers } = rule;
-    const size = id.length + title.length + description.length + help.length + identifiers.length;
-    if (!this.#reserve(500 + size + JSON.stringify(rule.messages).length)) return;
-    this.#rules.set(`${component}#${index}`, rule);
-    // For results that do not name the rule's component.
-    for (const name of id === '' ? [] : [`${component}:${id}`, `*:${id}`]) {
-      if (!this.#rules.has(name)) this.#rules.set(name, rule);
+  #takeOfComponent({ path, keys, value, offset }: JsonMatch): void {
+    const isDriver = path.startsWith('runs.*.tool.driver.');
+    const isTaxonomy = path.startsWith('runs.*.taxonomies.');
+    const component = isDriver ? '' : isTaxonomy ? `taxonomy ${keys[3]}` : String(keys[4]);
+    const member = path.replace(COMPONENT, '');
+    const text = textOf(value);
+    if (isDriver && (member === 'name' || member === 'rules.*')) this.#toolOffset ??= offset;
+    if (isDriver && member === 'name') this.source = text?.slice(0, 200);
+    if (member === 'rules.*') this.#components.addRule(component, keys.at(-1) as number, value);
+    else if (member === 'globalMessageStrings.*')
+      this.#components.addMessage(component, String(keys.at(-1)), value);
+    else if (text === undefined) return;
+    else if (member === 'name') this.#components.addName(component, text);
+    else if (member === 'guid') this.#components.addGuid(component, text);
+    else this.#components.addTaxon(component, keys.at(-2) as number, String(keys.at(-1)), text);
+  }
+
+  #addBase(name: string, uri: string | undefined, parent: string | undefined): void {
+    if (this.#reserve(name.length + (uri?.length ?? 0) + (parent?.length ?? 0))) {
+      this.#locations.bases.add(name, uri, parent);
     }
   }
 
@@ -168,36 +162,8 @@ export class SarifRun {
   }
 }
 
-function ruleFrom(value: JsonObject): SarifRule {
-  const properties = asJsonObject(value.properties);
-  const help = asJsonObject(value.help);
-  const short = asJsonObject(value.shortDescription);
-  const full = asJsonObject(value.fullDescription);
-  const targets = arrayOf(value.relationships).map((one) => asJsonObject(asJsonObject(one).target));
-  const cut = (text: string | undefined): string | undefined => text?.slice(0, MAX_TEXT);
-  const messages = isJsonObject(value.messageStrings) ? value.messageStrings : {};
-  return {
-    id: cut(textOf(value.id)),
-    title: cut(textOf(short.text) ?? textOf(value.name)),
-    description: cut(textOf(full.text) ?? textOf(help.text)),
-    help: cut(textOf(help.markdown) ?? textOf(full.markdown)),
-    level: textOf(asJsonObject(value.defaultConfiguration).level),
-    score: numberOf(properties['security-severity']),
-    identifiers: identifierText(properties, targets).slice(0, MAX_TEXT),
-    cvss: numberOf(properties.cvssv3_baseScore),
-    links: textsOf(value.helpUri).map((link) => link.slice(0, 2_048)),
-    messages: JSON.stringify(messages).length > MAX_TEXT ? {} : messages,
-  };
-}
-
-/** @param targets of relationships, or taxa; CWE ids may be bare numbers */
-export function identifierText(properties: JsonObject, targets: readonly JsonObject[]): string {
-  const names = targets.map((target) => {
-    const id = textOf(target.id) ?? '';
-    const list = textOf(asJsonObject(target.toolComponent).name) ?? '';
-    return /cwe/i.test(list) && /^\d+$/.test(id) ? `CWE-${id}` : id;
-  });
-  return [...textsOf(properties.tags), ...textsOf(properties.cwe), ...textsOf(properties.cve), ...names].join(
-    ' ',
-  );
+/** Merges the ways in which a result refers to its rule (sections 3.27.5 to 3.27.7). */
+function ruleReference(result: JsonObject): JsonObject {
+  const { id, index, guid, toolComponent } = asJsonObject(result.rule);
+  return { id: id ?? result.ruleId, index: index ?? result.ruleIndex, guid, toolComponent };
 }

@@ -1,4 +1,5 @@
 import { recordOfSarifResult } from './sarif-results.ts';
+import { SarifMessages } from './sarif-messages.ts';
 import { RUN_PATHS, SarifRun } from './sarif-runs.ts';
 import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
 import { asJsonObject, isJsonObject } from '../../parsing/json-values.ts';
@@ -24,13 +25,14 @@ export const sarif: ReportFormat = {
     const failure: ReportError | undefined = await collectMatches(source(), RUN_PATHS, (match) =>
       runAt(match.keys[1] as number).take(match),
     );
+    const messages = new SarifMessages();
     for await (const { keys, value, offset } of streamJsonMatches(source(), ['runs.*.results.*'])) {
       const run = runAt(keys[1] as number);
       run.hasResults = true;
       const result = asJsonObject(value);
       // Without the missing metadata the result would get another identity.
-      if (failure !== undefined && run.isMissingRulesFor(result, offset)) throw failure;
-      yield recordOfSarifResult(result, run, { offset });
+      if (failure !== undefined && run.isMissingPartsFor(result, offset)) throw failure;
+      yield recordOfSarifResult(result, run, messages, { offset });
     }
     yield* reportOf([...runs.values()]);
   },

@@ -1,0 +1,93 @@
+import { asJsonObject, type JsonObject, textOf } from '../../parsing/json-values.ts';
+import type { ReportedFinding, ReportedLocation } from '../../report.ts';
+import { withoutVersions } from './sarif-versions.ts';
+
+/** A location of a result (section 3.28). */
+export interface ResultLocation {
+  path: string | undefined;
+  /** Full name of a class, function or resource. */
+  name: string | undefined;
+  hasLine: boolean;
+  snippet: string | undefined;
+  /** Plain text. */
+  message: string | undefined;
+  location: ReportedLocation | undefined;
+}
+
+/** @returns the location that identifies a result, whatever their order: the one with the smallest path */
+export function mainLocationOf(locations: readonly ResultLocation[]): ResultLocation | undefined {
+  const first = locations[0];
+  if (first === undefined || locations.length === 1) return first;
+  return locations.reduce((one, other) => (keyOf(other) < keyOf(one) ? other : one), first);
+}
+
+function keyOf({ path, name, snippet, message }: ResultLocation): string {
+  // Files come before what has only a name.
+  const parts = [path ?? '\uFFFF', name ?? '', snippet ?? '', message ?? ''];
+  return parts.join('\n');
+}
+
+/**
+ * Uses the tool's fingerprints, else its partial ones with the path, else path and snippet. What the message names
+ * counts where no code tells results apart.
+ * @param message of the result, as plain text
+ */
+export function identityOfSarifResult(
+  result: JsonObject,
+  rule: string,
+  location: ResultLocation | undefined,
+  message: string | undefined,
+): Pick<ReportedFinding, 'fingerprint' | 'locationKey'> {
+  const path = pathWithoutQuery(location?.path);
+  const own = fingerprintOf(result.fingerprints);
+  const isOfCode = own?.every(([kind]) => CODE_HASH.test(kind)) === true;
+  if (own !== undefined && !isOfCode) return { fingerprint: JSON.stringify([rule, own]) };
+  const subject = subjectOf(location, message);
+  const partial = own ?? fingerprintOf(result.partialFingerprints);
+  if (partial !== undefined) {
+    const parts = path === '' ? [location?.name ?? '', subject ?? ''] : [];
+    return { fingerprint: JSON.stringify([rule, path, partial, ...parts]) };
+  }
+  const key = [path, location?.name ?? '', location?.snippet?.replace(/\s+/g, ' ') ?? ''];
+  return { locationKey: [...key, ...(subject === undefined ? [] : [subject])].join('\n') };
+}
+
+/** What a result is about if its location does not tell: a package or a setting, without its version or value. */
+function subjectOf(location: ResultLocation | undefined, message: string | undefined): string | undefined {
+  const hasCode = location !== undefined && (location.hasLine || location.snippet !== undefined);
+  const text = location?.message ?? (hasCode ? undefined : message);
+  const subject = text === undefined ? '' : withoutVersions(text);
+  return subject === '' ? undefined : subject;
+}
+
+export function isWebAddress(path: string): boolean {
+  return /^https?:\/\//i.test(path) && URL.parse(path) !== null;
+}
+
+function pathWithoutQuery(path: string | undefined): string {
+  return path === undefined ? '' : isWebAddress(path) ? new URL(path).pathname : path;
+}
+
+/** Placeholders of tools that compute no fingerprint. */
+const NO_FINGERPRINT = /^(requires login|unknown|none|null|undefined|n\/?a|0+)$/i;
+/** Fingerprints of a line of code, which other files may have too: Flawfinder's `contextHash`. */
+const CODE_HASH = /(?:context|contextRegion|line|snippet)Hash$/i;
+
+/** Uses each fingerprint's oldest version, because newer tools add versions (section 3.27.16). */
+function fingerprintOf(value: unknown): [kind: string, text: string][] | undefined {
+  const kinds = new Map<string, { version: number; text: string }>();
+  for (const [name, content] of Object.entries(asJsonObject(value))) {
+    const text = textOf(content) ?? textOf(asJsonObject(content).value);
+    // CodeQL adds the column.
+    if (text === undefined || NO_FINGERPRINT.test(text) || /column/i.test(name)) continue;
+    const parts = /^(.*?)(?:\/v(\d+))?$/s.exec(name);
+    const kind = parts?.[1] ?? name;
+    const version = Number(parts?.[2] ?? 0);
+    const known = kinds.get(kind);
+    if (known === undefined || version < known.version) kinds.set(kind, { version, text });
+  }
+  if (kinds.size === 0) return undefined;
+  return [...kinds]
+    .map(([kind, { text }]): [string, string] => [kind, text])
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+}

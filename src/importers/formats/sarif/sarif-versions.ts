@@ -1,0 +1,19 @@
+/** Characters of a message that count. */
+const MAX_TEXT = 16_384;
+
+/**
+ * What is kept: ids (`CVE-2024-1`, `GHSA-…`, `SHA-1`). What is dropped: the version after `package@`, hashes, and
+ * versions and numbers that no letter precedes, so that `libssl1.1` and `log4j` stay names.
+ */
+const NAMES_AND_VERSIONS =
+  /(\b[A-Z]{2,}-[\w:-]+)|(?<=[\w)])@[a-z]{0,3}\d[^\s,;@]*|\b(?=[a-f]*\d)[\da-f]{7,}\b|(?<![\p{L}\p{N}_])[vV]?\d[\w.+~:-]*/gu;
+
+/** @returns what a message names, without versions, numbers, punctuation and case, so that an update changes nothing */
+export function withoutVersions(text: string): string {
+  return text
+    .slice(0, MAX_TEXT)
+    .replace(NAMES_AND_VERSIONS, (_match, id: string | undefined) => id ?? ' ')
+    .replace(/[\s.,;:()[\]<>=~^|-]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
