@@ -306,6 +306,18 @@ describe('A later report', () => {
     `<NessusClientData_v2><Report><ReportHost name="192.0.2.1"><HostProperties><tag name="HOST_END">${day(number)}</tag></HostProperties>${items}</ReportHost></Report></NessusClientData_v2>`;
   const check = (result: string) =>
     `<ReportItem pluginID="2" pluginName="B" severity="3" port="0" protocol="tcp"><compliance>true</compliance><compliance-check-name>check</compliance-check-name><compliance-result>${result}</compliance-result></ReportItem>`;
+  const sarifOf = (number: number, rules: string[], results: string[], id?: string) =>
+    json({
+      version: '2.1.0',
+      runs: [
+        {
+          tool: { driver: { name: 'Probe', rules: rules.map((rule) => ({ id: rule })) } },
+          ...(id === undefined ? {} : { automationDetails: { id } }),
+          invocations: [{ executionSuccessful: true, endTimeUtc: day(number) }],
+          results: results.map((ruleId) => ({ ruleId, message: { text: ruleId } })),
+        },
+      ],
+    });
   const SITE = { targets: ['https://a.example'] };
 
   it.each<
@@ -331,6 +343,27 @@ describe('A later report', () => {
       (at) => zapOf(at, '40012', '10038'),
       (at) => zapOf(at, '10038'),
       (at) => zapOf(at, '40018', '10038'),
+    ],
+    [
+      'rules of SARIF',
+      sarif,
+      (at) => sarifOf(at, ['A', 'B'], ['A']),
+      (at) => sarifOf(at, ['C'], ['C']),
+      (at) => sarifOf(at, ['A', 'B'], []),
+    ],
+    [
+      'rules of SARIF of which only those with results are listed',
+      sarif,
+      (at) => sarifOf(at, ['A'], ['A']),
+      (at) => sarifOf(at, [], []),
+      (at) => sarifOf(at, ['A'], []),
+    ],
+    [
+      'kinds of SARIF runs',
+      sarif,
+      (at) => sarifOf(at, [], ['A'], 'one'),
+      (at) => sarifOf(at, [], [], 'other'),
+      (at) => sarifOf(at, [], [], 'one'),
     ],
     [
       'tests of testssl.sh',

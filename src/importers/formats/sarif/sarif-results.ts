@@ -78,6 +78,7 @@ function findingOf(result: JsonObject, run: SarifRun, messages: SarifMessages): 
   const evidence = evidenceOf(locations, message);
   const finding: ReportedFinding = {
     rule: named,
+    checks: rule?.id ?? named,
     source: run.source,
     ...identityOfSarifResult(result, named, main, message),
     title,

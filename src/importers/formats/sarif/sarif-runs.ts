@@ -38,15 +38,22 @@ const MAX_BUFFERED = 24 * 1024 * 1024;
 /** The part of `automationDetails.id` that differs per run: a date, a number or a UUID (section 3.17.3). */
 const RUN_SUFFIX = /\/(?:\d[\d:.TZ_-]*|[\da-f]{8,}(?:-[\da-f]{4,})*)?$/i;
 
+/** The list of rules, which may be empty. */
+export const RULES = 'runs.*.tool.driver.rules';
+/** Rules whose coverage is told apart, per run. */
+const MAX_RULES = 20_000;
+
 /** The metadata of a run (section 3.14). */
 export class SarifRun {
   source: string | undefined;
   scannedAt: number | undefined;
-  hasResults = false;
   #failed = false;
   #toolOffset: number | undefined;
   #automation: string | undefined;
   #buffered = 0;
+  #listsRules = false;
+  readonly #ran = new Set<string>();
+  readonly #found = new Set<string>();
   readonly #components = new SarifComponents((size) => this.#reserve(size));
   readonly #locations = new SarifLocations();
 
@@ -54,7 +61,8 @@ export class SarifRun {
     const { path, keys, value } = match;
     const member = path.slice('runs.*.'.length);
     const text = textOf(value);
-    if (member.startsWith('tool.') || member.startsWith('taxonomies.')) this.#takeOfComponent(match);
+    if (path === RULES) this.#listsRules = true;
+    else if (member.startsWith('tool.') || member.startsWith('taxonomies.')) this.#takeOfComponent(match);
     else if (member === 'automationDetails.id') this.#automation = text?.slice(0, 1_000);
     else if (member === 'invocations.*.executionSuccessful') this.#failed ||= value === false;
     else if (member === 'invocations.*.ruleConfigurationOverrides.*') {
@@ -82,6 +90,20 @@ export class SarifRun {
   /** Whether every invocation succeeded, so that missing findings are gone. */
   get isComplete(): boolean {
     return !this.#failed;
+  }
+
+  addResultOf(rule: string | undefined): void {
+    if (rule !== undefined && this.#found.size < MAX_RULES) this.#found.add(rule);
+  }
+
+  /**
+   * The rules that ran: those that the tool lists, besides disabled ones. Tools that list no rules, or only those with
+   * results, do not say so; `automationDetails.id` then says that it is the same kind of run (section 3.17.2).
+   */
+  get checks(): ReadonlySet<string> | 'all' {
+    if (this.#ran.size > 0) return new Set([...this.#ran, ...this.#found]);
+    const isKnownKind = this.#automation !== undefined || (!this.#listsRules && this.#found.size === 0);
+    return isKnownKind ? 'all' : this.#found;
   }
 
   /** Whether the metadata of a result may be in the part of a truncated report that was not read. */
@@ -140,6 +162,7 @@ export class SarifRun {
     const text = textOf(value);
     if (isDriver && (member === 'name' || member === 'rules.*')) this.#toolOffset ??= offset;
     if (isDriver && member === 'name') this.source = text?.slice(0, 200);
+    if (member === 'rules.*') this.#addRan(asJsonObject(value));
     if (member === 'rules.*') this.#components.addRule(component, keys.at(-1) as number, value);
     else if (member === 'globalMessageStrings.*')
       this.#components.addMessage(component, String(keys.at(-1)), value);
@@ -147,6 +170,12 @@ export class SarifRun {
     else if (member === 'name') this.#components.addName(component, text);
     else if (member === 'guid') this.#components.addGuid(component, text);
     else this.#components.addTaxon(component, keys.at(-2) as number, String(keys.at(-1)), text);
+  }
+
+  #addRan({ id, defaultConfiguration }: JsonObject): void {
+    const name = textOf(id);
+    const isEnabled = asJsonObject(defaultConfiguration).enabled !== false;
+    if (name !== undefined && isEnabled && this.#ran.size < MAX_RULES) this.#ran.add(name);
   }
 
   #addBase(name: string, uri: string | undefined, parent: string | undefined): void {

@@ -1,6 +1,6 @@
 import { recordOfSarifResult } from './sarif-results.ts';
 import { SarifMessages } from './sarif-messages.ts';
-import { RUN_PATHS, SarifRun } from './sarif-runs.ts';
+import { RULES, RUN_PATHS, SarifRun } from './sarif-runs.ts';
 import { collectMatches, streamJsonMatches } from '../../parsing/json-stream.ts';
 import { asJsonObject, isJsonObject } from '../../parsing/json-values.ts';
 import type { ReportError, ReportFormat, ReportRecord } from '../../report.ts';
@@ -13,7 +13,11 @@ export const sarif: ReportFormat = {
   detect({ json }) {
     if (!isJsonObject(json)) return false;
     const schema = typeof json.$schema === 'string' && json.$schema.includes('sarif');
-    return Array.isArray(json.runs) && (schema || String(json.version).startsWith('2.'));
+    // The runs may come first and be long.
+    const isRun = (run: unknown): boolean => 'driver' in asJsonObject(asJsonObject(run).tool);
+    return (
+      Array.isArray(json.runs) && (schema || String(json.version).startsWith('2.') || json.runs.some(isRun))
+    );
   },
   async *read(source) {
     const runs = new Map<number, SarifRun>();
@@ -22,17 +26,21 @@ export const sarif: ReportFormat = {
       if (runs.size < MAX_RUNS) runs.set(index, run);
       return run;
     };
-    const failure: ReportError | undefined = await collectMatches(source(), RUN_PATHS, (match) =>
-      runAt(match.keys[1] as number).take(match),
+    const failure: ReportError | undefined = await collectMatches(
+      source(),
+      RUN_PATHS,
+      (match) => runAt(match.keys[1] as number).take(match),
+      { begins: [RULES] },
     );
     const messages = new SarifMessages();
     for await (const { keys, value, offset } of streamJsonMatches(source(), ['runs.*.results.*'])) {
       const run = runAt(keys[1] as number);
-      run.hasResults = true;
       const result = asJsonObject(value);
       // Without the missing metadata the result would get another identity.
       if (failure !== undefined && run.isMissingPartsFor(result, offset)) throw failure;
-      yield recordOfSarifResult(result, run, messages, { offset });
+      const record = recordOfSarifResult(result, run, messages, { offset });
+      if (record.kind === 'finding') run.addResultOf(record.finding.checks);
+      yield record;
     }
     yield* reportOf([...runs.values()]);
   },
@@ -46,11 +54,19 @@ function* reportOf(runs: readonly SarifRun[]): Generator<ReportRecord> {
   const complete = runs.filter((run) => run.isComplete);
   const keyOf = (run: SarifRun): string => JSON.stringify([run.source, run.artifact]);
   const broken = new Set(runs.filter((run) => !run.isComplete).map(keyOf));
-  const covered = new Set<string>();
+  const covered = new Map<string, { run: SarifRun; checks: ReadonlySet<string> | 'all' }>();
   for (const run of complete) {
-    const key = keyOf(run);
-    if (broken.has(key) || covered.has(key)) continue;
-    covered.add(key);
-    yield { kind: 'covered', target: { artifact: run.artifact }, source: run.source };
+    const before = covered.get(keyOf(run))?.checks ?? new Set<string>();
+    const checks = before === 'all' || run.checks === 'all' ? 'all' : new Set([...before, ...run.checks]);
+    covered.set(keyOf(run), { run, checks });
+  }
+  for (const [key, { run, checks }] of covered) {
+    if (broken.has(key) || (checks !== 'all' && checks.size === 0)) continue;
+    yield {
+      kind: 'covered',
+      target: { artifact: run.artifact },
+      source: run.source,
+      checks: checks === 'all' ? checks : [...checks],
+    };
   }
 }
