@@ -117,8 +117,14 @@ function uniqueIds(values: readonly string[], idOf: (value: string) => string | 
 const CACHE_SIZE = 5_000;
 const itself = (value: string): string => value;
 const cachedCve = memoize(normalizeCve, itself, CACHE_SIZE);
-const cachedCwe = memoize(normalizeCwe, itself, CACHE_SIZE);
+const cachedCwe = memoize(knownCwe, itself, CACHE_SIZE);
 const cachedUrl = memoize(validUrl, itself, CACHE_SIZE);
+
+/** Some tools write 0 for none. */
+function knownCwe(value: string): string | undefined {
+  const id = normalizeCwe(value);
+  return id === 'CWE-0' ? undefined : id;
+}
 
 function validUrl(value: string): string | undefined {
   const url = sanitizeText(value.trim());

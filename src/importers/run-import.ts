@@ -174,7 +174,7 @@ function handleRecord(
     case 'ports':
       return hosts.setCoverage(record.ranges);
     case 'host':
-      progress.hosts += 1;
+      if (spool.addHost(record.host.address)) progress.hosts += 1;
       progress.ports += record.host.ports.length;
       reportProgress();
       return hosts.add(record.host, time);

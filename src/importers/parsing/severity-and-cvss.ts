@@ -25,6 +25,9 @@ const SEVERITY_WORDS: Readonly<Record<string, Severity>> = {
   negligible: 'Informational',
 };
 
+/** Characters; longer texts are no vector. */
+const MAX_VECTOR = 1_000;
+
 /** @returns the severity that a scanner's word means, in any case; `undefined` if unknown */
 export function parseSeverity(word: unknown): Severity | undefined {
   if (typeof word !== 'string' || word.length > 50) return undefined;
@@ -70,8 +73,23 @@ function isBetter(one: ParsedRating, other: ParsedRating): boolean {
   return one.score > other.score;
 }
 
+/**
+ * Completes a vector that a tool writes without its prefix, in brackets, or with a prefix of its own (`CVSS3#`). The
+ * metrics tell the version: `VC` is only in 4.0, `PR` in 3.0 and 3.1.
+ */
+function completeVector(vector: string, version: unknown): string {
+  if (vector.length > MAX_VECTOR) return '';
+  const text = vector.trim().replace(/^\(|[)/]{1,5}$/g, '');
+  if (/^CVSS:[34]\.\d\//.test(text)) return text;
+  const metrics = text.replace(/^CVSS[:#]?[\d.]{0,5}[#/]/i, '');
+  if (!metrics.startsWith('AV:')) return text;
+  if (metrics.includes('/VC:')) return `CVSS:4.0/${metrics}`;
+  if (!metrics.includes('/PR:')) return text;
+  return `CVSS:${String(version).startsWith('3.0') ? '3.0' : '3.1'}/${metrics}`;
+}
+
 function parseRating({ score, vector, version }: CvssEntry): ParsedRating | undefined {
-  const text = typeof vector === 'string' ? vector.trim() : '';
+  const text = typeof vector === 'string' ? completeVector(vector, version) : '';
   const vectorScore = calculateCvssScore(text);
   if (vectorScore !== undefined)
     return { version: Number(text.slice(5, 8)), score: vectorScore, vector: text };

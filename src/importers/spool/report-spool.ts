@@ -8,6 +8,9 @@ import type { NormalizedFinding } from '../normalize-finding.ts';
 /** Distinct port lists that a report may cover. */
 const MAX_PORT_SETS = 100;
 
+/** Hosts in memory; further ones are in the file. */
+const MAX_KNOWN_HOSTS = 50_000;
+
 /**
  * Holds a report's findings and coverage until it is read completely: in a file, so that a million findings need no
  * memory.
@@ -29,6 +32,7 @@ export class ReportSpool {
   readonly #remember = this.#file.prepare('insert or ignore into remembered values (?)');
   readonly #sources = new Set<string>();
   readonly #checks = new Set<string>();
+  readonly #hosts = new Set<string>();
   /** Long port lists by their keys. */
   readonly #ports = new Map<string, string>();
 
@@ -115,6 +119,14 @@ export class ReportSpool {
         source,
         key: { key, host, ports: this.#ports.get(name) ?? name },
       }));
+  }
+
+  /** Records a host; some tools write a record per port. @returns whether it is new */
+  addHost(address: string): boolean {
+    if (this.#hosts.has(address)) return false;
+    if (this.#hosts.size < MAX_KNOWN_HOSTS) this.#hosts.add(address);
+    else return this.#remember.run(`seen ${address}`) > 0;
+    return true;
   }
 
   /** Records an asset that a dry run would create. @returns whether it is new */

@@ -77,7 +77,7 @@ describe('an alert of ZAP', () => {
     const json = await findingsOf(zap, report(alert({ alertRef: '7', instances: items, solution: 'Mend.' })));
     const xml = await findingsOf(
       zap,
-      '<OWASPZAPReport version="2"><site name="https://shop.example"><alerts><alertitem><pluginid>1</pluginid><alertRef>7</alertRef>' +
+      '<OWASPZAPReport version="2"><site name="https://shop.example"><alerts><alertitem><pluginid>1</pluginid><alertRef>7</alertRef><confidence>2</confidence>' +
         `<name>A</name><riskcode>1</riskcode><instances>${inXml}</instances><solution>Mend.</solution></alertitem></alerts></site></OWASPZAPReport>`,
     );
     expect(json).toEqual(xml);

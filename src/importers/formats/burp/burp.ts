@@ -141,7 +141,9 @@ function timeOfExport(text: string | undefined): number | undefined {
 function detailsOf(issue: XmlElement, details: readonly string[]): string[] {
   const location = textAt(issue, 'location');
   const where = location === undefined || location === textAt(issue, 'path') ? [] : [`Location: ${location}`];
-  const text = [...where, ...details.map(htmlToMarkdown)].join('\n\n');
+  const confidence = textAt(issue, 'confidence');
+  const sure = confidence === undefined ? [] : [`Confidence: ${confidence}`];
+  const text = [...where, ...details.map(htmlToMarkdown), ...sure].join('\n\n');
   return text === '' ? [] : [text];
 }
 

@@ -104,20 +104,15 @@ function commonOf(id: string, vulnerability: JsonObject): Omit<ReportedFinding, 
   };
 }
 
-/** Other methods (OWASP, SSVC) contribute only their severity. Vectors may lack the `CVSS:` prefix. */
+/** Other methods (OWASP, SSVC) contribute only their severity. */
 function claimOf(rating: JsonObject): { vector?: string; score?: number; version?: string } | undefined {
   const version = /^CVSSv(2|3|31|4)$/i.exec(textOf(rating.method) ?? '')?.[1];
   const vector = textOf(rating.vector);
   const score = numberOf(rating.score);
-  const hasPrefix = vector?.startsWith('CVSS:') === true;
-  if (version === undefined && !hasPrefix) return undefined;
+  if (version === undefined && vector?.startsWith('CVSS:') !== true) return undefined;
   const number = { '2': '2.0', '3': '3.0', '31': '3.1', '4': '4.0' }[version ?? ''];
-  const completeVector =
-    vector === undefined || hasPrefix || version === '2' || number === undefined
-      ? vector
-      : `CVSS:${number}/${vector}`;
   return {
-    ...(completeVector === undefined ? {} : { vector: completeVector }),
+    ...(vector === undefined ? {} : { vector }),
     ...(score === undefined ? {} : { score }),
     ...(number === undefined ? {} : { version: number }),
   };

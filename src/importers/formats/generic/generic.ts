@@ -89,9 +89,9 @@ function findingOf(item: JsonObject, title: string): ReportedFinding {
     impact: textOf(item.impact),
     recommendedFix: textOf(item.mitigation),
     cveIds: [...textsOf(item.cve), ...identifiersOf(item.vulnerability_ids)],
-    cweIds: [...textsOf(item.cwe), ...identifiersOf(item.cwes)]
-      .map((text) => text.replace(/^(?=\d+$)/, 'CWE-'))
-      .filter((text) => text !== 'CWE-0'),
+    cweIds: [...textsOf(item.cwe), ...identifiersOf(item.cwes)].map((text) =>
+      text.replace(/^(?=\d+$)/, 'CWE-'),
+    ),
     ...cvss,
     referenceUrls: textsOf(item.references).flatMap(
       (text) => text.match(/\bhttps?:\/\/[^\s<>()"'\]]{1,2000}/g) ?? [],

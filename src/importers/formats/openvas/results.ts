@@ -59,9 +59,16 @@ export function recordOfResult(result: XmlElement): ReportRecord {
           : (severityOfThreat(threat) ?? 'Informational'),
       ...(nvt === undefined ? {} : nvtTexts(nvt, plainTextAt(result, 'description'))),
       target,
-      evidence: textsAt(result, 'description'),
+      evidence: [...textsAt(result, 'description'), ...qualityOf(result)],
     },
   };
+}
+
+/** How sure the test is (GMP, element `qod`): a guess by version, or a proof. */
+function qualityOf(result: XmlElement): string[] {
+  const [value, type] = [textAt(result, 'qod', 'value'), textAt(result, 'qod', 'type')];
+  if (value === undefined) return [];
+  return [`Quality of detection: ${value} %${type === undefined ? '' : ` (${type})`}`];
 }
 
 /** Overrides and scanner errors have a score below 0 (GMP, section `severity`) and a word of their own. */

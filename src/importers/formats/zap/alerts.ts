@@ -65,6 +65,7 @@ export interface ZapInstance {
 /** zaproxy.org/docs/desktop/ui/dialogs/options/alert: 0 to 3. */
 const RISKS = ['Informational', 'Low', 'Medium', 'High'] as const;
 const FALSE_POSITIVE = '0';
+const CONFIDENCES = [undefined, 'Low', 'Medium', 'High', 'Confirmed'];
 
 /**
  * Active rules whose ids are among those of passive ones (https://www.zaproxy.org/docs/alerts/). Passive rules watch every
@@ -148,6 +149,7 @@ function bySite({ site, instances }: ZapAlert): Map<string | undefined, ZapInsta
 
 function evidenceOf({ fields }: ZapAlert, instance: ZapInstance): string {
   const { uri, method = 'GET', param, attack, evidence, otherInfo, request, response } = instance;
+  const confidence = CONFIDENCES[Number(fields.get('confidence'))];
   const facts = [
     // Before 2.11 alerts of different kinds share a rule; the evidence keeps their names.
     fields.has('alertRef') ? undefined : (fields.get('name') ?? fields.get('alert')),
@@ -155,6 +157,7 @@ function evidenceOf({ fields }: ZapAlert, instance: ZapInstance): string {
     param === undefined ? undefined : `Parameter: ${param}`,
     attack === undefined ? undefined : `Attack: ${attack}`,
     evidence === undefined ? undefined : `Evidence: ${evidence}`,
+    confidence === undefined ? undefined : `Confidence: ${confidence}`,
     otherInfo ?? fields.get('otherinfo'),
     request,
     response,
