@@ -104,8 +104,10 @@ export type ReportRecord =
       reason: string;
       at?: SourceLocation | undefined;
     }
-  /** A skipped record, with its reason in a few words (`passed`, `suppressed`, `no title`). */
-  | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined };
+  /** A record that the report itself calls no finding, with its reason in a few words (`passed`, `suppressed`). */
+  | { kind: 'skipped'; reason: string; at?: SourceLocation | undefined }
+  /** A record that cannot be read or lacks what a finding needs (`invalid JSON`, `no title`). */
+  | { kind: 'unreadable'; reason: string; at?: SourceLocation | undefined };
 
 /** The first MiB of a report, parsed as far as possible. */
 export interface ReportSample {

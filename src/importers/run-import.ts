@@ -79,6 +79,7 @@ export async function runImport({
     const hosts = new HostApplier({ db, job, clock, signal, skips, result, spool });
     try {
       await readRecords({ format, source, job, signal, skips, spool, progress, reportProgress, time, hosts });
+      if (progress.hosts === 0 && spool.findings.count === 0) skips.failIfNothingWasRead();
     } catch (error) {
       stopWith(error);
     }
@@ -212,6 +213,9 @@ function handleRecord(
     }
     case 'skipped':
       skips.add(record.reason, record.at);
+      break;
+    case 'unreadable':
+      skips.addUnreadable(record.reason, record.at);
       break;
   }
   reportProgress();

@@ -959,6 +959,25 @@ describe('an interrupted run', () => {
     });
   });
 
+  it('that could read no record has failed, and says why', async () => {
+    const unreadable = (reason: string, line: number): ReportRecord => ({
+      kind: 'unreadable',
+      reason,
+      at: { line },
+    });
+    const broken = [unreadable('no title', 2), unreadable('no title', 3), unreadable('unknown severity', 4)];
+    await imported([{ kind: 'report', scannedAt: FIRST }, finding('before')]);
+    const covered: ReportRecord = { kind: 'covered', target: { url: 'https://shop.example/' } };
+    const failed = await imported([...broken, covered], { options: { whenGone: 'fix' } });
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: { message: 'None of the 3 records could be read: no title (2), unknown severity (1).', line: 2 },
+      result: { findings_gone: 0 },
+    });
+    for (const read of [finding('read'), host(1), { kind: 'skipped', reason: 'passed' } as const])
+      expect(await imported([...broken, read])).toMatchObject({ state: 'succeeded', error: null });
+  });
+
   it('keeps everything before the truncation of a report', async () => {
     const { state, error, result } = await imported([
       PORTS,

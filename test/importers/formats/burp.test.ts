@@ -63,13 +63,13 @@ describe('an issue of Burp', () => {
     expect(records).toEqual([{ kind: 'report', scannedAt: Date.parse(time) }]);
   });
 
-  it('without a name is skipped, and one without a site has no asset', async () => {
+  it('without a name is unreadable, and one without a site has no asset', async () => {
     const { records } = await readRecords(
       burp,
       report('<issue><type>2</type></issue><issue><type>2</type><name>A</name><host>nowhere</host></issue>'),
     );
     expect(records).toMatchObject([
-      { kind: 'skipped', reason: 'no name' },
+      { kind: 'unreadable', reason: 'no name' },
       { kind: 'finding', finding: { target: undefined, locations: [] } },
     ]);
   });

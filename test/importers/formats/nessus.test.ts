@@ -76,7 +76,7 @@ describe('an item of Nessus', () => {
     ]);
   });
 
-  it('without a plug-in is skipped, and one without a port opens none', async () => {
+  it('without a plug-in is unreadable, and one without a port opens none', async () => {
     const { records } = await readRecords(
       nessus,
       report(
@@ -87,7 +87,7 @@ describe('an item of Nessus', () => {
       ),
     );
     expect(records).toMatchObject([
-      { kind: 'skipped', reason: 'no plug-in' },
+      { kind: 'unreadable', reason: 'no plug-in' },
       { kind: 'finding', finding: { target: { host: '192.0.2.1' } } },
       { kind: 'host', host: { ports: [{ number: 443 }] } },
       { kind: 'covered' },

@@ -50,7 +50,7 @@ describe('Findings of Wapiti', () => {
     const [found] = await findingsOf(wapiti, report('w', {}, { curl_command: '' }));
     expect(found?.target).toEqual({ url: 'https://shop.example/search' });
     const { records } = await readRecords(wapiti, report('w', { target: undefined }, { curl_command: '' }));
-    expect(records).toContainEqual(expect.objectContaining({ kind: 'skipped', reason: 'no address' }));
+    expect(records).toContainEqual(expect.objectContaining({ kind: 'unreadable', reason: 'no address' }));
   });
 
   it('cover a completely scanned site', async () => {

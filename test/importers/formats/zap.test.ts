@@ -90,11 +90,11 @@ describe('an alert of ZAP', () => {
     expect(json[0]?.evidence).toHaveLength(21);
   });
 
-  it('has the location of its site without instances, and is skipped without a name', async () => {
+  it('has the location of its site without instances, and is unreadable without a name', async () => {
     const { records } = await readRecords(zap, report(alert({}), { confidence: 2 }));
     expect(records).toMatchObject([
       { kind: 'finding', finding: { target: { url: 'https://shop.example' } } },
-      { kind: 'skipped', reason: 'no name' },
+      { kind: 'unreadable', reason: 'no name' },
       { kind: 'covered' },
     ]);
   });

@@ -101,7 +101,7 @@ function recordOfIssue(issue: Issue): ReportRecord {
   }
   const title = textAt(issue, 'name');
   const type = textAt(issue, 'type');
-  if (title === undefined) return { kind: 'skipped', reason: 'no name' };
+  if (title === undefined) return { kind: 'unreadable', reason: 'no name' };
 
   const host = elementsAt(issue, 'host')[0];
   const origin = parseWebUrl(host?.text.trim())?.origin;

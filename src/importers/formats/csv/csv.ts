@@ -34,7 +34,7 @@ export const csv: ReportFormat = {
     for await (const found of streamCsvRows(source())) {
       const at = { line: found.line };
       if ('error' in found) {
-        yield { kind: 'skipped', reason: found.error, at };
+        yield { kind: 'unreadable', reason: found.error, at };
         continue;
       }
       columns ??= columnsOf(Object.keys(found.row), mapping);
@@ -68,12 +68,12 @@ function recordOf(row: Readonly<Record<string, string>>, columns: ColumnMapping,
     return columns[member] === undefined || text === '' ? undefined : text;
   };
   const title = cell('title');
-  if (title === undefined) return { kind: 'skipped', reason: 'no title', at: { line } };
+  if (title === undefined) return { kind: 'unreadable', reason: 'no title', at: { line } };
   const cvss = bestCvss([{ vector: cell('cvss_vector'), score: cell('cvss_score') }]);
   const severity =
     parseSeverity(cell('severity')) ??
     (cvss.cvssScore === undefined ? undefined : severityOfScore(cvss.cvssScore));
-  if (severity === undefined) return { kind: 'skipped', reason: 'unknown severity', at: { line } };
+  if (severity === undefined) return { kind: 'unreadable', reason: 'unknown severity', at: { line } };
   const text = (member: CsvField): string | undefined => {
     const plain = cell(member);
     return plain === undefined ? undefined : textToMarkdown(plain);

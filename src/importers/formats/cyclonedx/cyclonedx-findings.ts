@@ -26,9 +26,13 @@ const CLOSED: Readonly<Record<string, string>> = {
 /** Yields a finding per affected package. */
 export function* recordsOf(vulnerability: JsonObject, bom: Bom, at: SourceLocation): Generator<ReportRecord> {
   const id = textOf(vulnerability.id);
-  const reason = id === undefined ? 'no id' : reasonToSkip(vulnerability);
-  if (id === undefined || reason !== undefined) {
-    yield { kind: 'skipped', reason: reason ?? 'no id', at };
+  if (id === undefined) {
+    yield { kind: 'unreadable', reason: 'no id', at };
+    return;
+  }
+  const reason = reasonToSkip(vulnerability);
+  if (reason !== undefined) {
+    yield { kind: 'skipped', reason, at };
     return;
   }
   const affected = affectedBy(vulnerability, bom);

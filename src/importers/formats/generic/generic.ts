@@ -63,7 +63,7 @@ function* recordsOf(item: JsonObject, at: SourceLocation): Generator<ReportRecor
   if (closed !== undefined || item.active === false) {
     yield { kind: 'skipped', reason: closed?.[1] ?? 'inactive', at };
   } else if (title === undefined) {
-    yield { kind: 'skipped', reason: 'no title', at };
+    yield { kind: 'unreadable', reason: 'no title', at };
   } else {
     const finding = findingOf(item, title);
     for (const placement of placementsOf(item))

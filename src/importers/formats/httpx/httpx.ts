@@ -21,7 +21,7 @@ export const httpx: ReportFormat = {
     for await (const lines of streamJsonRecords(source())) {
       for (const found of lines) {
         const { at } = found;
-        if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
+        if ('error' in found) yield { kind: 'unreadable', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
@@ -43,11 +43,11 @@ function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   const address = [line.host_ip, line.ip, line.host, ...arrayOf(line.a), ...arrayOf(line.aaaa), url?.hostname]
     .map(readAddress)
     .find((found) => found !== undefined);
-  if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
   const scheme = textOf(line.scheme) ?? url?.protocol.slice(0, -1);
   const defaultPort = scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined;
   const number = portNumberOf(line.port) ?? portNumberOf(url?.port) ?? defaultPort;
-  if (number === undefined) return { kind: 'skipped', reason: 'no port', at };
+  if (number === undefined) return { kind: 'unreadable', reason: 'no port', at };
   const server = textOf(line.webserver) ?? textOf(line.server);
   const [, product = server, version] = /^([^/()]{1,200})\/(\S{1,200})/.exec(server ?? '') ?? [];
   // Uses Nmap's service names, so that both report a port alike.

@@ -82,7 +82,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Rep
     for (const found of lines) {
       const { at } = found;
       if ('error' in found) {
-        yield { kind: 'skipped', reason: found.error, at };
+        yield { kind: 'unreadable', reason: found.error, at };
         continue;
       }
       const { ip, timestamp, port, proto, data } = asJsonObject(found.value);
@@ -120,7 +120,7 @@ function recordOf(
   at: SourceLocation,
 ): ReportRecord {
   const address = readAddress(ip);
-  if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
   const known = ports.filter((port) => port !== undefined);
   if (known.length === 0) return { kind: 'skipped', reason: 'no port', at };
   return { kind: 'host', host: hostWithPorts(address, known, { seenAt: parseTime(time) }) };

@@ -25,7 +25,7 @@ export const naabu: ReportFormat = {
     for await (const lines of streamJsonRecords(source())) {
       for (const found of lines) {
         const { at } = found;
-        if ('error' in found) yield { kind: 'skipped', reason: found.error, at };
+        if ('error' in found) yield { kind: 'unreadable', reason: found.error, at };
         else yield recordOf(asJsonObject(found.value), at);
       }
     }
@@ -51,9 +51,9 @@ function portOf(line: JsonObject) {
 
 function recordOf(line: JsonObject, at: SourceLocation): ReportRecord {
   const address = readAddress(line.ip) ?? readAddress(line.host);
-  if (address === undefined) return { kind: 'skipped', reason: 'no address', at };
+  if (address === undefined) return { kind: 'unreadable', reason: 'no address', at };
   const port = portOf(line);
-  if (port === undefined) return { kind: 'skipped', reason: 'no port', at };
+  if (port === undefined) return { kind: 'unreadable', reason: 'no port', at };
   const more = { name: hostNameOf(line.host), seenAt: parseTime(line.timestamp) };
   return { kind: 'host', host: hostWithPorts(address, [port], more) };
 }

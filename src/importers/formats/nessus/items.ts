@@ -23,7 +23,7 @@ export function isOfAudit(record: ReportRecord): boolean {
 export function recordOfReportItem(item: XmlElement, host: NessusHost): ReportRecord {
   const { attributes } = item;
   const rule = attributes.pluginID ?? textAt(item, 'plugin_id');
-  if (rule === undefined) return { kind: 'skipped', reason: 'no plug-in' };
+  if (rule === undefined) return { kind: 'unreadable', reason: 'no plug-in' };
   const isCheck = textAt(item, 'compliance') === 'true' || textAt(item, 'compliance-result') !== undefined;
   const severityAndTarget = { severity: severityOfItem(item), target: targetAt(host, item) };
   return isCheck

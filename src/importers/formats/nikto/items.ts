@@ -24,7 +24,7 @@ export function recordOfNiktoItem(
   at: SourceLocation,
 ): ReportRecord {
   const { id, method, uri = '/', link, message, references, osvdb = '0' } = item;
-  if (message === undefined) return { kind: 'skipped', reason: 'no message', at };
+  if (message === undefined) return { kind: 'unreadable', reason: 'no message', at };
   // Nikto reports a missing web server this way.
   if (origin === undefined) return { kind: 'skipped', reason: 'no site', at };
   const text = messageOf(message, uri);

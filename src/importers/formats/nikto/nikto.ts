@@ -102,7 +102,7 @@ async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Repo
       buffered = [];
       if (origin !== undefined) yield { kind: 'covered', target: { url: origin } };
     } else {
-      yield { kind: 'skipped', reason: 'not an item', at: { offset } };
+      yield { kind: 'unreadable', reason: 'not an item', at: { offset } };
     }
   }
 }

@@ -52,7 +52,9 @@ function summaryOf(error: JsonObject): string {
 }
 
 function recordOf(finding: ReportedFinding | undefined, at: SourceLocation): ReportRecord {
-  return finding === undefined ? { kind: 'skipped', reason: 'no id', at } : { kind: 'finding', finding, at };
+  return finding === undefined
+    ? { kind: 'unreadable', reason: 'no id', at }
+    : { kind: 'finding', finding, at };
 }
 
 /** npm 6, type `Advisory`. */

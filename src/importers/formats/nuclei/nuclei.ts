@@ -41,7 +41,7 @@ export const nuclei: ReportFormat = {
       for (const result of results) {
         const { at } = result;
         const record: ReportRecord =
-          'error' in result ? { kind: 'skipped', reason: result.error, at } : recordOf(result.value, at);
+          'error' in result ? { kind: 'unreadable', reason: result.error, at } : recordOf(result.value, at);
         if (record.kind === 'finding') {
           const { seenAt } = record.finding;
           if (seenAt !== undefined && (scannedAt === undefined || seenAt < scannedAt)) {
@@ -62,7 +62,7 @@ function templateOf(result: JsonObject): string | undefined {
 function recordOf(value: unknown, at: SourceLocation): ReportRecord {
   const result = asJsonObject(value);
   const template = templateOf(result);
-  if (template === undefined) return { kind: 'skipped', reason: 'no template', at };
+  if (template === undefined) return { kind: 'unreadable', reason: 'no template', at };
   // Written with `-matcher-status` for checks that did not match.
   if (result['matcher-status'] === false) return { kind: 'skipped', reason: 'passed', at };
   return { kind: 'finding', finding: findingOf(result, template), at };

@@ -45,7 +45,7 @@ export function recordOfResult(result: XmlElement): ReportRecord {
   if (skipped === SCANNER_ERROR && severity !== DEBUG && rule !== undefined)
     return { kind: 'untested', finding: { rule, target }, reason: skipped };
   if (skipped !== undefined) return { kind: 'skipped', reason: skipped };
-  if (rule === undefined) return { kind: 'skipped', reason: 'no test' };
+  if (rule === undefined) return { kind: 'unreadable', reason: 'no test' };
   return {
     kind: 'finding',
     finding: {

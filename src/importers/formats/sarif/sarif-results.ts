@@ -41,14 +41,16 @@ export function recordOfSarifResult(
   const reason = reasonToSkip(result);
   return reason === undefined
     ? { kind: 'finding', finding: findingOf(result, run, messages), at }
-    : { kind: 'skipped', reason, at };
+    : { kind: reason === NO_MESSAGE ? 'unreadable' : 'skipped', reason, at };
 }
+
+const NO_MESSAGE = 'no message';
 
 function reasonToSkip(result: JsonObject): string | undefined {
   const { message, rule, ruleId, ruleIndex } = result;
   const says =
     isJsonObject(message) || isJsonObject(rule) || (textOf(ruleId) ?? textOf(ruleIndex)) !== undefined;
-  if (!says) return 'no message';
+  if (!says) return NO_MESSAGE;
   if (result.kind === 'pass') return 'passed';
   if (result.kind === 'notApplicable') return 'not applicable';
   if (result.baselineState === 'absent') return 'absent';

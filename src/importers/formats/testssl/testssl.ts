@@ -119,7 +119,7 @@ function recordOf(
 ): ReportRecord {
   const id = textOf(entry.id);
   const skipped = (reason: string): ReportRecord => ({ kind: 'skipped', reason, at });
-  if (id === undefined) return skipped('no id');
+  if (id === undefined) return { kind: 'unreadable', reason: 'no id', at };
   const target = targetOf(server);
   const checks = checksOfTest(id);
   switch (textOf(entry.severity)?.toUpperCase()) {
@@ -135,7 +135,7 @@ function recordOf(
       return skipped('scan metadata');
   }
   if (id === 'scanTime') return skipped('scan metadata');
-  if (target === undefined) return skipped('no host');
+  if (target === undefined) return { kind: 'unreadable', reason: 'no host', at };
   coverage.add(target, checks);
   const text = textOf(entry.finding);
   const found = text === '--' ? undefined : text;

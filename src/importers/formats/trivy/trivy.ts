@@ -29,13 +29,13 @@ export const trivy: ReportFormat = {
       const result = header.resultAt(keys.slice(0, -2));
       if (result === undefined) {
         if (header.failure !== undefined) throw header.failure;
-        yield { kind: 'skipped', reason: 'no target', at };
+        yield { kind: 'unreadable', reason: 'no target', at };
         continue;
       }
       const found = findingOfTrivy(String(keys.at(-2)), asJsonObject(value), result);
       if (typeof found !== 'string') header.addChecks(result.artifact, found.checks);
       yield typeof found === 'string'
-        ? { kind: 'skipped', reason: found, at }
+        ? { kind: found.startsWith('no ') ? 'unreadable' : 'skipped', reason: found, at }
         : { kind: 'finding', finding: found, at };
     }
     yield* header.records();

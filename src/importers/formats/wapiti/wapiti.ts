@@ -45,7 +45,7 @@ export const wapiti: ReportFormat = {
       const url = urlOf(asJsonObject(value), base);
       if (failure !== undefined && (url === undefined || !categories.has(category))) throw failure;
       yield url === undefined
-        ? { kind: 'skipped', reason: 'no address', at }
+        ? { kind: 'unreadable', reason: 'no address', at }
         : {
             kind: 'finding',
             finding: findingOf(category, asJsonObject(value), url, categories.get(category)),

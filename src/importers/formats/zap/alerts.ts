@@ -100,7 +100,7 @@ export function* recordsOfAlert(alert: ZapAlert, at: SourceLocation): Generator<
   const id = ids.find((text) => text !== undefined && !/^(-1|0)?$/.test(text));
   const rule = id ?? name?.toLowerCase().replaceAll(/\s+/g, ' ');
   if (rule === undefined) {
-    yield { kind: 'skipped', reason: 'no name', at };
+    yield { kind: 'unreadable', reason: 'no name', at };
     return;
   }
   const [description, solution] = [fields.get('desc'), fields.get('solution')];
